@@ -1,0 +1,1 @@
+"""One implementation of one port a file; foreign errors are mapped here."""

@@ -1,0 +1,151 @@
+"""Settings: the only reader of the environment."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Self
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from crawler.errors import SettingsError
+
+PREFIX = "CRAWLER_"
+
+
+def _default_data_dir() -> Path:
+    home = os.environ.get("XDG_DATA_HOME")
+    return Path(home) / "crawler" if home else Path("~/.local/share/crawler")
+
+
+class Settings(BaseSettings):
+    """Every field is an environment variable with the prefix `CRAWLER_`; `docs/operations.md` describes each."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True)
+
+    # servers
+    database_url: SecretStr | None = Field(None, description="Postgres; unset starts an embedded one")
+    redis_url: SecretStr | None = Field(None, description="Redis or Valkey; unset starts an embedded one")
+    broker_url: SecretStr | None = Field(None, description="Celery broker; unset is database n+1 of REDIS_URL")
+    data_dir: Path = Field(default_factory=_default_data_dir, description="Embedded servers, keys, logs")
+    database_pool_size: int = Field(5, ge=1, le=100, description="Postgres connections a process may hold")
+
+    # the HTTP service
+    api_url: str | None = Field(None, description="Where the CLI finds the service; unset is this machine")
+    api_key: SecretStr | None = Field(None, description="Key the CLI shows; unset reads the data directory")
+    api_host: str = Field("127.0.0.1", description="Address `crawler up` binds")
+    api_port: int = Field(8800, ge=0, le=65535, description="Port `crawler up` binds")
+    flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower, on loopback")
+    flower_basic_auth: SecretStr | None = Field(None, description="user:password, required off loopback")
+
+    # fetching
+    user_agent: str = Field(
+        "crawler/0.1 (+https://example.org/bot; set CRAWLER_USER_AGENT)",
+        min_length=1,
+        max_length=300,
+        pattern=r"^[\x20-\x7e]+$",
+        description="Sent with each request; should name a contact",
+    )
+    proxy_url: SecretStr | None = Field(None, description="HTTP proxy for page fetches")
+    ca_bundle: Path | None = Field(None, description="Certificates to trust instead of the system's")
+    egress_allow: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Comma-separated CIDRs or host:port that may be reached although they are not public"
+    )
+    http_timeout_seconds: float = Field(15, gt=0, le=600, description="Deadline of one request")
+    max_redirects: int = Field(5, ge=0, le=20, description="Redirects followed for one URL")
+    max_body_bytes: int = Field(5 * 1024 * 1024, gt=0, description="Largest body kept, decompressed")
+    max_pages_ceiling: int = Field(1000, gt=0, description="Largest max_pages a project may ask for")
+
+    # the engine
+    shift_seconds: float = Field(20, gt=0, le=300, description="Longest time a fetch task holds its slot")
+    lease_seconds: float = Field(60, gt=0, le=3600, description="After which a silent worker's URLs go back")
+    fetch_concurrency: int = Field(0, ge=0, le=64, description="Fetch processes; 0 is one per core")
+    reconcile_seconds: float = Field(15, gt=0, le=300, description="How often lost work is looked for")
+    queue_batch_size: int = Field(500, gt=0, le=10_000, description="Queue entries taken per run")
+    queue_concurrency: int = Field(500, gt=0, le=10_000, description="Queue entries fetched at once")
+    requests_per_host_hour: int = Field(0, ge=0, description="Extra limit per host; 0 is none")
+    request_log_days: int = Field(7, ge=1, description="How long request starts are kept")
+
+    # telling others
+    smtp_url: SecretStr | None = Field(None, description="smtp://user:password@host:port for mails")
+    mail_from: str | None = Field(None, description="Sender of mails")
+    webhook_secret: SecretStr | None = Field(None, description="whsec_… that signs webhooks")
+    dashboard_url: str | None = Field(None, description="Address of the dashboard in mails")
+    product_name: str = Field("Crawler", min_length=1, max_length=60, description="Prefix of mail subjects")
+    classify_task: str | None = Field(None, description="Celery task that takes classification jobs")
+
+    # the browser
+    chromium: Path | None = Field(None, description="Chromium to render with; unset looks on the PATH")
+
+    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level logged")
+    log_json: bool = Field(False, description="Logs as JSON lines instead of text")
+
+    @field_validator("egress_allow", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        return tuple(p.strip() for p in value.split(",") if p.strip()) if isinstance(value, str) else value
+
+    @field_validator("data_dir", "ca_bundle", "chromium")
+    @classmethod
+    def _expand(cls, value: Path | None) -> Path | None:
+        return value.expanduser().absolute() if value else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgres(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None:
+            return None
+        scheme, found, rest = value.get_secret_value().partition("://")
+        if not found or scheme.split("+")[0] not in {"postgresql", "postgres"}:
+            raise ValueError("must look like postgresql://user:password@host:5432/name")
+        return SecretStr(f"postgresql+psycopg2://{rest}")
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and value.get_secret_value().split("://")[0] not in {"redis", "rediss", "unix"}:
+            raise ValueError("must look like redis://:password@host:6379/0")
+        return value
+
+    @model_validator(mode="after")
+    def _lease_outlives_request(self) -> Self:
+        if self.lease_seconds < 2 * self.http_timeout_seconds:
+            raise ValueError("CRAWLER_LEASE_SECONDS must be at least twice CRAWLER_HTTP_TIMEOUT_SECONDS")
+        return self
+
+    @cached_property
+    def broker(self) -> str:
+        return self.broker_url.get_secret_value() if self.broker_url else self.redis_database(1)
+
+    def redis_database(self, offset: int) -> str:
+        """REDIS_URL names database n: the frontier is n, the broker n+1, RedBeat n+2."""
+        if self.redis_url is None:
+            raise SettingsError("CRAWLER_REDIS_URL is not set and no embedded server was started.")
+        return _with_database(self.redis_url.get_secret_value(), offset)
+
+
+def _with_database(url: str, offset: int) -> str:
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        query = dict(p.partition("=")[::2] for p in parts.query.split("&") if p)
+        query["db"] = str(int(query.get("db") or 0) + offset)
+        joined = "&".join(f"{k}={v}" for k, v in query.items())
+        return f"unix://{parts.netloc}{parts.path}?{joined}"
+    number = int(parts.path.strip("/") or 0) + offset
+    return urlunsplit(parts._replace(path=f"/{number}"))
+
+
+def load_settings(**overrides: object) -> Settings:
+    """The settings of this process, or one sentence that names the variable to mend."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as exc:
+        raise SettingsError(_sentence(exc)) from exc
+
+
+def _sentence(exc: ValidationError) -> str:
+    first = exc.errors()[0]
+    name = PREFIX + str(first["loc"][0]).upper() if first["loc"] else "The settings"
+    problem = first["msg"].removeprefix("Value error, ")
+    return f"{name} is not valid: {problem}." if first["loc"] else f"{problem}."

@@ -1,0 +1,1 @@
+"""What a page says: fields, text, links. Text in, values out."""

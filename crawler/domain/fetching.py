@@ -1,0 +1,48 @@
+"""One request and its answer, without a network."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.domain.reasons import Reason
+
+
+@dataclass(slots=True)
+class FetchRequest:
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    """Extra headers of the project; already limited to its own origin by the caller."""
+    etag: str | None = None
+    last_modified: str | None = None
+    accept_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
+    """Media types whose body is read; `()` takes any. Judged before the body."""
+    max_body_bytes: int | None = None
+    max_redirects: int = 0
+    """Followed inside the fetcher, each hop under the egress rule. Pages use 0: their hops go through the frontier."""
+    context: Any = None
+    """Handed back untouched with the result."""
+
+
+@dataclass(slots=True)
+class FetchResult:
+    """What came back. `failure` is set when no usable answer came; else `status` and `body` are."""
+
+    request: FetchRequest
+    url: str
+    """Where the answer came from (differs from the request's after followed redirects)."""
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    """Names in lower case; repeated fields joined by ", "."""
+    content_type: str = ""
+    body: bytes = b""
+    truncated: bool = False
+    failure: Reason | None = None
+    """timeout, connect, dns, tls, protocol, too_large, redirect_loop, egress or content_type."""
+    error: str = ""
+    """Detail for the log and for `error_message`: one line, no secrets."""
+    location: str = ""
+    """The raw Location header of a 3xx answer that was not followed."""
+    address: str = ""
+    http_version: str = ""
+    sent_at: float = 0.0
+    """Unix time at which the server can have seen the request (not when it was handed to us)."""
+    elapsed_seconds: float = 0.0

@@ -1,0 +1,43 @@
+"""A project: a website, or a list of URLs, under care."""
+
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from crawler.domain.crawls import CrawlConfig
+from crawler.domain.ids import new_id
+
+
+class Project(BaseModel):
+    """Seed 001's notebook is the same thing with the same id."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    name: str = Field(min_length=1, max_length=200)
+    website_url: str | None = Field(None, max_length=2000)
+    settings: CrawlConfig = Field(default_factory=CrawlConfig)
+    is_active: bool = True
+    flagged_for_review: bool = False
+    phase_status: str = "pending"
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def create(
+        cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None
+    ) -> Self:
+        return cls(
+            id=new_id(int(now.timestamp() * 1000)),
+            name=name,
+            website_url=website_url,
+            settings=settings or CrawlConfig(),
+            created_at=now,
+            updated_at=now,
+        )
+
+    def changed(self, now: datetime, **changes: Any) -> Self:
+        """A copy with these fields, validated like a new one."""
+        return type(self).model_validate({**self.model_dump(), **changes, "updated_at": now})

@@ -1,0 +1,1 @@
+"""The Celery door: the app and its tasks."""
