@@ -78,8 +78,9 @@ class Settings(BaseSettings):
     # the browser
     chromium: Path | None = Field(None, description="Chromium to render with; unset looks on the PATH")
 
+    failpoint: str = Field("", description="For tests: where to die, as kill -9 would")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level logged")
-    log_json: bool = Field(False, description="Logs as JSON lines instead of text")
+    log_json: bool = Field(default=False, description="Logs as JSON lines instead of text")
 
     @field_validator("egress_allow", mode="before")
     @classmethod

@@ -10,6 +10,12 @@ from uuid import UUID
 PRIORITY_STRIDE = 2**40
 """Score = priority × 2^40 + sequence: FIFO inside a priority, exact in a double."""
 
+HOST_CAP = 5
+"""Requests in flight at one host, over all crawls, unless a crawl without delay asks for more."""
+
+MOST_LOSSES = 3
+"""Lost leases after which a URL is poison."""
+
 
 class Lane(StrEnum):
     HTTP = "http"
@@ -45,7 +51,10 @@ class Entry(NamedTuple):
     url: str
     depth: int
     score: int
+    """Below zero: only marked as seen, not queued (a URL too deep, waiting for a shorter path)."""
     kind: Kind = Kind.PAGE
+    hops: int = 0
+    """Redirects that led here, or levels of sitemap indexes; the lease carries it on."""
 
 
 class Lease(NamedTuple):
@@ -65,6 +74,8 @@ class Lease(NamedTuple):
     claimed_ms: int
     epoch: int
     """Of the crawl's frontier: a rebuild starts a new one, and caches of known URLs die with it."""
+    gap_ms: int = 0
+    """The host's gap at the claim. When it is 0 nobody needs to hear when the request was sent."""
 
 
 class End(StrEnum):
@@ -88,6 +99,8 @@ class Outcome(NamedTuple):
     at_ms: int = 0
     """End.RETRY: server time before which it must not be claimed."""
     url: str = ""
+    lateness_ms: int = 0
+    """As `answered` was told; counts when that call was lost."""
 
 
 class Discovered(NamedTuple):
@@ -106,7 +119,6 @@ class Limits(NamedTuple):
     max_concurrent: int
     delay_ms: int
     respect_robots: bool
-    scope_only: bool = False
 
 
 class HostState(NamedTuple):
@@ -132,3 +144,41 @@ class CrawlStats(NamedTuple):
     finished: bool
     """Nothing leased, and nothing that may still be claimed."""
     epoch: int
+    building: bool = False
+    """A rebuild was begun and has not ended: nothing is claimed, and it must be repeated if nobody is at it."""
+
+
+class Wait(StrEnum):
+    """Why a host's URLs are not being fetched right now."""
+
+    READY = "ready"
+    GAP = "gap"
+    BLOCKED = "blocked"
+    ROBOTS = "robots"
+    PAUSED = "paused"
+    HOST_CAP = "host_cap"
+    CRAWL_CAP = "crawl_cap"
+    BUDGET = "budget"
+    RETRY = "retry"
+
+
+class HostWait(NamedTuple):
+    """One line of the live view: what waits at a host, and for what."""
+
+    host: str
+    lane: Lane
+    queued: int
+    due_seconds: float | None
+    """None: it waits for something that has no time (a resume, a free slot, budget)."""
+    why: Wait
+
+
+class LostRequest(NamedTuple):
+    """A request whose worker fell silent: it may have reached the server, so the audit counts it."""
+
+    token: int
+    claimed_ms: int
+    crawl_id: UUID
+    host: str
+    kind: Kind
+    url: str

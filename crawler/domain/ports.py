@@ -1,11 +1,25 @@
 """What the handlers need from the outside, as protocols. One contract suite per port."""
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
+from crawler.domain.crawls import CrawlJob
 from crawler.domain.fetching import FetchRequest, FetchResult
-from crawler.domain.frontier import CrawlStats, Discovered, Entry, HostState, Lane, Lease, Limits, Outcome
+from crawler.domain.frontier import (
+    CrawlStats,
+    Discovered,
+    Entry,
+    HostState,
+    HostWait,
+    Lane,
+    Lease,
+    Limits,
+    LostRequest,
+    Outcome,
+)
+from crawler.domain.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request
+from crawler.domain.reasons import Reason
 
 
 class Fetcher(Protocol):
@@ -40,19 +54,44 @@ class Frontier(Protocol):
     def discover(self, crawl_id: UUID, entries: Sequence[Entry]) -> Discovered:
         """Queue what is new; known entries with a smaller depth are lowered in the seen-set and reported."""
 
+    def readmit(self, crawl_id: UUID, entries: Sequence[Entry]) -> int:
+        """Queue these although they are known, unless they already wait or are leased; how many were queued."""
+
+    def rebuild(
+        self,
+        crawl_id: UUID,
+        limits: Limits,
+        *,
+        seen: Iterable[tuple[bytes, int]],
+        entries: Iterable[Entry],
+        pages_left: int,
+        fetches_left: int,
+    ) -> int:
+        """Fill the crawl's frontier anew from the ledger; the new epoch. Interrupted, it can be repeated.
+
+        `seen` and `entries` are read only after the old frontier is gone.
+        """
+
     def due(self, lane: Lane, count: int) -> tuple[list[tuple[UUID, str]], float | None]:
         """(crawl, host) pairs that may be asked now, and seconds until the next one if none is."""
 
     def claim(
-        self, lane: Lane, pairs: Sequence[tuple[UUID, str]], count: int, lease_seconds: float
+        self, lane: Lane, pairs: Sequence[tuple[UUID, str]], count: int, lease_seconds: float, share: int = 1
     ) -> list[Lease]:
-        """At most `count` leases, each within every limit of its host and crawl."""
+        """At most `count` leases, each within every limit of its host and crawl.
+
+        `share`: how many shifts are at work. Of a host's in-flight cap one call takes at most its share, or one
+        process would take all of it and the others would starve.
+        """
 
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:
         """These requests went onto the wire so many ms after the moment before their claim call."""
 
     def answered(self, moments: Sequence[tuple[Lease, int]]) -> None:
-        """Their answers are here: the host's and the crawl's in-flight slots are free; the leases stay."""
+        """Their answers are here: the host's and the crawl's in-flight slots are free; the leases stay.
+
+        A negative lateness says that no request was made: the host's time is what it was before the claim.
+        """
 
     def complete(
         self, crawl_id: UUID, outcomes: Sequence[Outcome], entries: Sequence[Entry] = ()
@@ -67,11 +106,21 @@ class Frontier(Protocol):
         """Back into the queue as if never claimed (a worker shutting down)."""
 
     def reap(self, crawl_id: UUID, count: int = 64) -> list[tuple[Lease, bool]]:
-        """Expired leases go back with one loss more; True marks those with too many: they stay out."""
+        """Expired leases go back with one loss more; True marks those with too many: they stay out.
 
-    def set_robots(self, host: str, until_seconds: float, delay_seconds: float) -> None: ...
+        Those are told again by each call until they are completed as dropped.
+        """
 
-    def block_host(self, host: str, seconds: float, learned_seconds: float, incidents: int) -> None: ...
+    def lost_requests(self, count: int = 500) -> list[LostRequest]:
+        """Requests of leases that ran out, oldest first; told again until they are forgotten."""
+
+    def forget_lost_requests(self, lost: Sequence[LostRequest]) -> None: ...
+
+    def set_robots(self, host: str, until_seconds: float, delay_seconds: float) -> None:
+        """Its robots.txt is known for so long (0: ask again); its pages may go."""
+
+    def block_host(self, host: str, seconds: float, learned_seconds: float, incidents: int) -> None:
+        """Stay away for so long (0 lifts a block; a longer one stays) and keep this gap afterwards."""
 
     def pause_host(self, host: str, *, paused: bool) -> None: ...
 
@@ -84,4 +133,90 @@ class Frontier(Protocol):
     def close_crawl(self, crawl_id: UUID) -> None:
         """Forget the crawl: what completes later is stale."""
 
+    def open_crawls(self) -> list[UUID]: ...
+
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
+
+    def hosts_of(self, crawl_id: UUID) -> list[str]:
+        """Hosts at which something of this crawl waits."""
+
+    def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
+        """What waits at the first so many hosts, and for what."""
+
+    def enter_shift(self, lane: Lane, shift_id: str, ttl_seconds: float) -> int:
+        """A shift is at work, known for so long (call again to stay known); how many are."""
+
+    def leave_shift(self, lane: Lane, shift_id: str) -> None: ...
+
+    def hint_allowed(self, lane: Lane, milliseconds: int) -> bool:
+        """True once in so many milliseconds over all processes, and again as soon as a shift enters."""
+
+    def reconcile_allowed(self, seconds: float) -> bool:
+        """True once in so many seconds, over all processes."""
+
+    def wake_allowed(self, lane: Lane, seconds: float) -> bool:
+        """True unless a wake-up that comes no later than in so many seconds is already under way."""
+
+
+class CrawlStore(Protocol):
+    """Crawl rows and their guarded changes of state."""
+
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+
+    def open_crawls(self) -> list[CrawlJob]: ...
+
+    def change_crawl(self, old: CrawlJob, new: CrawlJob) -> CrawlJob: ...
+
+    def save_stats(self, crawl_id: UUID, stats: dict[str, Any]) -> CrawlJob: ...
+
+    def set_paused(self, crawl_id: UUID, *, paused: bool) -> CrawlJob: ...
+
+
+class Events(Protocol):
+    """Live news of a crawl, with sequence numbers; bounded, and never the record."""
+
+    def publish(self, crawl_id: UUID, kind: str, data: dict[str, Any]) -> None: ...
+
+
+class BatchWriter(Protocol):
+    """The engine's commit."""
+
+    def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]: ...
+
+    def previous(self, project_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Previous]: ...
+
+    def log_requests(self, requests: Sequence[Request]) -> None: ...
+
+
+class Ledger(Protocol):
+    """The crawl's URLs as Postgres knows them, beside the hot path."""
+
+    def rows(self, crawl_id: UUID, *, queued_only: bool = False) -> Iterator[LedgerRow]: ...
+
+    def count_queued(self, crawl_id: UUID) -> int: ...
+
+    def close_rest(self, crawl_id: UUID, reason: Reason) -> int: ...
+
+    def requeue(
+        self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None
+    ) -> list[LedgerRow]: ...
+
+    def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]: ...
+
+    def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]: ...
+
+    def statistics(self, crawl_id: UUID) -> dict[str, Any]: ...
+
+    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None]: ...
+
+
+class Hints(Protocol):
+    """Tells workers to go and look. A lost hint costs time, nothing else."""
+
+    def start_crawl(self, crawl_id: UUID) -> None: ...
+
+    def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None: ...
+
+    def finish_crawl(self, crawl_id: UUID) -> None: ...
+
+    def after_crawl(self, crawl_id: UUID) -> None: ...

@@ -26,9 +26,7 @@ class Project(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def create(
-        cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None
-    ) -> Self:
+    def create(cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None) -> Self:
         return cls(
             id=new_id(int(now.timestamp() * 1000)),
             name=name,

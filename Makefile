@@ -1,0 +1,70 @@
+# `make` alone tells what there is. `make run` and `make test` do all their own set-up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LOG := $(VENV)/install.log
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup run up test check bench chaos lock browser
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there and this machine allows it
+	@$(BIN)/python -m crawler.adapters.chromium --install || echo "Pages that need a browser will be stored as fetched."
+
+run: $(VENV)/.base ## crawl URL=https://… (default: a small demo site) and show what was found; options in ARGS="…"
+	@$(if $(URL),$(BIN)/crawler run "$$URL",$(BIN)/python -m crawler.demo) $(ARGS)
+
+up: $(VENV)/.full ## service, dashboard, workers and schedules, until Ctrl-C
+	@$(BIN)/crawler up $(ARGS)
+
+test: browser ## all tests; some of them in ARGS="-k robots"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+check: $(VENV)/.full ## style, types, import contract
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.full ## measure, side by side with peers
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth
+	@$(BIN)/python -m tests.chaos $(ARGS)
+
+lock: $(BIN)/python ## newest versions into requirements.lock
+	@$(BIN)/python -m pip install --quiet uv 2> $(LOG)
+	@echo "# Versions only, for pip -c; made by make lock." > $(VENV)/lock
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet >> $(VENV)/lock
+	@cp $(VENV)/lock requirements.lock
+
+browser: $(VENV)/.full
+	@$(BIN)/python -m crawler.adapters.chromium --install
+
+# pip can be very talkative: its output goes to a log, whose end is shown only when it fails.
+define install
+	@echo "Installing $(2) into $(VENV), which takes a minute or two (log: $(LOG)) …"
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '$(1)' > $(LOG) 2>&1 \
+		|| { tail -n 20 $(LOG); echo "The installation failed; all of its output is in $(LOG)."; exit 1; } >&2
+endef
+
+$(VENV)/.base: pyproject.toml requirements.lock | $(BIN)/python
+	$(call install,.,what a crawl needs)
+	@touch $@
+
+$(VENV)/.full: pyproject.toml requirements.lock | $(BIN)/python
+	$(call install,.[render$(comma)dev],everything)
+	@touch $(VENV)/.base $@
+
+comma := ,
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; name one with make PYTHON=python3.12 …"; exit 1; } >&2
+	@$(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv"; exit 1; } >&2

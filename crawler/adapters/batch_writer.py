@@ -1,0 +1,289 @@
+"""The engine's commit: one Postgres transaction per batch, idempotent, fenced by the crawl's own row.
+
+The order of statements is the same in every process and the rows of each are sorted by key, so two batches
+can wait for each other but never in a circle.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg2.extras import execute_values, register_uuid
+from sqlalchemy import Connection, Engine
+
+from crawler.adapters.database import Cursor, cursor, transaction
+from crawler.domain.crawls import FetchState
+from crawler.domain.ledger import (
+    Batch,
+    CrawlsOver,
+    Depths,
+    FindChildren,
+    Found,
+    Previous,
+    Request,
+    StoredPage,
+    Unchanged,
+    Unfetched,
+    UrlEnd,
+    UrlKey,
+)
+
+register_uuid()  # type: ignore[no-untyped-call]
+
+_ALL = 1_000_000  # execute_values sends one statement per so many rows; a batch is always one
+
+
+def admit(connection: Connection, found: Sequence[Found]) -> None:
+    """Write URLs that no page led to: seeds and lists."""
+    with cursor(connection) as db:
+        _count_found(db, _insert_found(db, found))
+
+
+class BatchWriter:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
+        """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            depths, turned = _end_urls(db, batch.ends)
+            _write_pages(db, batch, depths, turned)
+            children = find_children(depths)
+            inserted = _insert_found(db, children)
+            _log_requests(db, batch.requests)
+            _count(db, batch, turned, inserted)
+        return children
+
+    def log_requests(self, requests: Sequence[Request]) -> None:
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            _log_requests(db, requests)
+
+    def previous(self, project_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Previous]:
+        """What earlier crawls stored of these pages."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_PREVIOUS, (project_id, list(normalized_urls)))
+            return {row[0]: Previous(*row[1:]) for row in db}
+
+
+_PREVIOUS = """
+SELECT normalized_url, etag, last_modified, content_hash, version_id, links_found
+FROM crawled_pages WHERE project_id = %s AND normalized_url = ANY(%s) AND content_hash IS NOT NULL
+"""
+
+# The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
+# queued again, but their page is not written again.
+_END = """
+WITH v(crawl_id, normalized_url, state, status, reason, rule, attempts, final_url, http_status, content_hash,
+       version_id, error_message, fetched_at) AS (VALUES %s),
+ended AS (
+    UPDATE crawl_discovered_urls u
+    SET fetch_state = v.state, status = v.status, reason = v.reason, rule = coalesce(v.rule, u.rule),
+        attempts = v.attempts, final_url = v.final_url, http_status = v.http_status,
+        content_hash = v.content_hash, version_id = v.version_id, error_message = v.error_message,
+        fetched_at = v.fetched_at
+    FROM v
+    WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.fetch_state = 'queued'
+    RETURNING u.crawl_job_id, u.normalized_url, u.depth
+)
+SELECT u.crawl_job_id, u.normalized_url, coalesce(ended.depth, u.depth), ended.depth IS NOT NULL
+FROM v
+JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
+"""
+_END_ROW = "(%s::uuid, %s, %s, %s, %s, %s, %s::smallint, %s, %s::smallint, %s::bytea, %s::uuid, %s, %s::timestamptz)"
+
+
+def _end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
+    rows = [
+        (*e.key, e.state.value, _ingest_status(e.state), e.reason, e.rule, e.attempts, *e[5:])
+        for e in sorted(ends, key=_key)
+    ]
+    if not rows:
+        return {}, set()
+    answer = execute_values(db, _END, rows, template=_END_ROW, page_size=_ALL, fetch=True)
+    depths = {UrlKey(crawl_id, url): depth for crawl_id, url, depth, _ in answer}
+    return depths, {UrlKey(crawl_id, url) for crawl_id, url, _, turned in answer if turned}
+
+
+def _ingest_status(state: FetchState) -> str:
+    return "ingested" if state is FetchState.DONE else state.value
+
+
+def _key(row: UrlEnd | StoredPage | Unfetched | Unchanged | Found) -> UrlKey:
+    return row.key
+
+
+_SNAPSHOTS = """
+INSERT INTO snapshots (id, content_hash, content, content_type, byte_length, fetched_at)
+VALUES %s ON CONFLICT (id) DO NOTHING
+"""
+_PAGES = """
+INSERT INTO crawled_pages AS p (id, project_id, url, title, h1, meta_description, content_text, word_count,
+    links_found, reason, content_hash, canonical_url, noindex, etag, last_modified, language, crawl_method,
+    http_status, byte_length, version_id, crawled_at, normalized_url, crawl_id, depth, status, first_seen_at,
+    last_seen_at, last_changed_at)
+VALUES %s
+ON CONFLICT (project_id, normalized_url) DO UPDATE SET
+    url = excluded.url, title = excluded.title, h1 = excluded.h1, meta_description = excluded.meta_description,
+    content_text = excluded.content_text, word_count = excluded.word_count, links_found = excluded.links_found,
+    reason = excluded.reason, error_message = NULL, content_hash = excluded.content_hash,
+    canonical_url = excluded.canonical_url, noindex = excluded.noindex, etag = excluded.etag,
+    last_modified = excluded.last_modified, language = excluded.language,
+    crawl_method = excluded.crawl_method, http_status = excluded.http_status,
+    byte_length = excluded.byte_length, version_id = excluded.version_id, crawled_at = excluded.crawled_at,
+    crawl_id = excluded.crawl_id, depth = excluded.depth, status = excluded.status,
+    first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at,
+    last_changed_at = CASE WHEN p.content_hash IS DISTINCT FROM excluded.content_hash
+                           THEN excluded.last_changed_at ELSE p.last_changed_at END
+"""
+_PAGES_ROW = (
+    "(%s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, "
+    "'success', %s, %s, %s)"
+)
+_VERSIONS = """
+INSERT INTO page_versions (id, page_id, crawl_id, snapshot_id, content_hash, title, links, headers, hreflang,
+    final_url, crawl_method, fetched_at)
+VALUES %s ON CONFLICT (id) DO NOTHING
+"""
+_VERSIONS_ROW = "(%s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s)"
+_UNCHANGED = """
+UPDATE crawled_pages p
+SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.depth, status = 'success',
+    reason = 'unchanged', error_message = NULL, etag = coalesce(v.etag, p.etag),
+    last_modified = coalesce(v.last_modified, p.last_modified)
+FROM (VALUES %s) AS v(id, crawl_id, depth, etag, last_modified, at)
+WHERE p.id = v.id
+"""
+_UNCHANGED_ROW = "(%s::uuid, %s::uuid, %s::integer, %s, %s, %s::timestamptz)"
+_UNFETCHED = """
+INSERT INTO crawled_pages (id, project_id, url, status, reason, error_message, http_status, crawled_at,
+    normalized_url, crawl_id, depth)
+VALUES %s
+ON CONFLICT (project_id, normalized_url) DO UPDATE SET
+    status = excluded.status, reason = excluded.reason, error_message = excluded.error_message,
+    http_status = excluded.http_status, crawled_at = excluded.crawled_at, crawl_id = excluded.crawl_id
+"""
+
+
+def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) -> None:
+    """Only rows whose URL ended just now: a late worker must not overwrite newer work."""
+    pages = sorted((p for p in batch.pages if p.key in turned), key=_key)
+    written = {p.version_id for p in pages}
+    versions = sorted(v for v in batch.versions if v.id in written)
+    wanted = {v.snapshot_id for v in versions}
+    snapshots = sorted({s.id: s for s in batch.snapshots if s.id in wanted}.values())
+    unchanged = sorted((u for u in batch.unchanged if u.key in turned), key=_key)
+    unfetched = sorted((u for u in batch.unfetched if u.key in turned), key=_key)
+    _insert(db, _SNAPSHOTS, snapshots)
+    _insert(db, _PAGES, [_page_row(p, depths[p.key]) for p in pages], _PAGES_ROW)
+    _insert(db, _VERSIONS, versions, _VERSIONS_ROW)
+    _insert(
+        db,
+        _UNCHANGED,
+        [(u.page_id, u.key.crawl_id, depths[u.key], u.etag, u.last_modified, u.fetched_at) for u in unchanged],
+        _UNCHANGED_ROW,
+    )
+    _insert(
+        db,
+        _UNFETCHED,
+        [(*u[1:], u.key.normalized_url, u.key.crawl_id, depths[u.key]) for u in unfetched],
+    )
+
+
+def _page_row(page: StoredPage, depth: int) -> tuple[Any, ...]:
+    at = page.fetched_at
+    return (*page[1:], page.key.normalized_url, page.key.crawl_id, depth, at, at, at)
+
+
+_FOUND = """
+INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
+    reason, rule, source, parent, found_at)
+VALUES %s ON CONFLICT DO NOTHING RETURNING crawl_job_id, fetch_state
+"""
+_FOUND_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, now())"
+
+
+def _insert_found(db: Cursor, found: Sequence[Found]) -> Counter[tuple[UUID, str]]:
+    rows = [
+        (
+            *f.key,
+            f.url,
+            f.depth,
+            f.priority,
+            f.seq,
+            f.state.value,
+            "pending" if f.state is FetchState.QUEUED else f.state.value,
+            f.reason,
+            f.rule,
+            f.source.value,
+            f.parent,
+        )
+        for f in sorted(found, key=_key)
+    ]
+    if not rows:
+        return Counter()
+    answer = execute_values(db, _FOUND, rows, template=_FOUND_ROW, page_size=_ALL, fetch=True)
+    return Counter((crawl_id, state) for crawl_id, state in answer)
+
+
+_REQUESTS = "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, certain) VALUES %s"
+
+
+def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
+    _insert(db, _REQUESTS, requests)
+
+
+def _insert(db: Cursor, sql: str, rows: Sequence[Any], template: str | None = None) -> None:
+    if rows:
+        execute_values(db, sql, rows, template=template, page_size=_ALL)
+
+
+# The fence: nothing lands once the crawl is over, and never more than max_pages pages.
+_COUNT = """
+UPDATE crawl_jobs c
+SET total_discovered = c.total_discovered + v.found, pages_crawled = c.pages_crawled + v.crawled,
+    pages_failed = c.pages_failed + v.failed, pages_skipped = c.pages_skipped + v.skipped,
+    lightweight = c.lightweight + v.lightweight, rendered = c.rendered + v.rendered,
+    total_ingested = c.total_ingested + v.crawled, updated_at = now()
+FROM (VALUES %s) AS v(id, found, crawled, failed, skipped, lightweight, rendered)
+WHERE c.id = v.id AND c.status = 'in_progress'
+  AND c.pages_crawled + v.crawled <= (c.config ->> 'max_pages')::bigint
+RETURNING c.id
+"""
+_COUNT_ROW = "(%s::uuid, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer)"
+
+
+def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tuple[UUID, str]]) -> None:
+    """Count what really happened: rows that turned, rows that were new."""
+    ended = Counter((e.key.crawl_id, e.state.value) for e in batch.ends if e.key in turned)
+    rendered = Counter(p.key.crawl_id for p in batch.pages if p.key in turned and p.crawl_method == "crawl4ai")
+    crawl_ids = sorted({e.key.crawl_id for e in batch.ends} | {crawl_id for crawl_id, _ in inserted})
+    rows = []
+    for crawl_id in crawl_ids:
+        done = ended[crawl_id, "done"]
+        rows.append(
+            (
+                crawl_id,
+                sum(n for (c, _), n in inserted.items() if c == crawl_id),
+                done,
+                ended[crawl_id, "failed"],
+                ended[crawl_id, "skipped"] + inserted[crawl_id, "skipped"],
+                done - rendered[crawl_id],
+                rendered[crawl_id],
+            )
+        )
+    if not rows:
+        return
+    answer = execute_values(db, _COUNT, rows, template=_COUNT_ROW, page_size=_ALL, fetch=True)
+    if over := set(crawl_ids) - {row[0] for row in answer}:
+        raise CrawlsOver(over)
+
+
+def _count_found(db: Cursor, inserted: Counter[tuple[UUID, str]]) -> None:
+    for (crawl_id, state), n in sorted(inserted.items()):
+        db.execute(
+            "UPDATE crawl_jobs SET total_discovered = total_discovered + %s, "
+            "pages_skipped = pages_skipped + %s WHERE id = %s",
+            (n, n if state == "skipped" else 0, crawl_id),
+        )

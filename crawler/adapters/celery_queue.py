@@ -1,0 +1,163 @@
+"""Celery: its configuration, and the sender of our hints.
+
+Messages carry ids only and may be lost or repeated: see docs/architecture.md. What is known of Celery on Redis, behind
+the settings: a message can vanish between pop and record, a long task is redelivered after the visibility
+timeout, a silent socket waits for ever. None of that may cost more than time.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from celery import Celery
+from kombu.entity import Queue
+from kombu.exceptions import OperationalError
+
+from crawler.config import Settings
+from crawler.domain.frontier import Lane
+from crawler.errors import RedisUnavailable
+
+QUEUES = ("coordinator", "notify", "fetch", "render", "ingest")
+LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
+ROUTES = {
+    "crawler.start_crawl": "coordinator",
+    "crawler.finish_crawl": "coordinator",
+    "crawler.reconcile": "coordinator",
+    "crawler.diff_crawl": "coordinator",
+    "crawler.run_scheduled_crawl": "coordinator",
+    "crawler.run_queue": "coordinator",
+    "crawler.notify": "notify",
+    "crawler.ingest_document": "ingest",
+}
+# Nothing is scheduled further ahead than this: longer waits are frontier scores.
+LONGEST_COUNTDOWN_SECONDS = 60
+# Beat's lock must outlive several loops, or a short pause of the process loses it.
+BEAT_LOOP_SECONDS = 5
+BEAT_LOCK_SECONDS = 60
+
+
+def make_celery(settings: Settings) -> Celery:
+    app = Celery("crawler", set_as_current=False)
+    hard_limit = int(settings.shift_seconds + settings.lease_seconds + 60)
+    visibility = max(3 * hard_limit, 600)
+    app.conf.update(
+        broker_url=settings.broker,
+        result_backend=settings.redis_database(1),
+        task_default_queue="coordinator",
+        task_queues=[Queue(name) for name in QUEUES],
+        task_create_missing_queues=False,
+        task_routes={name: {"queue": queue} for name, queue in ROUTES.items()},
+        # JSON in both directions: a pickle in the broker is refused, never loaded.
+        task_serializer="json",
+        result_serializer="json",
+        accept_content=["json"],
+        result_accept_content=["json"],
+        task_ignore_result=True,
+        result_expires=3600,
+        # Acknowledged late, bounded when a child dies: the frontier's leases decide what is repeated.
+        task_acks_late=True,
+        task_reject_on_worker_lost=False,
+        task_retry_on_worker_lost=True,
+        task_time_limit=hard_limit,
+        task_soft_time_limit=hard_limit - 15,
+        task_track_started=True,
+        worker_prefetch_multiplier=1,
+        worker_soft_shutdown_timeout=30,
+        worker_enable_soft_shutdown_on_idle=True,
+        worker_cancel_long_running_tasks_on_connection_loss=True,
+        worker_eta_task_limit=100,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=True,
+        task_send_sent_event=True,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options=_transport_options(visibility),
+        result_backend_transport_options={"visibility_timeout": visibility},
+        visibility_timeout=visibility,
+        redis_socket_timeout=15.0,
+        redis_socket_connect_timeout=5.0,
+        redis_socket_keepalive=True,
+        redis_backend_health_check_interval=25,
+        enable_utc=True,
+        timezone="UTC",
+        beat_max_loop_interval=BEAT_LOOP_SECONDS,
+        redbeat_redis_url=settings.redis_database(2),
+        redbeat_lock_timeout=BEAT_LOCK_SECONDS,
+        redbeat_key_prefix="redbeat:",
+        beat_schedule={
+            "reconcile": {
+                "task": "crawler.reconcile",
+                "schedule": settings.reconcile_seconds,
+                "options": {"expires": settings.reconcile_seconds * 4},
+            }
+        },
+    )
+    if settings.broker.startswith("amqp"):
+        app.conf.update(task_default_queue_type="quorum", broker_transport_options={"confirm_publish": True})
+    return app
+
+
+def _transport_options(visibility: int) -> dict[str, Any]:
+    return {
+        "visibility_timeout": visibility,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 15,
+        "socket_connect_timeout": 5,
+        "socket_keepalive": True,
+        "health_check_interval": 25,
+    }
+
+
+class CeleryQueue:
+    """Sends hints. A hint that cannot be sent is an error only where a person waits for it."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+
+    def ping(self) -> None:
+        """Raises when the broker does not answer within a few seconds."""
+        try:
+            with self._app.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=5)
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
+    def start_crawl(self, crawl_id: UUID) -> None:
+        self._send("crawler.start_crawl", crawl_id=str(crawl_id))
+
+    def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
+        countdown = min(countdown_seconds, LONGEST_COUNTDOWN_SECONDS)
+        # An old hint is worthless: the work it pointed at has been done or hinted again.
+        self._send("crawler.fetch", LANE_QUEUE[lane], countdown, expires=countdown + 120, lane=lane.value)
+
+    def finish_crawl(self, crawl_id: UUID) -> None:
+        self._send("crawler.finish_crawl", crawl_id=str(crawl_id))
+
+    def after_crawl(self, crawl_id: UUID) -> None:
+        """The chain that tells people what changed."""
+        first = self._app.signature("crawler.diff_crawl", kwargs={"crawl_id": str(crawl_id)}, queue="coordinator")
+        try:
+            first.apply_async()
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
+    def _send(
+        self, task: str, queue: str | None = None, countdown: float = 0, expires: float | None = None, **arguments: Any
+    ) -> None:
+        try:
+            self._app.send_task(
+                task,
+                kwargs=arguments,
+                queue=queue or ROUTES[task],
+                countdown=countdown or None,
+                expires=expires,
+                ignore_result=True,
+                retry=True,
+                retry_policy={"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2},
+            )
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
+
+def _unavailable() -> RedisUnavailable:
+    return RedisUnavailable("The Celery broker does not answer; check CRAWLER_BROKER_URL or CRAWLER_REDIS_URL.")

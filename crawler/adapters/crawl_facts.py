@@ -1,0 +1,55 @@
+"""What a worker must know of a crawl, read in one go; and what the crawl learns about its own scope."""
+
+from uuid import UUID
+
+from sqlalchemy import Engine, text
+
+from crawler.adapters.database import transaction
+from crawler.adapters.store import Store
+from crawler.domain.crawl_facts import CrawlFacts
+from crawler.domain.crawls import CrawlType
+
+
+class CrawlFactsReader:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store = Store(engine)
+
+    def load(self, crawl_id: UUID) -> CrawlFacts | None:
+        crawl = self._store.find_crawl(crawl_id)
+        if crawl is None:
+            return None
+        with transaction(self._engine) as db:
+            scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
+            history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
+            given: tuple[str, ...] = ()
+            if crawl.crawl_type is CrawlType.FETCH_ONLY:
+                given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
+        return CrawlFacts(
+            crawl,
+            moves=tuple(scope.get("moves", ())),
+            shopify=bool(scope.get("shopify")),
+            has_history=bool(history),
+            given=given,
+        )
+
+    def record_move(self, crawl_id: UUID, href: str) -> None:
+        """The homepage redirected: from here on the crawl's scope is elsewhere. Once per target, also when repeated."""
+        with transaction(self._engine) as db:
+            db.execute(text(_MOVE), {"id": crawl_id, "href": href})
+
+    def record_shopify(self, crawl_id: UUID) -> None:
+        with transaction(self._engine) as db:
+            db.execute(text(_SHOPIFY), {"id": crawl_id})
+
+
+_HAS_HISTORY = """
+SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
+"""
+_GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
+_MOVE = """
+UPDATE crawl_jobs
+SET scope = jsonb_set(scope, '{moves}', coalesce(scope -> 'moves', '[]') || to_jsonb(CAST(:href AS text)))
+WHERE id = :id AND NOT coalesce(scope -> 'moves', '[]') ? :href
+"""
+_SHOPIFY = "UPDATE crawl_jobs SET scope = scope || '{\"shopify\": true}' WHERE id = :id"

@@ -1,0 +1,74 @@
+"""Connections to Postgres, with its errors turned into sentences."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg2
+from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
+from sqlalchemy import Connection, Engine, create_engine, make_url
+from sqlalchemy.exc import OperationalError
+
+from crawler.errors import DatabaseUnavailable, Unavailable
+
+__all__ = ["Cursor", "connect", "cursor", "transaction", "unavailable"]
+
+_LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
+# A stuck statement or a forgotten transaction must not hold a crawl's rows for ever.
+_SESSION = "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000"
+
+
+def connect(url: str, pool_size: int = 5) -> Engine:
+    return create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        pool_timeout=30,
+        connect_args={"connect_timeout": 5, "options": _SESSION, "application_name": "crawler"},
+    )
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Connection]:
+    """One transaction; a lost server is `DatabaseUnavailable`, whatever else went wrong is itself."""
+    try:
+        with engine.begin() as connection:
+            try:
+                yield connection
+            except _LOST:
+                connection.invalidate()
+                raise
+    except (OperationalError, *_LOST) as exc:
+        raise unavailable(exc, engine) from exc
+
+
+@contextmanager
+def cursor(connection: Connection) -> Iterator[Cursor]:
+    """Below SQLAlchemy, for batches: thousands of rows in one statement."""
+    dbapi: Any = connection.connection.dbapi_connection
+    with dbapi.cursor() as db:
+        yield db
+
+
+def unavailable(exc: Exception, engine: Engine) -> Unavailable:
+    detail = " ".join(str(getattr(exc, "orig", exc)).split())
+    where = make_url(engine.url).set(password=None).render_as_string()
+    return DatabaseUnavailable(f"Postgres at {where} {_problem(detail)}", detail=detail)
+
+
+def _problem(detail: str) -> str:
+    """Libpq's words, turned into what to do."""
+    if "password authentication failed" in detail or "no password supplied" in detail:
+        return "refuses this user or password; correct CRAWLER_DATABASE_URL."
+    if "does not exist" in detail:
+        return "has no such database or role; create it or correct CRAWLER_DATABASE_URL."
+    if "could not translate host name" in detail:
+        return "cannot be found; correct the host in CRAWLER_DATABASE_URL."
+    if "too many clients" in detail or "remaining connection slots" in detail:
+        return "has no free connection; raise its max_connections or run fewer workers."
+    if "No space left" in detail or "could not extend file" in detail:
+        return "has no disk space left; free some and start again."
+    if "starting up" in detail or "shutting down" in detail or "recovery mode" in detail:
+        return "is starting or stopping; try again in a moment."
+    return "does not answer; check that it runs and that CRAWLER_DATABASE_URL is right."

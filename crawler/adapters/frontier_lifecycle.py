@@ -1,0 +1,95 @@
+"""A crawl's frontier from its opening to its end, and what can be seen of it meanwhile."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from crawler.adapters.frontier_calls import in_batches
+from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_OF_LETTER, Batch
+from crawler.adapters.frontier_queue import QueueCalls
+from crawler.adapters.redis_scripts import Argument
+from crawler.domain.frontier import HOST_CAP, PRIORITY_STRIDE, CrawlStats, Entry, HostWait, Limits, Wait
+
+
+class CrawlLifecycle(QueueCalls):
+    def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
+        return int(self._run("open", self._of(crawl_id), _limits(limits)))
+
+    def pause_crawl(self, crawl_id: UUID, *, paused: bool) -> None:
+        self._run("pause", self._of(crawl_id), [int(paused)])
+
+    def close_crawl(self, crawl_id: UUID) -> None:
+        self._command("UNLINK", self._keys.crawl[crawl_id][0])  # from here on all else about it is refused
+        self._drop(crawl_id, forget=True)
+
+    def rebuild(
+        self,
+        crawl_id: UUID,
+        limits: Limits,
+        *,
+        seen: Iterable[tuple[bytes, int]],
+        entries: Iterable[Entry],
+        pages_left: int,
+        fetches_left: int,
+    ) -> int:
+        self.open_crawl(crawl_id, limits)
+        epoch = self._run("rebuild", self._of(crawl_id), ["begin"])
+        self._drop(crawl_id, forget=False)
+        for known in in_batches(seen):
+            self._run("fill", self._of(crawl_id), [value for pair in known for value in pair])
+        sequence = 0
+        for some in in_batches(entries):
+            self.readmit(crawl_id, some)
+            sequence = max(sequence, *(entry.score % PRIORITY_STRIDE + 1 for entry in some))
+        return int(self._run("rebuild", self._of(crawl_id), ["end", epoch, pages_left, fetches_left, sequence]))
+
+    def open_crawls(self) -> list[UUID]:
+        return [UUID(name.decode()) for name in self._command("HKEYS", self._keys.crawls)]
+
+    def stats(self, crawl_id: UUID) -> CrawlStats | None:
+        found = self._run("stats", self._of(crawl_id))
+        if not found:
+            return None
+        fresh, free, leased, in_flight, pages, fetches, paused, building, epoch = found
+        budget = max(0, min(pages, fetches))
+        # A paid URL may be claimed without budget, so while one waits the crawl is not over.
+        over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
+        return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
+
+    def hosts_of(self, crawl_id: UUID) -> list[str]:
+        return self._hosts(crawl_id, 0)
+
+    def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
+        hosts = self._hosts(crawl_id, 2 * min(count, BATCH))[:count]
+        text: bytes = self._run("waiting", self._pairs(crawl_id, hosts), [HOST_CAP])
+        fields = iter(text.decode().split("\n") if text else ())
+        return [
+            HostWait(host, LANE_OF_LETTER[lane], int(queued), None if due == "-1" else int(due) / 1000, Wait(why))
+            for lane, host, queued, due, why in zip(fields, fields, fields, fields, fields, strict=True)
+        ]
+
+    def _hosts(self, crawl_id: UUID, most: int) -> list[str]:
+        """In the order in which the crawl met them; a host may wait in both lanes."""
+        found: list[bytes] = self._command("ZRANGE", self._keys.hosts(crawl_id), 0, most - 1)
+        return list(dict.fromkeys(name[1:].decode() for name in found))
+
+    def _pairs(self, crawl_id: UUID, hosts: Iterable[str]) -> Batch:
+        batch = self._of(crawl_id, BOTH_LANES)
+        for host in hosts:
+            batch.pair(crawl_id, host)
+        return batch
+
+    def _drop(self, crawl_id: UUID, *, forget: bool) -> None:
+        while self._run("drop", self._pairs(crawl_id, self._hosts(crawl_id, BATCH // 2)), [int(forget)]):
+            pass
+
+
+def _limits(limits: Limits) -> list[Argument]:
+    raised = limits.max_concurrent if limits.delay_ms == 0 else 0
+    return [
+        limits.max_pages,
+        limits.max_fetches,
+        limits.max_concurrent,
+        limits.delay_ms,
+        int(limits.respect_robots),
+        max(HOST_CAP, raised),
+    ]

@@ -1,0 +1,38 @@
+"""Hosts in Postgres: what must be known of them even when Redis has forgotten everything."""
+
+from datetime import datetime
+
+from sqlalchemy import Engine, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from crawler.adapters.database import transaction
+from crawler.adapters.tables import hosts
+from crawler.domain.hosts import HostRecord
+
+
+class HostStore:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def find_host(self, host: str) -> HostRecord | None:
+        columns = [hosts.c[name] for name in HostRecord._fields]
+        with transaction(self._engine) as db:
+            row = db.execute(select(*columns).where(hosts.c.host == host)).one_or_none()
+        return HostRecord(*row) if row else None
+
+    def save_robots(self, host: str, record: HostRecord) -> None:
+        self._save(host, **record._asdict())
+
+    def save_block(self, host: str, until: datetime, learned_seconds: float, incidents: int) -> None:
+        self._save(host, blocked_until=until, learned_seconds=learned_seconds, incidents=incidents)
+
+    def save_pause(self, host: str, *, paused: bool) -> None:
+        self._save(host, paused=paused)
+
+    def save_delay(self, host: str, seconds: float) -> None:
+        self._save(host, delay_seconds=seconds)
+
+    def _save(self, host: str, **columns: object) -> None:
+        row = {**columns, "updated_at": func.now()}
+        with transaction(self._engine) as db:
+            db.execute(insert(hosts).values(host=host, **row).on_conflict_do_update(index_elements=["host"], set_=row))

@@ -1,0 +1,155 @@
+"""The ledger beside the hot path: reading it whole, closing it, lowering depths, counting it up."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg2.extras import execute_values
+from sqlalchemy import Engine, text
+
+from crawler.adapters.database import cursor, transaction
+from crawler.domain.crawls import FetchState
+from crawler.domain.ledger import LedgerRow, Lowered
+from crawler.domain.reasons import Reason
+
+
+class Ledger:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def rows(self, crawl_id: UUID, *, queued_only: bool = False) -> Iterator[LedgerRow]:
+        """Every URL of the crawl in the order it was queued, streamed."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=2000)
+            rows = streamed.execute(text(_ROWS), {"crawl": crawl_id, "all": not queued_only})
+            for row in rows:
+                yield LedgerRow(*row)
+
+    def count_queued(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_COUNT_QUEUED), {"crawl": crawl_id}).scalar_one())
+
+    def close_rest(self, crawl_id: UUID, reason: Reason) -> int:
+        """Whatever still waits is skipped for this reason."""
+        with transaction(self._engine) as connection:
+            n = connection.execute(text(_CLOSE), {"crawl": crawl_id, "reason": reason.value}).rowcount
+            connection.execute(text(_COUNT_SKIPPED), {"crawl": crawl_id, "n": n})
+        return n
+
+    def requeue(self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None) -> list[LedgerRow]:
+        """Failed or refused URLs get another chance; `urls` narrows it to these."""
+        given = {
+            "crawl": crawl_id,
+            "reasons": [reason.value for reason in reasons],
+            "urls": None if urls is None else list(urls),
+        }
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_REQUEUE), given)
+            found = rows.all()
+            failed = sum(row.was == FetchState.FAILED for row in found)
+            connection.execute(text(_UNCOUNT), {"crawl": crawl_id, "failed": failed, "skipped": len(found) - failed})
+        return [LedgerRow(*row[:7]) for row in found]
+
+    def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
+        """A shorter path was found; says where each URL stands and, if it was stored, what it links to."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
+            return [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+
+    def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]:
+        """The URLs whose redirects led here, nearest first."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_ANCESTORS), {"crawl": crawl_id, "url": normalized_url, "hops": hops})
+            return [row.parent for row in rows]
+
+    def statistics(self, crawl_id: UUID) -> dict[str, Any]:
+        """Counted from rows, not from counters."""
+        with transaction(self._engine) as connection:
+            stats: dict[str, Any] = connection.execute(text(_STATISTICS), {"crawl": crawl_id}).scalar_one()
+        return stats
+
+    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None]:
+        """State, reason and error of the crawl's first URL."""
+        with transaction(self._engine) as connection:
+            row = connection.execute(text(_SEED), {"crawl": crawl_id}).one()
+        return row.fetch_state, row.reason, row.error_message
+
+
+_ROWS = """
+SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
+"""
+_COUNT_QUEUED = "SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'queued'"
+_CLOSE = """
+UPDATE crawl_discovered_urls SET fetch_state = 'skipped', status = 'skipped', reason = :reason
+WHERE crawl_job_id = :crawl AND fetch_state = 'queued'
+"""
+_COUNT_SKIPPED = "UPDATE crawl_jobs SET pages_skipped = pages_skipped + :n WHERE id = :crawl"
+_REQUEUE = """
+WITH before AS (
+    SELECT normalized_url, fetch_state FROM crawl_discovered_urls
+    WHERE crawl_job_id = :crawl AND reason = ANY(:reasons) AND fetch_state IN ('failed', 'skipped')
+      AND (CAST(:urls AS text[]) IS NULL OR normalized_url = ANY(:urls))
+    ORDER BY normalized_url FOR UPDATE
+)
+UPDATE crawl_discovered_urls u
+SET fetch_state = 'queued', status = 'pending', reason = NULL, error_message = NULL
+FROM before b
+WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url
+RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, b.fetch_state AS was
+"""
+_UNCOUNT = """
+UPDATE crawl_jobs SET pages_failed = pages_failed - :failed, pages_skipped = pages_skipped - :skipped
+WHERE id = :crawl
+"""
+_LOWER = """
+WITH v(crawl_id, normalized_url, depth) AS (VALUES %s),
+lowered AS (
+    UPDATE crawl_discovered_urls u SET depth = v.depth
+    FROM v
+    WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth > v.depth
+    RETURNING u.*
+)
+SELECT l.normalized_url, l.url, l.depth, l.priority, l.seq, l.fetch_state, l.reason, p.links_found
+FROM lowered l
+JOIN crawl_jobs c ON c.id = l.crawl_job_id
+LEFT JOIN crawled_pages p ON l.fetch_state = 'done' AND p.project_id = c.project_id
+    AND p.normalized_url = l.normalized_url
+"""
+_ANCESTORS = """
+WITH RECURSIVE chain AS (
+    SELECT parent, 1 AS hop FROM crawl_discovered_urls
+    WHERE crawl_job_id = :crawl AND normalized_url = :url AND source = 'redirect'
+    UNION ALL
+    SELECT u.parent, hop + 1 FROM chain
+    JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = chain.parent
+    WHERE u.source = 'redirect' AND hop < :hops
+)
+SELECT parent FROM chain WHERE parent IS NOT NULL ORDER BY hop
+"""
+_STATISTICS = """
+WITH rows AS (SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :crawl),
+log AS (SELECT * FROM request_log WHERE crawl_id = :crawl AND elapsed_ms IS NOT NULL)
+SELECT jsonb_build_object(
+    'by_status', (SELECT coalesce(jsonb_object_agg(fetch_state, n), '{}') FROM
+        (SELECT fetch_state, count(*) n FROM rows GROUP BY 1) a),
+    'by_reason', (SELECT coalesce(jsonb_object_agg(reason, n), '{}') FROM
+        (SELECT reason, count(*) n FROM rows WHERE reason IS NOT NULL GROUP BY 1) a),
+    'by_code', (SELECT coalesce(jsonb_object_agg(http_status, n), '{}') FROM
+        (SELECT http_status, count(*) n FROM rows WHERE http_status IS NOT NULL GROUP BY 1) a),
+    'by_depth', (SELECT coalesce(jsonb_object_agg(depth, n), '{}') FROM
+        (SELECT depth, count(*) n FROM rows WHERE fetch_state = 'done' GROUP BY 1) a),
+    'bytes', (SELECT coalesce(sum(p.byte_length), 0) FROM rows r
+        JOIN crawl_jobs c ON c.id = r.crawl_job_id
+        JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = r.normalized_url
+        WHERE r.fetch_state = 'done'),
+    'requests', (SELECT count(*) FROM request_log WHERE crawl_id = :crawl),
+    'latency_ms', (SELECT jsonb_build_object(
+        'p50', percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),
+        'p95', percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms)) FROM log)
+)
+"""
+_SEED = """
+SELECT fetch_state, reason, error_message FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND source IN ('seed', 'list') ORDER BY seq LIMIT 1
+"""

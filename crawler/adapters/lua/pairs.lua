@@ -1,0 +1,76 @@
+-- Stands behind the prelude where pairs are looked at: whether a pair can be asked, and if not, why and until when.
+
+local HOST_CAP = tonumber(ARGV[own])
+
+-- What waits for a pair in this lane. Retries whose time has come go back to where they stood in the queue.
+local function load_pair(i, lane, ripens)
+  local p = queues(i, lane)
+  p.number, p.lane = i, lane
+  p.crawl, p.host = owners(i)
+  p.member = p.crawl.name .. '|' .. p.host.name
+  p.fresh_count, p.free_count = redis.call('ZCARD', p.fresh), 0
+  if p.crawl.free < 1 then return p end
+  if ripens then
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', p.later, '-inf', now, 'LIMIT', 0, 64)) do
+      local score = redis.call('HGET', p.crawl.past, member):match('^%d+ %d+ %d+ (%d+)\n')
+      redis.call('ZREM', p.later, member)
+      redis.call('ZADD', p.free, score, member)
+    end
+  end
+  p.free_count = redis.call('ZCARD', p.free)
+  p.retry_at = tonumber(redis.call('ZRANGE', p.later, 0, 0, 'WITHSCORES')[2])
+  return p
+end
+
+-- Another crawl stands in line here and did not ask for more than the common cap: then nobody gets more.
+local function shared_with_others(c, h)
+  if redis.call('ZCARD', h.waiters) < 2 then return false end
+  for _, waiter in ipairs(redis.call('ZRANGE', h.waiters, 0, -1)) do
+    local lane, name = waiter:sub(1, 1), waiter:sub(2)
+    if name ~= c.name and number(redis.call('HGET', KEYS[5], name)) <= HOST_CAP
+      and redis.call('ZSCORE', ready[lane], name .. '|' .. h.name) then
+      return true
+    end
+  end
+  return false
+end
+
+-- How many more requests this crawl may have in flight at the host.
+local function host_room(c, h)
+  h.in_flight = h.in_flight or redis.call('ZCARD', h.flying)
+  local cap = HOST_CAP
+  if c.delay == 0 and c.max_concurrent > cap and not (h.in_flight >= cap and shared_with_others(c, h)) then
+    cap = c.max_concurrent
+  end
+  if h.in_flight >= cap then
+    -- Requests whose lease ran out, of workers that died: nobody else will free their slots.
+    h.in_flight = h.in_flight - redis.call('ZREMRANGEBYSCORE', h.flying, '-inf', now)
+  end
+  return cap - h.in_flight
+end
+
+-- Where a pair that cannot be asked now has to wait: 'gone', 'parked' or 'broke' under its crawl, or 'at' a time;
+-- and the word for it. nil: it can be asked.
+local function hindrance(p)
+  local c, h = p.crawl, p.host
+  if not c.open then return 'gone' end
+  if p.fresh_count + p.free_count == 0 then
+    if p.retry_at then return 'at', p.retry_at, 'retry' end
+    return 'gone'
+  end
+  if c.stopped then return 'parked', nil, 'paused' end
+  if h.paused then return 'at', FOREVER, 'paused' end
+  if c.slots < 1 then return 'parked', nil, 'crawl_cap' end
+  if p.free_count == 0 and math.min(c.pages, c.fetches) < 1 then return 'broke', nil, 'budget' end
+  local t = host_time(h)
+  if t > now then return 'at', t, h.blocked > now and 'blocked' or 'gap' end
+  -- The slower crawl of a host is owed its own gap too; it takes the turn, or a faster one would never leave it that.
+  if c.delay > 0 and h.last + c.delay > now then return 'at', h.last + c.delay, 'turn' end
+  if h.turn and h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
+  if c.respects_robots and h.robots_until <= now and h.robots_lease > now then return 'at', h.robots_lease, 'robots' end
+  if host_room(c, h) < 1 then
+    local first = redis.call('ZRANGE', h.flying, 0, 0, 'WITHSCORES')[2]
+    return 'at', number(first) + 1, 'host_cap'
+  end
+  return nil
+end

@@ -1,0 +1,54 @@
+-- Leases that ran out go back with one loss more; after too many they stay out as poison.
+-- own: most losses, how many poisonous ones to tell, then for each: pair, token
+-- -> for each: crawl, epoch, poison (0 or 1), token, claimed, host, attempts, losses, hops, kind and URL
+--
+-- A poisonous URL stays leased under a new token until somebody completes that one, however often that takes.
+
+local most_losses, told = tonumber(ARGV[own]), tonumber(ARGV[own + 1])
+local rows = {}
+
+local function row(c, poison, token, l)
+  rows[#rows + 1] = table.concat(
+    {c.name, c.epoch, poison, token, l.claimed, l.host, l.attempts, l.losses, l.hops, target(l)}, '\n')
+end
+
+-- The worker may have made this request and died before it could log it: the audit must know.
+local function remember(c, token, l)
+  redis.call('ZADD', KEYS[4], token, table.concat({token, l.claimed, c.name, l.host, target(l)}, '\n'))
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -100001)
+end
+
+local function poison(c, l)
+  local token = whole(math.max(number(redis.call('GET', KEYS[3])), now * 100) + 1)
+  redis.call('SET', KEYS[3], token)
+  redis.call('HSET', c.data, token, pack(l))
+  redis.call('SADD', c.poison, token)
+end
+
+local function lose(c, h, i, token)
+  local l = take_away(c, h, token)
+  if h.hold_token == token then requested(h, token, h.last) end
+  remember(c, token, l)
+  l.losses = l.losses + 1
+  if l.kind ~= 'r' and l.losses >= most_losses then return poison(c, l) end
+  if l.kind ~= 'r' then put_back(c, h, queues(i, l.lane), l) end
+  row(c, 0, token, l)
+end
+
+for a = own + 2, #ARGV, 2 do
+  local i, token = tonumber(ARGV[a]), ARGV[a + 1]
+  local c, h = owners(i)
+  -- It may have ended since it was seen to be late.
+  local deadline = redis.call('ZSCORE', c.leases, token)
+  if deadline and tonumber(deadline) <= now then lose(c, h, i, token) end
+end
+
+settle_hosts()
+for i = 1, crawl_count do
+  local c = crawl(i)
+  unpark(c)
+  for _, token in ipairs(redis.call('SRANDMEMBER', c.poison, told)) do
+    row(c, 1, token, unpacked(redis.call('HGET', c.data, token)))
+  end
+end
+return table.concat(rows, '\n')

@@ -1,0 +1,24 @@
+-- A rebuild begins (its epoch is new) or ends. Between the two nothing is claimed and the crawl is not over.
+-- own: 'begin'   -> epoch
+-- own: 'end', epoch, pages left, fetches left, first free sequence   -> epoch
+
+local c = crawl(1)
+if not c.open then
+  redis.call('UNLINK', c.seen)  -- closed meanwhile
+  return '0'
+end
+
+if ARGV[own] == 'begin' then
+  local epoch = whole(math.max(now, tonumber(c.epoch) + 1))
+  redis.call('HSET', c.info, 'epoch', epoch, 'building', now)
+  return epoch
+end
+
+-- Somebody began again: that rebuild will end it.
+if c.epoch ~= ARGV[own + 1] then return c.epoch end
+
+local sequence = math.max(number(redis.call('HGET', c.info, 'sequence')), tonumber(ARGV[own + 4]))
+redis.call('HSET', c.info, 'building', 0, 'pages', ARGV[own + 2], 'fetches', ARGV[own + 3], 'sequence', whole(sequence))
+crawls[1] = nil
+unpark(crawl(1))
+return c.epoch

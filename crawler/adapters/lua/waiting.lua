@@ -1,0 +1,15 @@
+-- Why each pair waits. own: host cap   -> for each: lane, host, queued, ms until it is due (-1 unknown), why
+
+local rows = {}
+for i = 1, pair_count do
+  for lane in lanes:gmatch('.') do
+    local p = load_pair(i, lane, false)
+    local queued = p.fresh_count + p.free_count + redis.call('ZCARD', p.later)
+    local where, at, why = hindrance(p)
+    if queued > 0 and where ~= 'gone' then
+      local due = where == 'at' and at < FOREVER and math.max(0, at - now) or (where and -1 or 0)
+      rows[#rows + 1] = table.concat({lane, p.host.name, queued, whole(due), why == 'turn' and 'gap' or why or 'ready'}, '\n')
+    end
+  end
+end
+return table.concat(rows, '\n')

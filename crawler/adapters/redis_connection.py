@@ -1,0 +1,70 @@
+"""Connections to Redis, and whether it is one we can trust with a frontier."""
+
+from urllib.parse import urlsplit
+
+from redis import Redis, exceptions
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from redis.retry import Retry
+
+from crawler.errors import RedisUnavailable
+
+MAX_SKEW_SECONDS = 5.0
+
+
+def connect_redis(url: str) -> Redis:
+    return Redis.from_url(
+        url,
+        socket_timeout=15,
+        socket_connect_timeout=5,
+        socket_keepalive=not url.startswith("unix"),
+        health_check_interval=25,
+        # A command whose answer was lost may have run: scripts are fenced by tokens, so asking again is safe.
+        retry=Retry(ExponentialBackoff(cap=2, base=0.1), retries=3),
+        retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
+    )
+
+
+def check_redis(redis: Redis, now: float) -> None:
+    """Refuse a server that may forget keys or whose clock is not ours."""
+    try:
+        seconds, micros = redis.time()
+        policy = str(redis.config_get("maxmemory-policy").get("maxmemory-policy", "noeviction"))
+    except ResponseError:
+        policy = "noeviction"  # managed servers forbid CONFIG; their answer to TIME was fine
+    except RedisError as exc:
+        raise redis_unavailable(redis, exc) from exc
+    if policy != "noeviction":
+        raise RedisUnavailable(
+            f"Redis evicts keys when it is full (maxmemory-policy {policy}); that would lose work: "
+            "run CONFIG SET maxmemory-policy noeviction and put it into its configuration."
+        )
+    skew = abs(seconds + micros / 1e6 - now)
+    if skew > MAX_SKEW_SECONDS:
+        raise RedisUnavailable(
+            f"The clocks of Redis and this machine differ by {skew:.0f} s; synchronise both with NTP."
+        )
+
+
+def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
+    where = _where(redis)
+    if isinstance(exc, AuthenticationError) or "NOAUTH" in str(exc) or "WRONGPASS" in str(exc):
+        return RedisUnavailable(f"Redis at {where} refuses this password; correct CRAWLER_REDIS_URL.")
+    if "READONLY" in str(exc):
+        return RedisUnavailable(f"Redis at {where} is a read-only replica; point CRAWLER_REDIS_URL at the primary.")
+    if "OOM" in str(exc):
+        return RedisUnavailable(f"Redis at {where} is full; raise its maxmemory or end some crawls.")
+    return RedisUnavailable(
+        f"Redis at {where} does not answer; check that it runs and that CRAWLER_REDIS_URL is right."
+    )
+
+
+def _where(redis: Redis) -> str:
+    options = redis.connection_pool.connection_kwargs
+    return str(options.get("path") or f"{options.get('host')}:{options.get('port', 6379)}")
+
+
+def database_numbers_fit(url: str, highest: int = 2) -> bool:
+    """The frontier, broker and beat use databases n, n+1 and n+2 of a server that has 16 by default."""
+    path = urlsplit(url).path.strip("/")
+    return not path.isdigit() or int(path) + highest < 16

@@ -1,0 +1,35 @@
+"""The head of an HTTP answer, as libcurl hands it over: a list of raw lines.
+
+libcurl has already checked the status line, unfolded folded lines, and refused NULs and stray carriage returns.
+"""
+
+from typing import NamedTuple
+
+
+class ResponseHead(NamedTuple):
+    status: int
+    http_version: str
+    headers: dict[str, str]
+    """Names in lower case; repeated fields joined by ", "."""
+
+
+def parse_head(lines: list[bytes]) -> ResponseHead:
+    """`lines`: the status line and the fields, each with its line end."""
+    first, *fields = _text(b"".join(lines)).split("\n")
+    version, status = first.split(None, 2)[:2]
+    headers: dict[str, str] = {}
+    for field in fields:
+        name, colon, value = field.partition(":")
+        if colon:
+            name = name.lower().rstrip()
+            value = value.strip()
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return ResponseHead(int(status), version.partition("/")[2], headers)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return text

@@ -1,0 +1,1 @@
+"""A small site on loopback, so that a newcomer can watch a crawl without bothering anyone."""

@@ -1,0 +1,50 @@
+"""`python -m crawler.demo [options of crawler run]`: crawl the demo site, edit it, crawl it again: what changed?"""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from crawler.demo.site import DemoSite
+
+PORT = 8808
+"""The same each time, so that the project is recognised when the demo is run again."""
+
+
+def main(options: list[str]) -> int:
+    with _serve() as site:
+        _say(f"A small demo site is at {site.url}. First crawl:")
+        status = _crawl(site.url, options)
+        if status == 0:
+            site.edit()
+            _say("Now one page was changed, one added and one taken away. Second crawl:")
+            status = _crawl(site.url, options)
+    if status == 0:
+        _say("Now a site of yours: make run URL=https://…")
+    return status
+
+
+def _serve() -> DemoSite:
+    try:
+        return DemoSite(PORT)
+    except OSError:  # somebody else has that port
+        return DemoSite()
+
+
+def _crawl(url: str, options: list[str]) -> int:
+    program = str(Path(sys.executable).with_name("crawler"))
+    crawl = subprocess.Popen([program, "run", url, "--delay", "0.1", *options])  # noqa: S603 - our own program
+    # Ctrl-C reaches the crawl too, and it needs time to stop its servers: only wait for it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return crawl.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"\n{sentence}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

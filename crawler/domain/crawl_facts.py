@@ -1,0 +1,19 @@
+"""A crawl and what it has learned about itself."""
+
+from dataclasses import dataclass
+
+from crawler.domain.crawls import CrawlJob
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlFacts:
+    """A crawl as Postgres knows it, beyond its row."""
+
+    crawl: CrawlJob
+    moves: tuple[str, ...] = ()
+    """Where redirects of the homepage led, in order."""
+    shopify: bool = False
+    has_history: bool = False
+    """Earlier crawls stored pages of this project: ask conditionally, tell changed from unchanged."""
+    given: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,217 @@
+"""May this address be dialled? One rule for pages, robots, sitemaps, webhooks and the browser.
+
+The *dialled* address decides, at the moment of the connect: a name that was checked and then looked up again
+could have moved in between. The start is "no, unless it is public": what no table knows stays closed.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import NamedTuple, Self
+
+from crawler.errors import EgressRefused, SettingsError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+_CLOSED_V4 = tuple(
+    IPv4Network(n)
+    for n in (
+        "0.0.0.0/8",  # this host
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # shared address space; also a cloud's metadata service
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # a cloud's host agent, on a public-looking address
+        "169.254.0.0/16",  # link-local: metadata services
+        "172.16.0.0/12",
+        "192.0.0.0/24",  # protocol assignments; also a cloud's metadata service
+        "192.0.2.0/24",  # documentation
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, broadcast
+    )
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")  # the only space handed out for global unicast
+_CLOSED_V6 = tuple(
+    IPv6Network(n)
+    for n in (
+        "2001::/23",  # protocol assignments, Teredo
+        "2001:db8::/32",  # documentation
+        "3fff::/20",  # documentation
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+_6TO4 = IPv6Network("2002::/16")
+_V4_MASK = 0xFFFFFFFF
+
+_NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
+"""A host whose last label is a number is an IPv4 address to every resolver, however odd it looks."""
+
+
+# Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
+_ORIGIN = re.compile(r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?=[/?#]|$)")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Target(NamedTuple):
+    """Where a URL points, as far as dialling is concerned."""
+
+    scheme: str
+    host: str
+    port: int
+    address: str | None
+    """Set when the host is spelled as an address: nothing to look up."""
+
+
+def target_of(url: str) -> Target:
+    """Raises EgressRefused for a URL that is not plainly http(s)://host[:port]/…"""
+    match = _ORIGIN.match(url)
+    if match is None:
+        raise EgressRefused("This URL does not plainly name an http(s) host.")
+    return _target(*match.groups())
+
+
+@lru_cache(maxsize=8192)
+def _target(scheme: str, host: str, port: str | None) -> Target:
+    number = int(port) if port else _DEFAULT_PORTS[scheme]
+    if not 0 < number < 65536:
+        raise EgressRefused("This URL's port does not exist.")
+    return Target(scheme, host.lower(), number, literal_address(host))
+
+
+@lru_cache(maxsize=8192)
+def is_public(address: str) -> bool:
+    """Whether this is a public unicast address; False for what is not an address at all."""
+    parsed = _parse(address)
+    return parsed is not None and _is_public(parsed)
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _CLOSED_V4)
+    inner = _inner_v4(address)
+    if inner is not None:
+        return _is_public(inner)
+    return address in _GLOBAL_V6 and not any(address in network for network in _CLOSED_V6)
+
+
+def _inner_v4(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that a packet to this one ends at, where the notation carries one."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address in _NAT64:
+        return IPv4Address(int(address) & _V4_MASK)
+    if address in _6TO4:
+        return IPv4Address(int(address) >> 80 & _V4_MASK)
+    return None
+
+
+def _parse(address: str) -> Address | None:
+    if "%" in address:  # a zone id only makes sense on this machine's own links
+        return None
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return None
+    return parsed
+
+
+def literal_address(host: str) -> str | None:
+    """The address a URL's host spells out, or None for a name.
+
+    Odd spellings (127.1, 0x7f.1, 2130706433, 0177.0.0.1) are refused: programs differ in what they mean.
+    """
+    if host.startswith("[") and host.endswith("]"):
+        parsed = _parse(host[1:-1])
+        if not isinstance(parsed, IPv6Address):
+            raise EgressRefused(f"{host!r} is not an IPv6 address.")
+        return str(parsed)
+    if not _NUMBER_LAST.search(host):
+        return None
+    if _parse(host) is None:
+        raise EgressRefused(f"{host!r} is an odd spelling of an IPv4 address.")
+    return host
+
+
+@dataclass(frozen=True, slots=True)
+class EgressRule:
+    """Public addresses, and what the operator opened beyond them."""
+
+    networks: tuple[Network, ...] = ()
+    endpoints: frozenset[tuple[str, int]] = frozenset()
+    """(host, port) as a URL names them, or (address, port) as they are dialled."""
+
+    @classmethod
+    def parse(cls, entries: Iterable[str]) -> Self:
+        """From `10.0.0.0/8`, `10.1.2.3`, `host:port`, `127.0.0.1:8080` or `[::1]:8080`."""
+        networks: list[Network] = []
+        endpoints: set[tuple[str, int]] = set()
+        for entry in entries:
+            network = _network(entry)
+            if network is not None:
+                networks.append(network)
+            else:
+                endpoints.add(_endpoint(entry))
+        return cls(tuple(networks), frozenset(endpoints))
+
+    def opened(self, host: str, port: int) -> Self:
+        """This rule, with one more endpoint open."""
+        return type(self)(self.networks, self.endpoints | {(_canonical(host), port)})
+
+    def allows(self, address: str, port: int, host: str = "") -> bool:
+        """Whether `address` may be dialled for a URL that names `host`."""
+        if is_public(address):
+            return True
+        parsed = _parse(address)
+        if parsed is None:
+            return False
+        if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+            parsed = parsed.ipv4_mapped
+        return (
+            (str(parsed), port) in self.endpoints
+            or (bool(host) and (_canonical(host), port) in self.endpoints)
+            or any(parsed in network for network in self.networks)
+        )
+
+
+def _network(entry: str) -> Network | None:
+    if "/" not in entry and _parse(entry) is None:
+        return None
+    try:
+        network = ip_network(entry)
+    except ValueError as exc:
+        raise SettingsError(f"The egress entry {entry!r} is not a network: {exc}.") from exc
+    return network
+
+
+def _endpoint(entry: str) -> tuple[str, int]:
+    host, _, port = entry.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise SettingsError(f"The egress entry {entry!r} is neither a network (10.0.0.0/8) nor host:port.")
+    try:
+        literal_address(host)
+    except EgressRefused as exc:
+        raise SettingsError(f"The egress entry {entry!r} is not valid: {exc}") from exc
+    if not re.fullmatch(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host):
+        raise SettingsError(f"The egress entry {entry!r} does not name a host.")
+    return _canonical(host), int(port)
+
+
+def _canonical(host: str) -> str:
+    """One spelling for names and literals; addresses as `str(ip_address(…))` writes them."""
+    bare = host.lower().rstrip(".").removeprefix("[").removesuffix("]")
+    parsed = _parse(bare)
+    return str(parsed) if parsed is not None else bare

@@ -1,0 +1,229 @@
+"""What one batch of work writes: ends of URLs, stored pages, found URLs, requests made."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from crawler.domain.crawls import FetchState
+from crawler.domain.reasons import Reason
+from crawler.errors import Conflict, Invalid
+
+
+class Source(StrEnum):
+    """How a URL became known."""
+
+    SEED = "seed"
+    LINK = "link"
+    REDIRECT = "redirect"
+    CANONICAL = "canonic"
+    SITEMAP = "sitemap"
+    LIST = "list"
+
+
+class UrlKey(NamedTuple):
+    crawl_id: UUID
+    normalized_url: str
+
+
+class UrlEnd(NamedTuple):
+    """A URL of the ledger that reached its end."""
+
+    key: UrlKey
+    state: FetchState
+    reason: Reason | None
+    rule: str | None
+    attempts: int
+    final_url: str | None
+    http_status: int | None
+    content_hash: bytes | None
+    version_id: UUID | None
+    error_message: str | None
+    fetched_at: datetime
+
+
+class StoredPage(NamedTuple):
+    """A page's content. The order is the columns' in `crawled_pages`."""
+
+    key: UrlKey
+    id: UUID
+    project_id: UUID
+    url: str
+    title: str | None
+    h1: str | None
+    meta_description: str | None
+    content_text: str
+    word_count: int
+    links_found: str
+    reason: Reason | None
+    content_hash: bytes
+    canonical_url: str | None
+    noindex: bool
+    etag: str | None
+    last_modified: str | None
+    language: str | None
+    crawl_method: str
+    http_status: int
+    byte_length: int
+    version_id: UUID
+    fetched_at: datetime
+
+
+class Version(NamedTuple):
+    id: UUID
+    page_id: UUID
+    crawl_id: UUID
+    snapshot_id: UUID
+    content_hash: bytes
+    title: str | None
+    links: str
+    headers: str
+    hreflang: str
+    final_url: str
+    crawl_method: str
+    fetched_at: datetime
+
+
+class Snapshot(NamedTuple):
+    id: UUID
+    content_hash: bytes
+    content: bytes
+    content_type: str
+    byte_length: int
+    fetched_at: datetime
+
+
+class Unchanged(NamedTuple):
+    """A page that is what it was: only its dates and validators move."""
+
+    key: UrlKey
+    page_id: UUID
+    etag: str | None
+    last_modified: str | None
+    fetched_at: datetime
+
+
+class Unfetched(NamedTuple):
+    """A page whose fetch brought nothing: status and error change, the last good content stays."""
+
+    key: UrlKey
+    id: UUID
+    project_id: UUID
+    url: str
+    status: str
+    reason: Reason
+    error_message: str | None
+    http_status: int | None
+    fetched_at: datetime
+
+
+class Found(NamedTuple):
+    """A URL new to the ledger."""
+
+    key: UrlKey
+    url: str
+    depth: int
+    priority: int
+    seq: int
+    state: FetchState
+    reason: Reason | None
+    rule: str | None
+    source: Source
+    parent: str | None
+
+
+class Request(NamedTuple):
+    """One request for the politeness audit."""
+
+    at: datetime
+    crawl_id: UUID
+    host: str
+    kind: str
+    lane: str
+    status: int | None
+    elapsed_ms: int | None
+    certain: bool = True
+    """False: its worker died, so the request may or may not have gone out at that moment."""
+
+
+class Previous(NamedTuple):
+    """What an earlier crawl knows of a page: for conditional requests, and to tell changed from unchanged."""
+
+    etag: str | None
+    last_modified: str | None
+    content_hash: bytes | None
+    version_id: UUID | None
+    links_found: list[Any]
+
+
+class LedgerRow(NamedTuple):
+    normalized_url: str
+    url: str
+    depth: int
+    priority: int
+    seq: int
+    fetch_state: str
+    reason: str | None
+
+
+class Lowered(NamedTuple):
+    """A URL whose depth fell, and what it links to if it is stored."""
+
+    normalized_url: str
+    url: str
+    depth: int
+    priority: int
+    seq: int
+    fetch_state: str
+    reason: str | None
+    links_found: list[str] | None
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one commit writes."""
+
+    ends: list[UrlEnd] = field(default_factory=list)
+    pages: list[StoredPage] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    unchanged: list[Unchanged] = field(default_factory=list)
+    unfetched: list[Unfetched] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+
+
+Depths = dict[UrlKey, int]
+FindChildren = Callable[[Depths], Sequence[Found]]
+
+
+class CrawlsOver(Conflict):
+    """Some crawls of this batch are no longer in progress."""
+
+    def __init__(self, crawl_ids: set[UUID]) -> None:
+        super().__init__()
+        self.crawl_ids = crawl_ids
+
+
+class RowRefused(Invalid):
+    """The database refuses a row of this batch."""
+
+
+def page_id(project_id: UUID, normalized_url: str) -> UUID:
+    """The same page has the same id in every crawl."""
+    return UUID(bytes=_digest16(project_id.bytes, normalized_url.encode()))
+
+
+def version_id(page: UUID, crawl_id: UUID, content_hash: bytes) -> UUID:
+    """Writing the same version twice writes the same row."""
+    return UUID(bytes=_digest16(page.bytes, crawl_id.bytes, content_hash))
+
+
+def snapshot_id(content_hash: bytes) -> UUID:
+    return UUID(bytes=content_hash[:16])
+
+
+def _digest16(*parts: bytes) -> bytes:
+    return hashlib.blake2b(b"".join(parts), digest_size=16).digest()

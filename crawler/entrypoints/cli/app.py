@@ -1,0 +1,56 @@
+"""The `crawler` command."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from crawler import __version__
+from crawler.entrypoints.cli.doctor import doctor
+from crawler.entrypoints.cli.keys import keys
+from crawler.entrypoints.cli.projects import projects
+from crawler.entrypoints.cli.run import run
+from crawler.entrypoints.cli.up import up
+from crawler.errors import CrawlerError
+from crawler.telemetry import configure_logs, redact
+
+cli = typer.Typer(
+    name="crawler",
+    help="Crawl websites politely, keep every page, crawl again, and see what really changed.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+cli.command()(run)
+cli.command()(up)
+cli.command()(doctor)
+cli.add_typer(projects, name="project")
+cli.add_typer(keys, name="key")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@cli.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Settings are environment variables, CRAWLER_…; docs/operations.md lists them."""
+
+
+def main() -> None:
+    """An error a person can mend is one sentence on stderr and an exit status, never a traceback."""
+    configure_logs("error")
+    try:
+        cli()
+    except CrawlerError as exc:
+        Console(stderr=True, highlight=False, markup=False).print(redact(exc.message), style="red")
+        sys.exit(exc.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,58 @@
+"""`crawler key`: API keys are shown once and kept as hashes."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from crawler.domain.api_keys import ApiKey, Scope
+from crawler.entrypoints.cli.session import session
+
+keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What it is for.")],
+    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.WRITE,
+    project: Annotated[list[UUID] | None, typer.Option(help="Limit it to this project; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key. Its secret is shown now and never again."""
+    with session() as tools:
+        key, secret = ApiKey.issue(
+            name=name, scope=scope, now=tools.clock(), project_ids=tuple(project) if project else None
+        )
+        tools.store.add_key(key)
+    typer.echo(json.dumps({"id": str(key.id), "key": secret}) if as_json else secret)
+
+
+@keys.command("list")
+def list_keys(as_json: AsJson = False) -> None:
+    """All keys, without their secrets."""
+    with session() as tools:
+        found = tools.store.list_keys()
+    if as_json:
+        rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("id", "name", "begins with", "scope", "made", "revoked"):
+        table.add_column(heading)
+    for key in found:
+        revoked = f"{key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
+        table.add_row(str(key.id), key.name, key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked)
+    Console().print(table)
+
+
+@keys.command()
+def revoke(key_id: Annotated[UUID, typer.Argument(help="From 'crawler key list'.")]) -> None:
+    """A revoked key opens nothing any more."""
+    with session() as tools:
+        tools.store.revoke_key(key_id, tools.clock())
+    typer.echo(f"Key {key_id} is revoked.")

@@ -1,0 +1,74 @@
+"""`crawler project`: websites under care."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from crawler.domain.projects import Project
+from crawler.domain.urls import parse
+from crawler.entrypoints.cli.session import session
+
+projects = typer.Typer(help="Websites under care.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+ProjectId = Annotated[UUID, typer.Argument(help="From 'crawler project list'.")]
+
+
+@projects.command()
+def create(
+    name: Annotated[str, typer.Argument(help="A name of your choice, used once.")],
+    url: Annotated[str, typer.Argument(help="Where its crawls begin.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a project."""
+    href = parse(url).href
+    with session() as tools:
+        project = tools.store.add_project(Project.create(name=name, website_url=href, now=tools.clock()))
+    _show(project, as_json=as_json)
+
+
+@projects.command("list")
+def list_projects(as_json: AsJson = False) -> None:
+    """All projects."""
+    with session() as tools:
+        found = tools.store.list_projects(limit=1000)
+    if as_json:
+        typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("id", "name", "website", "active"):
+        table.add_column(heading, overflow="fold")
+    for project in found:
+        table.add_row(str(project.id), project.name, project.website_url, "yes" if project.is_active else "no")
+    Console().print(table)
+
+
+@projects.command()
+def show(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """One project with its settings."""
+    with session() as tools:
+        project = tools.store.get_project(project_id)
+    _show(project, as_json=as_json)
+
+
+@projects.command()
+def delete(project_id: ProjectId) -> None:
+    """Forget a project with all its crawls and pages."""
+    with session() as tools:
+        tools.store.delete_project(project_id)
+    typer.echo(f"Project {project_id} is deleted.")
+
+
+def _show(project: Project, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(project.model_dump_json(indent=2))
+        return
+    console = Console(highlight=False)
+    console.print(f"{project.name}  {project.id}")
+    console.print(f"website   {project.website_url}")
+    for name, value in project.settings.model_dump(mode="json", exclude_defaults=True).items():
+        console.print(f"{name:<9} {value}")

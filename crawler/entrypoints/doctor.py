@@ -1,0 +1,84 @@
+"""Look at everything the product stands on; say what is wrong and how to mend it."""
+
+import re
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crawler.adapters.chromium import find_chromium
+from crawler.adapters.redis_connection import check_redis
+from crawler.adapters.schema import check_schema, migrate, present_revision
+from crawler.bootstrap import App
+from crawler.config import Settings
+from crawler.errors import CrawlerError
+
+_CONTACT = re.compile(r"https?://|@")
+
+
+class Check(NamedTuple):
+    name: str
+    ok: bool
+    message: str
+    fix: str | None = None
+    required: bool = True
+    """False: things work without it, only less well."""
+
+
+def diagnose(tools: App, *, fix: bool = False) -> list[Check]:
+    """Each check with its remedy; `fix` brings the schema up to date on the way."""
+    if fix:
+        migrate(tools.engine)
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("postgres", lambda: _postgres(tools)),
+        ("schema", lambda: _schema(tools)),
+        ("redis", lambda: _redis(tools)),
+        ("broker", lambda: _broker(tools)),
+    ]
+    return [*(_run(name, check) for name, check in checks), _browser(tools.settings), _contact(tools.settings)]
+
+
+def _run(name: str, check: Callable[[], str]) -> Check:
+    try:
+        return Check(name, ok=True, message=check())
+    except CrawlerError as exc:
+        told, _, remedy = exc.message.partition("; ")
+        return Check(name, ok=False, message=exc.message, fix=remedy or told)
+
+
+def _postgres(tools: App) -> str:
+    present_revision(tools.engine)
+    return "Postgres answers."
+
+
+def _schema(tools: App) -> str:
+    check_schema(tools.engine)
+    return "The schema is the one this version needs."
+
+
+def _redis(tools: App) -> str:
+    check_redis(tools.redis, time.time())
+    return "Redis answers, keeps what it is given, and its clock agrees with ours."
+
+
+def _broker(tools: App) -> str:
+    tools.hints.ping()
+    return "The Celery broker answers."
+
+
+def _browser(settings: Settings) -> Check:
+    found = find_chromium(settings.chromium)
+    if found:
+        return Check("browser", ok=True, message=f"{found} renders pages that need it.", required=False)
+    remedy = "Install Chromium (Debian: apt-get install chromium) or name one in CRAWLER_CHROMIUM."
+    return Check(
+        "browser", ok=False, message="No Chromium: pages stay as they are fetched.", fix=remedy, required=False
+    )
+
+
+def _contact(settings: Settings) -> Check:
+    if _CONTACT.search(settings.user_agent) and "example.org" not in settings.user_agent:
+        return Check("user_agent", ok=True, message="The user agent names a contact.", required=False)
+    remedy = "Set CRAWLER_USER_AGENT to something like 'mybot/1.0 (+https://my.site/bot)'."
+    return Check(
+        "user_agent", ok=False, message="The user agent names no contact of yours.", fix=remedy, required=False
+    )

@@ -1,0 +1,68 @@
+"""The processes of a running system, as the supervisor starts them and the Procfile lists them."""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+
+from crawler.config import PREFIX, Settings
+from crawler.errors import Conflict
+from crawler.supervisor import ProcessSpec
+
+_CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
+_QUIET = ("--without-gossip", "--without-mingle")
+
+
+def child_environment(settings: Settings) -> Mapping[str, str]:
+    """Children get the very settings of this process, embedded servers' addresses included."""
+    secrets = {name: value.get_secret_value() for name, value in settings if hasattr(value, "get_secret_value")}
+    plain = {
+        "data_dir": str(settings.data_dir),
+        "egress_allow": ",".join(settings.egress_allow),
+        "user_agent": settings.user_agent,
+    }
+    ours = {PREFIX + name.upper(): value for name, value in {**secrets, **plain}.items() if value}
+    return {**os.environ, **ours}
+
+
+def worker(name: str, queues: str, *options: str, env: Mapping[str, str]) -> ProcessSpec:
+    argv = (*_CELERY, "worker", "-n", f"{name}-{os.getpid()}@%h", "-Q", queues, "-l", "info", *options, *_QUIET)
+    return ProcessSpec(name, argv, env)
+
+
+def crawl_processes(settings: Settings, fetchers: int) -> list[ProcessSpec]:
+    """What one crawl needs: a coordinator and fetchers. Schedules and mails are nobody's business here."""
+    env = child_environment(settings)
+    return [
+        worker("control", "coordinator,notify", "--pool", "solo", env=env),
+        worker("fetch", "fetch", "-c", str(fetchers), env=env),
+    ]
+
+
+def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]:
+    env = child_environment(settings)
+    fetchers = settings.fetch_concurrency or os.cpu_count() or 1
+    api = ("uvicorn", "crawler.entrypoints.api.app:create_app", "--factory", "--host", host, "--port", str(port))
+    flower = ("--address=127.0.0.1", f"--port={settings.flower_port}", "--max_tasks=5000")
+    return [
+        ProcessSpec("api", (sys.executable, "-m", *api, "--no-access-log"), env, essential=True),
+        worker("control", "coordinator,notify", "-c", "2", env=env),
+        worker("fetch", "fetch", "-c", str(fetchers), env=env),
+        worker("render", "render", "--pool", "solo", env=env),
+        worker("ingest", "ingest", "-c", "1", env=env),
+        ProcessSpec("beat", (*_CELERY, "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=", "-l", "info"), env),
+        ProcessSpec("flower", (*_CELERY, "flower", *flower), env),
+    ]
+
+
+def check_port_free(host: str, port: int, setting: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as exc:
+            raise Conflict(
+                f"{host}:{port} cannot be used ({exc.strerror}); stop what listens there or set {setting}."
+            ) from exc

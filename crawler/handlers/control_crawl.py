@@ -1,0 +1,57 @@
+"""Pause, resume, cancel, retry-failed: the record first, then the frontier; within seconds no request starts."""
+
+from uuid import UUID
+
+from crawler.domain.clock import Clock
+from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.frontier import Lane
+from crawler.domain.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.reasons import FAILED, Reason
+from crawler.errors import Conflict
+from crawler.handlers.open_frontier import entry_of
+
+
+class ControlCrawl:
+    def __init__(
+        self, store: CrawlStore, ledger: Ledger, frontier: Frontier, hints: Hints, events: Events, clock: Clock
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._frontier = frontier
+        self._hints = hints
+        self._events = events
+        self._clock = clock
+
+    def pause(self, crawl_id: UUID) -> CrawlJob:
+        crawl = self._store.set_paused(crawl_id, paused=True)
+        self._frontier.pause_crawl(crawl_id, paused=True)
+        self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": True})
+        return crawl
+
+    def resume(self, crawl_id: UUID) -> CrawlJob:
+        crawl = self._store.set_paused(crawl_id, paused=False)
+        self._frontier.pause_crawl(crawl_id, paused=False)
+        self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": False})
+        self._hints.fetch(Lane.HTTP)
+        return crawl
+
+    def cancel(self, crawl_id: UUID) -> CrawlJob:
+        """Cancelling twice is no error; a crawl that ended otherwise cannot be cancelled."""
+        crawl = self._store.get_crawl(crawl_id)
+        if crawl.status is CrawlStatus.CANCELLED:
+            return crawl
+        cancelled = self._store.change_crawl(crawl, crawl.cancel(self._clock()))
+        self._frontier.close_crawl(crawl_id)
+        self._ledger.close_rest(crawl_id, Reason.CANCELLED)
+        self._events.publish(crawl_id, "completed", {"status": cancelled.status.value})
+        return self._store.get_crawl(crawl_id)
+
+    def retry_failed(self, crawl_id: UUID) -> int:
+        """Give the failed URLs of a running crawl another chance; how many."""
+        crawl = self._store.get_crawl(crawl_id)
+        if crawl.status is not CrawlStatus.IN_PROGRESS:
+            raise Conflict(f"Crawl {crawl_id} is {crawl.status}; its failed URLs can be crawled again by a new crawl.")
+        rows = self._ledger.requeue(crawl_id, sorted(FAILED))
+        self._frontier.readmit(crawl_id, [entry_of(row) for row in rows])
+        self._hints.fetch(Lane.HTTP)
+        return len(rows)

@@ -1,0 +1,36 @@
+"""Sitemaps: fetched under the same politeness as pages, their URLs discovered at depth 1."""
+
+from typing import Any
+
+from crawler import telemetry
+from crawler.domain.fetching import FetchRequest, FetchResult
+from crawler.domain.frontier import End
+from crawler.domain.sitemaps import MAX_BYTES, parse_sitemap
+from crawler.domain.urls import Url, read
+from crawler.handlers.settle_page import Settled
+
+log = telemetry.logger(__name__)
+
+MAX_INDEX_DEPTH = 2
+MAX_CHILDREN = 500
+
+
+def sitemap_request(url: str, ticket: Any) -> FetchRequest:
+    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, context=ticket)
+
+
+def settle_sitemap(settled: Settled, result: FetchResult) -> Settled:
+    """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
+    settled.end = End.DROPPED
+    if result.failure is not None or result.status != 200:
+        log.info("sitemap_unread", url=result.url, status=result.status, error=result.error)
+        return settled
+    sitemap = parse_sitemap(result.body)
+    if sitemap.error:
+        log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
+    listed = (read(entry.loc, result.url) for entry in sitemap.urls)
+    settled.listed = [url for url in listed if isinstance(url, Url)]
+    if settled.lease.hops < MAX_INDEX_DEPTH:
+        children = (read(child, result.url) for child in sitemap.children[:MAX_CHILDREN])
+        settled.sitemaps = [url.href for url in children if isinstance(url, Url)]
+    return settled

@@ -1,0 +1,164 @@
+"""Write a batch of settled leases: one commit, then the frontier is told. In that order, always."""
+
+import time
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import from_ms
+from crawler.domain.frontier import End, Entry, Outcome
+from crawler.domain.ledger import Batch, CrawlsOver, Depths, Found, RowRefused
+from crawler.domain.ports import BatchWriter, Frontier, Ledger
+from crawler.domain.reasons import Reason
+from crawler.domain.urls import parse
+from crawler.errors import DatabaseUnavailable
+from crawler.handlers.follow_links import Children, FollowLinks
+from crawler.handlers.lower_depths import LowerDepths
+from crawler.handlers.settle_page import Settled, settle_refused
+
+log = telemetry.logger(__name__)
+
+_FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 5.0
+
+Failpoint = Callable[[str], None]
+
+
+class SettleBatch:
+    def __init__(
+        self,
+        frontier: Frontier,
+        writer: BatchWriter,
+        ledger: Ledger,
+        follow: FollowLinks,
+        lower: LowerDepths,
+        *,
+        patience_seconds: float,
+        failpoint: Failpoint,
+    ) -> None:
+        self._frontier = frontier
+        self._writer = writer
+        self._ledger = ledger
+        self._follow = follow
+        self._lower = lower
+        self._patience_seconds = patience_seconds
+        self._failpoint = failpoint
+
+    def __call__(self, batch: Sequence[Settled]) -> int:
+        """Commit and complete; returns how many URLs the frontier newly queued."""
+        if not batch:
+            return 0
+        batch = [self._break_redirect_loop(settled) for settled in batch]
+        with telemetry.batch_seconds.time():
+            written, children = self._write_patiently(batch)
+        self._failpoint("after_commit")
+        queued = self._complete(written, children)
+        self._failpoint("after_complete")
+        return queued
+
+    def _write_patiently(self, batch: Sequence[Settled]) -> tuple[Sequence[Settled], Children]:
+        """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
+        give_up = time.monotonic() + self._patience_seconds
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return self._write(batch)
+            except DatabaseUnavailable as exc:
+                if time.monotonic() + pause > give_up:
+                    self._frontier.release([settled.lease for settled in batch])
+                    raise
+                log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
+                time.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+    def _write(self, batch: Sequence[Settled]) -> tuple[Sequence[Settled], Children]:
+        children = Children([], {})
+
+        def find_children(depths: Depths) -> list[Found]:
+            nonlocal children
+            children = self._follow(batch, depths)
+            return children.found
+
+        try:
+            self._writer.write(_rows(batch), find_children)
+        except CrawlsOver as over:
+            log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
+            rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
+            return self._write(rest) if rest else ((), Children([], {}))
+        except RowRefused as refused:
+            return self._write_apart(batch, refused)
+        return batch, children
+
+    def _write_apart(self, batch: Sequence[Settled], refused: RowRefused) -> tuple[Sequence[Settled], Children]:
+        """One row Postgres cannot take must not cost its neighbours: halve until it stands alone, then fail it."""
+        if len(batch) == 1:
+            settled = batch[0]
+            log.error("row_refused", url=settled.lease.url, error=refused.message)
+            alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
+            at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
+            return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)])
+        middle = len(batch) // 2
+        first, first_children = self._write(batch[:middle])
+        second, second_children = self._write(batch[middle:])
+        entries = dict(first_children.entries)
+        for crawl_id, more in second_children.entries.items():
+            entries[crawl_id] = [*entries.get(crawl_id, ()), *more]
+        return [*first, *second], Children([*first_children.found, *second_children.found], entries)
+
+    def _complete(self, written: Sequence[Settled], children: Children) -> int:
+        by_crawl: dict[UUID, list[Settled]] = {}
+        for settled in written:
+            by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
+        queued = 0
+        for crawl_id, group in by_crawl.items():
+            outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group]
+            entries = children.entries.get(crawl_id, [])
+            stale, discovered = self._frontier.complete(crawl_id, outcomes, entries)
+            queued += discovered.new
+            if discovered.lowered:
+                self._lower_first(group[0], entries, discovered.lowered)
+                stale, _ = self._frontier.complete(crawl_id, outcomes)
+            if stale:
+                telemetry.stale_completions.inc(len(stale))
+                log.warning("stale_token", crawl_id=str(crawl_id), urls=[lease.url for lease in stale][:5])
+        return queued
+
+    def _lower_first(self, settled: Settled, entries: Sequence[Entry], lowered: Sequence[bytes]) -> None:
+        """Leases end only after the shorter paths are in the ledger, so that a crash between repeats both."""
+        context = settled.context
+        by_digest = {entry.digest: entry for entry in entries}
+        shorter = [by_digest[digest] for digest in lowered]
+        self._lower(context, {context.key(parse(entry.url)): entry.depth for entry in shorter})
+
+    def _break_redirect_loop(self, settled: Settled) -> Settled:
+        """A redirect back to where this chain of redirects came from is a loop."""
+        target = settled.redirect
+        if target is None or settled.lease.hops == 0 or settled.url_end is None:
+            return settled
+        key = settled.context.key(target)
+        before = self._ledger.redirect_ancestors(settled.key.crawl_id, settled.key.normalized_url, settled.lease.hops)
+        if key not in before:
+            return settled
+        settled.redirect = None
+        error = f"The redirects lead back to {key}."
+        return settle_refused(settled, Reason.REDIRECT_LOOP, error, settled.url_end.fetched_at)
+
+
+def _rows(batch: Sequence[Settled]) -> Batch:
+    rows = Batch()
+    for settled in batch:
+        if settled.url_end:
+            rows.ends.append(settled.url_end)
+        if settled.page:
+            rows.pages.append(settled.page)
+        if settled.version:
+            rows.versions.append(settled.version)
+        if settled.snapshot:
+            rows.snapshots.append(settled.snapshot)
+        if settled.unchanged:
+            rows.unchanged.append(settled.unchanged)
+        if settled.unfetched:
+            rows.unfetched.append(settled.unfetched)
+        if settled.request:
+            rows.requests.append(settled.request)
+    return rows

@@ -1,0 +1,268 @@
+"""One answer becomes rows to write and links to follow. No I/O: the batch writes later."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import zstandard
+
+from crawler.domain.clock import from_seconds
+from crawler.domain.crawls import FetchState
+from crawler.domain.extraction import Extracted, extract
+from crawler.domain.fetching import FetchResult
+from crawler.domain.frontier import End, Lane, Lease
+from crawler.domain.judging import Judgement, Verdict
+from crawler.domain.ledger import (
+    Previous,
+    Request,
+    Snapshot,
+    StoredPage,
+    Unchanged,
+    Unfetched,
+    UrlEnd,
+    UrlKey,
+    Version,
+    page_id,
+    snapshot_id,
+    version_id,
+)
+from crawler.domain.reasons import FAILED, Reason
+from crawler.domain.urls import Unusable, Url, read, resolver
+from crawler.handlers.crawl_context import CrawlContext
+
+LIGHT = "lightweight"
+# Beside the validators, what people ask of a stored answer later; never cookies.
+KEPT_HEADERS = ("content-type", "content-language", "date", "etag", "last-modified", "server", "x-robots-tag", "link")
+_COMPRESS = zstandard.ZstdCompressor(level=3).compress
+
+
+@dataclass(slots=True)
+class Settled:
+    """What one lease came to."""
+
+    lease: Lease
+    context: CrawlContext
+    end: End
+    key: UrlKey
+    lateness_ms: int = 0
+    at_ms: int = 0
+    moved_url: str = ""
+    request: Request | None = None
+    url_end: UrlEnd | None = None
+    page: StoredPage | None = None
+    version: Version | None = None
+    snapshot: Snapshot | None = None
+    unchanged: Unchanged | None = None
+    unfetched: Unfetched | None = None
+    links: Sequence[Url] = ()
+    canonical: Url | None = None
+    redirect: Url | None = None
+    sitemaps: list[str] = field(default_factory=list)
+    listed: list[Url] = field(default_factory=list)
+    """URLs a sitemap names."""
+
+
+def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Request | None:
+    """A request for the audit; none when nothing went onto the wire."""
+    if not result.sent_at:
+        return None
+    return Request(
+        from_seconds(result.sent_at),
+        lease.crawl_id,
+        lease.host,
+        lease.kind.value,
+        lane.value,
+        result.status or None,
+        int(result.elapsed_seconds * 1000),
+    )
+
+
+def settle_page(
+    settled: Settled, result: FetchResult, judgement: Judgement, previous: Previous | None, now: datetime
+) -> Settled:
+    """Fill in what the judgement means for this URL."""
+    match judgement.verdict:
+        case Verdict.STORE:
+            _store(settled, result, previous, now)
+        case Verdict.UNCHANGED if previous is not None:
+            stored = (read(href) for href in previous.links_found)
+            _unchanged(settled, result, previous, [url for url in stored if isinstance(url, Url)], now)
+        case Verdict.REDIRECT:
+            _redirect(settled, result, judgement, now)
+        case Verdict.RETRY:
+            settled.end = End.RETRY
+        case _:
+            reason = judgement.reason or Reason.PROTOCOL
+            settle_refused(settled, reason, result.error or None, now, result)
+    return settled
+
+
+def settle_refused(
+    settled: Settled,
+    reason: Reason,
+    error: str | None,
+    now: datetime,
+    result: FetchResult | None = None,
+    rule: str | None = None,
+    final_url: str | None = None,
+) -> Settled:
+    """Skipped or failed: the ledger says why; the page row, if it was asked for, keeps its last good content."""
+    settled.end = End.DROPPED
+    state = FetchState.FAILED if reason in FAILED else FetchState.SKIPPED
+    status = (result.status or None) if result else None
+    settled.url_end = UrlEnd(
+        settled.key, state, reason, rule, _tries(settled.lease), final_url, status, None, None, error, now
+    )
+    if result is not None:
+        project = settled.context.crawl.project_id
+        identity = page_id(project, settled.key.normalized_url)
+        settled.unfetched = Unfetched(
+            settled.key, identity, project, settled.lease.url, state.value, reason, error, status, now
+        )
+    return settled
+
+
+def _tries(lease: Lease) -> int:
+    return lease.attempts + lease.losses + 1
+
+
+def _store(settled: Settled, result: FetchResult, previous: Previous | None, now: datetime) -> None:
+    context = settled.context
+    page = extract(
+        result.body,
+        url=result.url,
+        content_type=result.content_type,
+        headers=result.headers,
+        hash_chars=context.crawl.config.hash_chars,
+    )
+    links, urls = _resolve_links(page)
+    canonical = read(page.canonical, page.base_url) if page.canonical else None
+    settled.canonical = canonical if isinstance(canonical, Url) else None
+    follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
+    if previous is not None and previous.content_hash == page.content_hash:
+        _unchanged(settled, result, previous, follow, now)
+        return
+    _new_content(settled, result, page, links, now)
+    settled.links = follow if context.follows_links else ()
+
+
+def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url]]:
+    """The page's links as absolute URLs, once each, with anchor and rel."""
+    links: dict[str, tuple[tuple[str, str, str], Url]] = {}
+    resolve = resolver(page.base_url)
+    for raw, anchor, rel in page.links:
+        url = resolve(raw)
+        if isinstance(url, Url) and url.href not in links:
+            links[url.href] = ((url.href, anchor, rel), url)
+    return [link for link, _ in links.values()], [url for _, url in links.values()]
+
+
+def _new_content(
+    settled: Settled, result: FetchResult, page: Extracted, links: list[tuple[str, str, str]], now: datetime
+) -> None:
+    crawl = settled.context.crawl
+    identity = page_id(crawl.project_id, settled.key.normalized_url)
+    version = version_id(identity, crawl.id, page.content_hash)
+    raw_hash = hashlib.sha256(result.body).digest()
+    snapshot = snapshot_id(raw_hash)
+    settled.end = End.STORED
+    settled.page = StoredPage(
+        key=settled.key,
+        id=identity,
+        project_id=crawl.project_id,
+        url=result.url,
+        title=page.title,
+        h1=page.h1,
+        meta_description=page.meta_description,
+        content_text=page.text,
+        word_count=page.word_count,
+        links_found=json.dumps([link[0] for link in links]),
+        reason=None,
+        content_hash=page.content_hash,
+        canonical_url=settled.canonical.href if settled.canonical else None,
+        noindex=page.noindex,
+        etag=clean_header(result.headers.get("etag")),
+        last_modified=clean_header(result.headers.get("last-modified")),
+        language=page.language,
+        crawl_method=LIGHT,
+        http_status=result.status,
+        byte_length=len(result.body),
+        version_id=version,
+        fetched_at=now,
+    )
+    settled.version = Version(
+        version,
+        identity,
+        crawl.id,
+        snapshot,
+        page.content_hash,
+        page.title,
+        json.dumps([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
+        json.dumps({name: clean_header(result.headers[name]) for name in KEPT_HEADERS if name in result.headers}),
+        json.dumps(page.hreflang),
+        result.url,
+        LIGHT,
+        now,
+    )
+    settled.snapshot = Snapshot(
+        snapshot, raw_hash, _COMPRESS(result.body), result.content_type[:200], len(result.body), now
+    )
+    settled.url_end = UrlEnd(
+        settled.key,
+        FetchState.DONE,
+        None,
+        None,
+        _tries(settled.lease),
+        result.url if result.url != settled.lease.url else None,
+        result.status,
+        page.content_hash,
+        version,
+        None,
+        now,
+    )
+
+
+def _unchanged(settled: Settled, result: FetchResult, previous: Previous, follow: Sequence[Url], now: datetime) -> None:
+    identity = page_id(settled.context.crawl.project_id, settled.key.normalized_url)
+    settled.end = End.STORED
+    settled.unchanged = Unchanged(
+        settled.key,
+        identity,
+        clean_header(result.headers.get("etag")),
+        clean_header(result.headers.get("last-modified")),
+        now,
+    )
+    settled.url_end = UrlEnd(
+        settled.key,
+        FetchState.DONE,
+        Reason.UNCHANGED,
+        None,
+        _tries(settled.lease),
+        None,
+        result.status,
+        previous.content_hash,
+        previous.version_id,
+        None,
+        now,
+    )
+    settled.links = follow if settled.context.follows_links else ()
+
+
+def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: datetime) -> None:
+    """To the same page under another spelling: ask again there. To another: that one is discovered."""
+    target = read(judgement.target, result.url)
+    if isinstance(target, Unusable):
+        settle_refused(settled, target.reason, f"It redirects to something unusable. {target.rule}", now, result)
+    elif settled.context.key(target) == settled.key.normalized_url:
+        settled.end = End.MOVED
+        settled.moved_url = target.href
+    else:
+        settled.redirect = target
+        settle_refused(settled, Reason.REDIRECTED, None, now, result, final_url=target.href)
+
+
+def clean_header(value: str | None) -> str | None:
+    """Postgres takes no NUL, and nobody needs a header of many kilobytes."""
+    return value.replace("\x00", "")[:1000] if value else None

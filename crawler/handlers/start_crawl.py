@@ -1,0 +1,119 @@
+"""Start a crawl: commit its row and its first URLs, then hint a worker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from crawler.domain.clock import Clock
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, FetchState
+from crawler.domain.frontier import Priority
+from crawler.domain.ledger import Found, Source, UrlKey
+from crawler.domain.projects import Project
+from crawler.domain.urls import QueryRule, Url, normalize, parse
+from crawler.errors import Conflict, Invalid, InvalidConfig
+
+
+class Crawls(Protocol):
+    def get_project(self, project_id: UUID) -> Project: ...
+    def save_project(self, project: Project) -> Project: ...
+    def has_full_crawl(self, project_id: UUID) -> bool: ...
+    def add_crawl(
+        self, crawl: CrawlJob, *, idempotency_key: str | None = None, urls: Sequence[Found] = ()
+    ) -> CrawlJob: ...
+
+
+class StartCrawl:
+    def __init__(self, store: Crawls, hint: Callable[[UUID], None], clock: Clock, max_pages_ceiling: int) -> None:
+        self._store = store
+        self._hint = hint
+        self._clock = clock
+        self._ceiling = max_pages_ceiling
+
+    def __call__(
+        self,
+        project_id: UUID,
+        *,
+        seed_url: str | None = None,
+        crawl_type: CrawlType = CrawlType.MANUAL,
+        config: Mapping[str, Any] | None = None,
+        urls: Sequence[str] = (),
+        idempotency_key: str | None = None,
+    ) -> CrawlJob:
+        project = self._store.get_project(project_id)
+        if not project.is_active:
+            raise Conflict(f"Project {project.name!r} is not active; activate it before crawling it.")
+        options = self._options(project, config or {})
+        seed = parse(urls[0] if urls else seed_url or project.website_url or _no_seed(project))
+        first = not urls and not self._store.has_full_crawl(project_id)
+        crawl = CrawlJob.create(
+            project_id=project_id,
+            seed_url=seed.href,
+            domain=seed.host,
+            crawl_type=_type(crawl_type, first=first, fetch_only=bool(urls)),
+            config=options.model_copy(update={"max_pages": max(options.max_pages, len(urls))}) if urls else options,
+            now=self._clock(),
+        )
+        started = self._store.add_crawl(
+            crawl, idempotency_key=idempotency_key, urls=_first_urls(crawl, [parse(url) for url in urls] or [seed])
+        )
+        if first and config and started.id == crawl.id:
+            # Options given with the first crawl become the project's own; scheduled crawls use those.
+            self._store.save_project(project.changed(self._clock(), settings=options))
+        self._hint(started.id)
+        return started
+
+    def _options(self, project: Project, given: Mapping[str, Any]) -> CrawlConfig:
+        try:
+            options = CrawlConfig.model_validate({**project.settings.model_dump(), **given})
+        except ValidationError as exc:
+            raise InvalidConfig(explain(exc)) from exc
+        if options.max_pages > self._ceiling:
+            raise InvalidConfig(
+                f"max_pages is {options.max_pages}, but at most {self._ceiling} are allowed here; "
+                "raise CRAWLER_MAX_PAGES_CEILING to allow more."
+            )
+        return options
+
+
+def explain(exc: ValidationError) -> str:
+    first = exc.errors()[0]
+    where = ".".join(str(part) for part in first["loc"]) or "The options"
+    return f"{where}: {first['msg'].removeprefix('Value error, ')}."
+
+
+def _no_seed(project: Project) -> str:
+    raise Invalid(f"Project {project.name!r} has no website_url, so each crawl of it needs a seed_url.")
+
+
+def _type(asked: CrawlType, *, first: bool, fetch_only: bool) -> CrawlType:
+    if fetch_only:
+        return CrawlType.FETCH_ONLY
+    if first and asked is CrawlType.MANUAL:
+        return CrawlType.INITIAL
+    return asked
+
+
+def _first_urls(crawl: CrawlJob, urls: Sequence[Url]) -> list[Found]:
+    rule = QueryRule.of(crawl.config)
+    fetch_only = crawl.crawl_type is CrawlType.FETCH_ONLY
+    found: dict[str, Found] = {}
+    for seq, url in enumerate(urls):
+        normalized = normalize(url, rule)
+        found.setdefault(
+            normalized,
+            Found(
+                UrlKey(crawl.id, normalized),
+                url.href,
+                depth=0,
+                priority=Priority.OTHER if fetch_only else Priority.HOMEPAGE,
+                seq=seq,
+                state=FetchState.QUEUED,
+                reason=None,
+                rule="given" if fetch_only else "homepage",
+                source=Source.LIST if fetch_only else Source.SEED,
+                parent=None,
+            ),
+        )
+    return list(found.values())

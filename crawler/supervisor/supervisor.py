@@ -1,0 +1,130 @@
+"""Keeps a stack's processes running.
+
+`start`, `poll` and `stop` leave the main thread to the caller; `run_forever` takes it.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Iterable
+
+from crawler.supervisor.backoff import Backoff
+from crawler.supervisor.child import Child, ProcessSpec, ProcessState
+from crawler.supervisor.guard import Guard
+from crawler.supervisor.output import Output
+
+NAME = "supervisor"
+POLL_SECONDS = 0.1
+GRACE_SECONDS = 30.0
+KILL_SECONDS = 5.0
+# An essential process that could not stay up so many times in a row will not.
+MAX_QUICK_DEATHS = 3
+
+
+class Supervisor:
+    """Processes in the order in which they start; they are stopped in the reverse order."""
+
+    def __init__(self, specs: Iterable[ProcessSpec], output: Output, backoff: Backoff | None = None) -> None:
+        self._children = [Child(spec, output) for spec in specs]
+        self._output = output
+        self._backoff = backoff or Backoff()
+        self._guard = Guard()
+        self.failure: str | None = None  # one sentence, once an essential process has given up
+
+    def start(self) -> None:
+        for child in self._children:
+            self._spawn(child)
+
+    def poll(self) -> list[ProcessState]:
+        """Look after them; to be called a few times a second."""
+        self._guard.check()
+        for child in self._children:
+            if self._collect(child):
+                self._after_death(child)
+            if child.restart_at is not None and time.monotonic() >= child.restart_at:
+                self._spawn(child)
+            child.check_ready()
+        return [child.state for child in self._children]
+
+    def wait_ready(self, seconds: float) -> bool:
+        """Whether all became ready in that time."""
+        deadline = time.monotonic() + seconds
+        while not all(state.ready for state in self.poll()):
+            if self.failure or time.monotonic() > deadline:
+                return False
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def stop(self, grace_seconds: float = GRACE_SECONDS, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Ask all to end. Those still there after the grace, or as soon as `hurry` says so, are killed."""
+        for child in reversed(self._children):
+            child.restart_at = None
+            child.terminate()
+        for child in self._await_ends(grace_seconds, hurry):
+            self._output(NAME, f"{child.spec.name} did not end when asked and is killed")
+            child.kill()
+        self._await_ends(KILL_SECONDS, lambda: False)
+        for child in self._children:
+            child.finish_reading()
+        self._guard.close()
+
+    def run_forever(self) -> int:
+        """Until a signal to end, or an essential process gives up; the exit status. A second signal kills."""
+        received: list[int] = []
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, lambda got, _: received.append(got)) for number in numbers}
+        try:
+            self.start()
+            while not received and self.failure is None:
+                self.poll()
+                time.sleep(POLL_SECONDS)
+            self._output(NAME, self.failure or "stopping; the same signal again kills at once")
+        finally:
+            self.stop(hurry=lambda: len(received) > 1)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return 1 if self.failure else 0
+
+    def _spawn(self, child: Child) -> None:
+        try:
+            child.spawn()
+        except OSError as exc:  # no memory or no process number left just now
+            self._output(NAME, f"{child.spec.name} could not be started: {exc}")
+            self._schedule(child)
+        if child.group is not None:
+            self._guard.add(child.group)
+
+    def _collect(self, child: Child) -> bool:
+        group = child.collect()
+        if group is not None:
+            self._guard.remove(group)
+        return group is not None
+
+    def _after_death(self, child: Child) -> None:
+        self._schedule(child)
+        self._output(NAME, f"{child.spec.name} ended ({child.last_words}); again in {child.delay_seconds:g} s")
+        if child.spec.essential and child.quick_deaths >= MAX_QUICK_DEATHS:
+            self.failure = f"{child.spec.name} does not stay up: {child.last_words}"
+
+    def _schedule(self, child: Child) -> None:
+        now = time.monotonic()
+        lived = now - child.started_at
+        child.quick_deaths = 1 if lived >= self._backoff.reset_after_seconds else child.quick_deaths + 1
+        child.delay_seconds = self._backoff.after(child.delay_seconds, lived)
+        child.restart_at = now + child.delay_seconds
+
+    def _await_ends(self, seconds: float, hurry: Callable[[], bool]) -> list[Child]:
+        """Those that have not ended by then, in the order in which they stop."""
+        deadline = time.monotonic() + seconds
+        while running := self._still_running():
+            if hurry() or time.monotonic() > deadline:
+                break
+            try:
+                time.sleep(POLL_SECONDS / 4)
+            except KeyboardInterrupt:  # the caller left Ctrl-C as it was: this is the second one
+                break
+        return running
+
+    def _still_running(self) -> list[Child]:
+        for child in self._children:
+            self._collect(child)
+        return [child for child in reversed(self._children) if child.group is not None]

@@ -1,0 +1,84 @@
+"""Logs with bound ids and stable event names; metrics in one registry."""
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+registry = CollectorRegistry()
+
+pages = Counter("crawler_pages", "URLs that reached an end", ["status", "reason"], registry=registry)
+requests = Counter("crawler_requests", "Requests sent", ["lane", "kind"], registry=registry)
+fetch_seconds = Histogram(
+    "crawler_fetch_seconds",
+    "From request to answer",
+    ["lane"],
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=registry,
+)
+batch_seconds = Histogram("crawler_batch_seconds", "One commit of a batch of pages", registry=registry)
+leases_expired = Counter("crawler_leases_expired", "Leases whose worker went silent", registry=registry)
+stale_completions = Counter("crawler_stale_completions", "Late workers refused", registry=registry)
+shifts = Counter("crawler_shifts", "Fetch tasks run", ["lane", "ended"], registry=registry)
+shift_slots = Gauge("crawler_shift_active", "Requests in flight in this process", ["lane"], registry=registry)
+
+_SECRET_QUERY = re.compile(r"([?&](?:[^=&\s]*(?:token|key|sig|password|secret)[^=&\s]*)=)[^&\s'\"]+", re.IGNORECASE)
+_USERINFO = re.compile(r"(\w+://)[^/@\s'\"]+@")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def redact(value: str) -> str:
+    """Crawled text may carry other people's secrets and terminal codes; logs must not."""
+    value = _USERINFO.sub(r"\1…@", value)
+    value = _SECRET_QUERY.sub(r"\1…", value)
+    return _CONTROL.sub("?", value)
+
+
+def _redact_event(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = redact(value) if key != "exception" else value
+    return event
+
+
+def configure_logs(level: str = "info", *, as_json: bool = False) -> None:
+    """Send our logs, and Celery's, to stderr in one shape."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    renderer: Any = (
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            _redact_event,
+            renderer,
+        ],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+def logger(name: str) -> Any:
+    return structlog.stdlib.get_logger(name)

@@ -1,0 +1,285 @@
+"""What the supervisor promises, tried on real processes."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from crawler.supervisor import Backoff, FileOutput, ProcessSpec, Supervisor, TerminalOutput
+
+QUICK = Backoff(first_seconds=0.05, cap_seconds=0.2, reset_after_seconds=60)
+STAY = "import time; print('up', flush=True); time.sleep(60)"
+DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+# A process with a child of its own; both numbers go into the file named by its argument.
+FAMILY = f"""
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", {DEAF!r}], stdout=subprocess.PIPE)
+child.stdout.readline()
+open(sys.argv[1] + ".new", "w").write(f"{{os.getpid()}} {{child.pid}}")
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(60)
+"""
+# A whole supervisor in a process of its own.
+RUN = """
+import sys
+from crawler.supervisor import ProcessSpec, Supervisor, TerminalOutput
+name, essential, *argv = sys.argv[1:]
+spec = ProcessSpec(name, (sys.executable, "-c", *argv), essential=essential == "essential")
+print("exit", Supervisor([spec], TerminalOutput([name], sys.stdout)).run_forever())
+"""
+
+
+class Lines:
+    """Takes output and remembers it."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[str, str]] = []
+
+    def __call__(self, name: str, line: str) -> None:
+        self.taken.append((name, line))
+
+    def of(self, name: str) -> list[str]:
+        return [line for of_name, line in self.taken if of_name == name]
+
+
+def python(name: str, code: str, *arguments: str, **options: object) -> ProcessSpec:
+    return ProcessSpec(name, (sys.executable, "-c", code, *arguments), **options)  # type: ignore[arg-type]
+
+
+def until(condition: Callable[[], object], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def supervised() -> Iterator[Callable[..., tuple[Supervisor, Lines]]]:
+    """Makes and starts a supervisor that is stopped after the test, and leaves nothing behind."""
+    made: list[Supervisor] = []
+
+    def make(*specs: ProcessSpec) -> tuple[Supervisor, Lines]:
+        lines = Lines()
+        made.append(Supervisor(specs, lines, QUICK))
+        made[-1].start()
+        return made[-1], lines
+
+    yield make
+    for supervisor in made:
+        supervisor.stop(grace_seconds=0)
+    assert psutil.Process().children() == [], "neither zombie nor survivor"
+
+
+@pytest.fixture
+def running() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    made: list[subprocess.Popen[str]] = []
+
+    def make(name: str, code: str, *arguments: str, essential: str = "") -> subprocess.Popen[str]:
+        argv = [sys.executable, "-c", RUN, name, essential, code, *arguments]
+        made.append(subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return made[-1]
+
+    yield make
+    for process in made:
+        process.kill()
+        process.communicate()
+
+
+# --- restarts
+
+
+def test_the_wait_doubles_to_its_cap_and_is_forgotten_after_a_good_life() -> None:
+    backoff, waits = Backoff(), [0.0]
+    for _ in range(8):
+        waits.append(backoff.after(waits[-1], lived_seconds=1))
+    assert waits[1:] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert backoff.after(30, lived_seconds=60) == 0.5
+
+
+def test_what_dies_is_restarted_after_a_growing_wait(supervised, tmp_path: Path) -> None:
+    code = "import sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n'); sys.exit(3)"
+    supervisor, lines = supervised(python("brief", code, str(tmp_path / "births")))
+    until(lambda: supervisor.poll()[0].deaths >= 4)
+    births = [float(line) for line in (tmp_path / "births").read_text().split()]
+    for earlier, later, wait in zip(births, births[1:], (0.05, 0.1, 0.2), strict=False):
+        assert later - earlier >= wait
+    assert lines.of("supervisor")[:3] == [
+        f"brief ended (exit status 3); again in {wait} s" for wait in (0.05, 0.1, 0.2)
+    ]
+    assert supervisor.failure is None, "it is not essential"
+
+
+def test_a_killed_process_is_replaced_and_the_others_are_left_alone(supervised) -> None:
+    supervisor, lines = supervised(python("one", STAY), python("two", STAY))
+    until(lambda: len(lines.taken) == 2)
+    one, two = (state.pid for state in supervisor.poll())
+    os.kill(one, signal.SIGKILL)
+    until(lambda: supervisor.poll()[0].pid not in {None, one})
+    assert supervisor.poll()[1].pid == two
+    assert "one ended (up); again in 0.05 s" in lines.of("supervisor")
+
+
+def test_a_program_that_does_not_exist_is_a_death_like_any_other(supervised) -> None:
+    supervisor, lines = supervised(ProcessSpec("absent", ("/no/such/program",)))
+    until(lambda: supervisor.poll()[0].deaths >= 2)
+    assert "could not run /no/such/program: [Errno 2] No such file or directory" in lines.of("absent")
+
+
+def test_an_essential_process_that_cannot_stay_up_ends_the_stack_with_its_last_words(running) -> None:
+    process = running("api", "import sys; sys.exit('port 8800 is taken')", essential="essential")
+    out, _ = process.communicate(timeout=30)
+    assert "supervisor | api does not stay up: port 8800 is taken" in " ".join(out.split(" ")).replace("  ", " ")
+    assert out.endswith("exit 1\n")
+
+
+def test_ready_is_asked_until_it_says_yes(supervised, tmp_path: Path) -> None:
+    sign = tmp_path / "sign"
+    code = "import sys, time; time.sleep(0.3); open(sys.argv[1], 'w').close(); time.sleep(60)"
+    supervisor, _ = supervised(python("slow", code, str(sign), ready=sign.exists), python("other", STAY))
+    assert supervisor.wait_ready(0.05) is False
+    assert supervisor.wait_ready(10) is True
+    assert sign.exists()
+
+
+# --- stops
+
+
+def test_stop_ends_all_politely_and_at_once(supervised) -> None:
+    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(print('bye'))); print('up', flush=True)"
+    supervisor, lines = supervised(*(python(name, f"{code}; time.sleep(60)") for name in ("a", "b", "c")))
+    until(lambda: len(lines.taken) == 3)
+    began = time.monotonic()
+    supervisor.stop()
+    assert time.monotonic() - began < 5
+    assert {name: lines.of(name) for name in "abc"} == dict.fromkeys("abc", ["up", "bye"])
+    assert [state.last_exit for state in supervisor.poll()] == [0, 0, 0]
+
+
+def test_stop_kills_what_ignores_it_and_all_its_children(supervised, tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers"
+    supervisor, lines = supervised(python("deaf", DEAF), python("family", FAMILY, str(numbers)))
+    until(lambda: numbers.exists() and lines.of("deaf"))
+    family = [int(number) for number in numbers.read_text().split()]
+    began = time.monotonic()
+    supervisor.stop(grace_seconds=0.5)
+    assert 0.5 <= time.monotonic() - began < 3
+    until(lambda: not any(map(runs, family)), 2)
+    assert lines.of("supervisor") == ["deaf did not end when asked and is killed"]
+
+
+def test_stop_does_not_wait_for_a_restart_that_is_due_later(supervised) -> None:
+    supervisor, _ = supervised(python("brief", "pass"))
+    until(lambda: supervisor.poll()[0].deaths == 1)
+    supervisor.stop()
+    time.sleep(0.1)
+    assert supervisor.poll()[0].pid is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_stack_cleanly(running, number: signal.Signals) -> None:
+    process = running("worker", STAY)
+    assert process.stdout.readline() == "worker | up\n"
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=10)
+    assert out.endswith("exit 0\n")
+
+
+def test_ctrl_c_twice_kills_at_once(running) -> None:
+    process = running("worker", DEAF)
+    assert process.stdout.readline() == "worker | up\n"
+    process.send_signal(signal.SIGINT)
+    assert "again kills at once" in process.stdout.readline()
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=10)
+    assert time.monotonic() - began < 3
+    assert "worker did not end when asked and is killed" in out
+
+
+# --- is killed itself
+
+
+def test_no_process_survives_the_kill_of_its_supervisor(running, tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers"
+    process = running("family", FAMILY, str(numbers))
+    until(numbers.exists)
+    family = [int(number) for number in numbers.read_text().split()]
+    assert all(map(runs, family))
+    process.kill()
+    until(lambda: not any(map(runs, family)), 5)
+
+
+def test_a_child_dies_with_its_supervisor_even_if_the_reaper_was_killed_first(running) -> None:
+    process = running("worker", STAY)
+    process.stdout.readline()
+    reaper, worker = sorted(
+        psutil.Process(process.pid).children(), key=lambda c: "reaper.py" not in " ".join(c.cmdline())
+    )
+    os.kill(process.pid, signal.SIGSTOP)  # so that it cannot replace it
+    reaper.kill()
+    process.kill()
+    until(lambda: not runs(worker.pid), 5)
+
+
+def test_a_killed_reaper_is_replaced(supervised, tmp_path: Path) -> None:
+    supervisor, lines = supervised(python("worker", STAY))
+    until(lambda: lines.taken)
+
+    def reapers() -> list[psutil.Process]:
+        return [child for child in psutil.Process().children() if "reaper.py" in " ".join(child.cmdline())]
+
+    (reaper,) = reapers()
+    reaper.kill()
+    until(lambda: supervisor.poll() and reapers() not in ([], [reaper]))
+
+
+# --- says
+
+
+def test_lines_carry_their_process_and_nothing_that_steers_a_terminal(running) -> None:
+    process = running("worker", "import time; print('a\\x1b[2Jb\\tc', flush=True); time.sleep(60)")
+    assert process.stdout.readline() == "worker | a�[2Jb\tc\n"
+
+
+def test_names_are_coloured_on_a_terminal_only(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        TerminalOutput(["api", "beat"], terminal)("api", "hello")
+        assert os.read(ours, 100) == b"\x1b[36mapi  |\x1b[0m hello\r\n"
+    os.close(ours)
+    with (tmp_path / "file").open("w+") as file:
+        TerminalOutput(["api", "beat"], file)("api", "hello")
+        file.seek(0)
+        assert file.read() == "api  | hello\n"
+
+
+def test_log_files_are_bounded(supervised, tmp_path: Path) -> None:
+    output = FileOutput(tmp_path / "logs", max_bytes=10_000)
+    supervisor = Supervisor([python("chatty", "for n in range(5000): print(n)\nimport time; time.sleep(60)")], output)
+    supervisor.start()
+    until(lambda: (tmp_path / "logs" / "chatty.log").exists() and "4999" in (tmp_path / "logs/chatty.log").read_text())
+    supervisor.stop()
+    sizes = [path.stat().st_size for path in (tmp_path / "logs").iterdir()]
+    assert len(sizes) == 2
+    assert max(sizes) <= 10_010
+
+
+def test_a_flood_of_output_without_line_ends_is_cut_not_kept(supervised) -> None:
+    code = "import sys, time; sys.stdout.write('x' * 1_000_000); sys.stdout.flush(); time.sleep(60)"
+    _, lines = supervised(python("flood", code))
+    until(lambda: sum(map(len, lines.of("flood"))) >= 990_000)
+    assert max(map(len, lines.of("flood"))) == 16_384

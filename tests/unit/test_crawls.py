@@ -1,0 +1,150 @@
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from uuid import uuid4
+
+import pytest
+from pydantic import ValidationError
+
+from crawler.domain.crawls import (
+    CrawlConfig,
+    CrawlJob,
+    CrawlStatus,
+    CrawlType,
+    DiscoveredUrl,
+    EndReason,
+    FetchState,
+    IngestState,
+)
+from crawler.domain.reasons import Reason
+from crawler.errors import InvalidPattern, InvalidTransition
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=1)
+
+ALLOWED = {
+    (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS),
+    (CrawlStatus.PENDING, CrawlStatus.CANCELLED),
+    (CrawlStatus.IN_PROGRESS, CrawlStatus.COMPLETED),
+    (CrawlStatus.IN_PROGRESS, CrawlStatus.FAILED),
+    (CrawlStatus.IN_PROGRESS, CrawlStatus.CANCELLED),
+}
+
+
+def crawl(status: CrawlStatus = CrawlStatus.PENDING) -> CrawlJob:
+    created = CrawlJob.create(
+        project_id=uuid4(),
+        seed_url="https://example.org/",
+        domain="example.org",
+        crawl_type=CrawlType.INITIAL,
+        config=CrawlConfig(),
+        now=NOW,
+    )
+    return created.model_copy(update={"status": status})
+
+
+def move(job: CrawlJob, to: CrawlStatus) -> CrawlJob:
+    return {
+        CrawlStatus.IN_PROGRESS: lambda: job.start(LATER),
+        CrawlStatus.COMPLETED: lambda: job.complete(EndReason.EXHAUSTED, LATER),
+        CrawlStatus.FAILED: lambda: job.fail("no", LATER),
+        CrawlStatus.CANCELLED: lambda: job.cancel(LATER),
+    }[to]()
+
+
+TARGETS = [status for status in CrawlStatus if status is not CrawlStatus.PENDING]
+
+
+@pytest.mark.parametrize(("old", "new"), list(product(CrawlStatus, TARGETS)))
+def test_only_the_allowed_changes_of_state_are_possible(old: CrawlStatus, new: CrawlStatus) -> None:
+    job = crawl(old)
+    if (old, new) in ALLOWED:
+        moved = move(job, new)
+        assert moved.status is new
+        assert moved.updated_at == LATER
+        assert job.status is old, "the value itself never changes"
+    else:
+        with pytest.raises(InvalidTransition, match=f"is {old} and cannot become {new}"):
+            move(job, new)
+
+
+def test_ending_a_crawl_records_when_and_why() -> None:
+    done = crawl(CrawlStatus.IN_PROGRESS).complete(EndReason.MAX_PAGES, LATER)
+    assert (done.end_reason, done.completed_at) == (EndReason.MAX_PAGES, LATER)
+    failed = crawl(CrawlStatus.IN_PROGRESS).fail("the seed was never fetched", LATER)
+    assert (failed.error_message, failed.completed_at) == ("the seed was never fetched", LATER)
+
+
+def test_a_crawl_cannot_be_edited_in_place() -> None:
+    with pytest.raises(ValidationError):
+        crawl().status = CrawlStatus.COMPLETED  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("status", CrawlStatus)
+def test_exactly_the_states_without_a_successor_are_over(status: CrawlStatus) -> None:
+    assert status.is_over == (not any(old is status for old, _ in ALLOWED))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"max_pages": 0},
+        {"max_depth": 0},
+        {"max_concurrent": 0},
+        {"delay_seconds": -0.1},
+        {"delay_seconds": float("nan")},
+        {"max_pages": "many"},
+        {"include_patterns": ["x" * 513]},
+        {"include_patterns": ["x"] * 51},
+        {"unknown_option": 1},
+    ],
+)
+def test_limits_are_validated(bad: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        CrawlConfig.model_validate(bad)
+
+
+def test_defaults_are_those_of_the_seed_documents() -> None:
+    config = CrawlConfig()
+    assert (config.max_pages, config.max_concurrent, config.delay_seconds) == (200, 5, 0.5)
+    assert config.respect_robots_txt
+    assert config.max_depth is None
+
+
+def test_commas_split_a_string_of_patterns_but_never_a_list() -> None:
+    assert CrawlConfig.model_validate({"include_patterns": "/a/, /b/"}).include_patterns == ("/a/", "/b/")
+    assert CrawlConfig.model_validate({"include_patterns": ["/a{1,2}/"]}).include_patterns == ("/a{1,2}/",)
+
+
+@pytest.mark.parametrize("pattern", ["(", "(?=x)", r"(a)\1", "a{1001}"])
+def test_a_pattern_that_cannot_run_in_linear_time_is_refused_in_a_sentence(pattern: str) -> None:
+    with pytest.raises(InvalidPattern, match="is not a valid regular expression"):
+        CrawlConfig.model_validate({"exclude_patterns": [pattern]})
+
+
+def test_discovered_urls_are_equal_by_value() -> None:
+    one = DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 1)
+    assert one == DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 1)
+    assert one != DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 2)
+
+
+def test_a_discovered_url_ends_once() -> None:
+    url = DiscoveredUrl.found("https://a.example/", "https://a.example/", 0)
+    failed = url.failed(Reason.TIMEOUT)
+    assert (failed.fetch_state, failed.status, failed.reason) == (
+        FetchState.FAILED,
+        IngestState.FAILED,
+        Reason.TIMEOUT,
+    )
+    for again in (failed.done, lambda: failed.skipped(Reason.ROBOTS), lambda: failed.failed(Reason.DNS)):
+        with pytest.raises(InvalidTransition):
+            again()
+
+
+def test_only_a_fetched_url_is_ingested() -> None:
+    url = DiscoveredUrl.found("https://a.example/", "https://a.example/", 0)
+    with pytest.raises(InvalidTransition):
+        url.ingested(None)
+    document = uuid4()
+    assert url.done().ingested(document).document_id == document
+    with pytest.raises(InvalidTransition):
+        url.done().ingested(document).ingested(document)

@@ -1,0 +1,201 @@
+"""Sitemaps: what they name is read, whatever else they try."""
+
+import gzip
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.domain.sitemaps import MAX_BYTES, Sitemap, SitemapUrl, parse_sitemap
+
+HEAD = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    b' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">'
+)
+TAIL = b"</urlset>"
+
+
+def entry(number: int) -> bytes:
+    return b"<url><loc>https://example.com/%d</loc></url>" % number
+
+
+def entries(count: int) -> bytes:
+    return b"".join(map(entry, range(count)))
+
+
+def locs(sitemap: Sitemap) -> list[str]:
+    return [url.loc for url in sitemap.urls]
+
+
+def test_a_urlset_gives_its_urls_in_order_with_their_dates() -> None:
+    body = b"""
+      <url><loc> https://example.com/a?x=1&amp;y=2 </loc><lastmod>2024-01-31</lastmod></url>
+      <url><lastmod/><loc><![CDATA[https://example.com/b]]></loc><priority>0.5</priority></url>
+      <url><image:image><image:loc>https://example.com/i.png</image:loc></image:image><image:loc>https://no/</image:loc></url>
+      <loc>https://example.com/stray</loc><url/><url><x><loc>https://example.com/nested</loc></x></url>"""
+    assert parse_sitemap(HEAD + body + TAIL) == Sitemap(
+        urls=[SitemapUrl("https://example.com/a?x=1&y=2", "2024-01-31"), SitemapUrl("https://example.com/b", None)],
+        children=[],
+        truncated=False,
+        error="",
+    )
+
+
+def test_an_index_gives_its_children() -> None:
+    body = (
+        b"<sitemapindex><sitemap><loc>https://example.com/1.xml</loc><lastmod>2024</lastmod></sitemap></sitemapindex>"
+    )
+    assert parse_sitemap(body) == Sitemap([], ["https://example.com/1.xml"], truncated=False, error="")
+
+
+@pytest.mark.parametrize("prefix", [b"", b"\xef\xbb\xbf", b"\n \n", b"\xef\xbb\xbf\n"])
+def test_what_stands_before_the_declaration_does_not_matter(prefix: bytes) -> None:
+    assert parse_sitemap(prefix + HEAD + entry(1) + TAIL) == ([("https://example.com/1", None)], [], False, "")
+
+
+def test_other_encodings_are_read() -> None:
+    text = "<urlset><url><loc>https://example.com/é</loc></url></urlset>"
+    assert locs(parse_sitemap(text.encode("utf-16"))) == ["https://example.com/é"]
+    declared = b'<?xml version="1.0" encoding="iso-8859-1"?>' + text.encode("latin-1")
+    assert locs(parse_sitemap(declared)) == ["https://example.com/é"]
+
+
+def test_text_sitemaps_have_a_url_a_line() -> None:
+    body = b"\xef\xbb\xbfhttps://example.com/a\r\n\n# no\n  http://example.com/b \rftp://x/\nhttps://" + b"x" * 5000
+    assert parse_sitemap(body + b"\nhttps://example.com/c") == Sitemap(
+        [SitemapUrl("https://example.com/a"), SitemapUrl("http://example.com/b"), SitemapUrl("https://example.com/c")],
+        [],
+        truncated=False,
+        error="",
+    )
+
+
+def test_the_end_of_an_overlong_line_is_not_a_line() -> None:
+    chunks = [
+        b"https://example.com/" + b"x" * 3000,
+        b"y" * 3000,
+        b"https://example.com/tail",
+        b"\nhttps://example.com/b\n",
+    ]
+    assert locs(parse_sitemap(chunks)) == ["https://example.com/b"]
+
+
+def test_gzip_is_found_by_its_first_bytes_also_in_several_members() -> None:
+    assert locs(parse_sitemap(gzip.compress(HEAD + entry(1) + TAIL))) == ["https://example.com/1"]
+    joined = gzip.compress(HEAD + entry(1)) + gzip.compress(entry(2) + TAIL) + b"\0\0\0"
+    assert parse_sitemap(joined) == ([("https://example.com/1", None), ("https://example.com/2", None)], [], False, "")
+
+
+@given(st.integers(1, 70), st.booleans(), st.booleans())
+def test_the_size_of_chunks_does_not_matter(size: int, zipped: bool, text: bool) -> None:
+    body = b"https://example.com/0\r\nhttps://example.com/1\r\n" if text else HEAD + entries(2) + TAIL
+    data = gzip.compress(body) if zipped else body
+    chunks = [data[start : start + size] for start in range(0, len(data), size)]
+    assert parse_sitemap(chunks) == parse_sitemap(data)
+    assert locs(parse_sitemap(iter(chunks))) == ["https://example.com/0", "https://example.com/1"]
+
+
+# ---- limits
+
+
+def test_more_urls_than_asked_for_are_cut() -> None:
+    exact = parse_sitemap(HEAD + entries(3) + TAIL, max_urls=3)
+    assert (len(exact.urls), exact.truncated, exact.error) == (3, False, "")
+    for body in (HEAD + entries(10) + TAIL, b"".join(b"https://example.com/%d\n" % n for n in range(10))):
+        cut = parse_sitemap(body, max_urls=3)
+        assert (len(cut.urls), cut.truncated, cut.error) == (3, True, "The sitemap names more than 3 URLs.")
+    index = b"<sitemapindex>" + b"<sitemap><loc>https://example.com/s</loc></sitemap>" * 10
+    assert len(parse_sitemap(index, max_urls=3).children) == 3
+
+
+def test_overlong_locs_are_left_out() -> None:
+    body = b"<urlset><url><loc>https://example.com/" + b"x" * 100_000 + b"</loc></url>" + entry(1) + TAIL
+    assert locs(parse_sitemap(body)) == ["https://example.com/1"]
+
+
+@pytest.mark.parametrize(
+    ("filler", "said"),
+    [
+        (b"\n", "The sitemap has more than 50 MB."),
+        (b"<x/>", "The sitemap has more than 1000000 elements."),
+        (b"<x>", "The sitemap has more than 1000000 elements."),
+        (b"https://example.com/", "The sitemap has more than 50 MB."),
+    ],
+)
+def test_a_gzip_bomb_is_stopped_at_a_limit_with_little_memory(filler: bytes, said: str) -> None:
+    bomb = gzip.compress(HEAD + entry(1) + filler * (2 * MAX_BYTES // len(filler)), compresslevel=1)
+    tracemalloc.start()
+    sitemap = parse_sitemap(bomb)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (locs(sitemap), sitemap.truncated, sitemap.error) == (["https://example.com/1"], True, said)
+    assert peak < 30 * 1024 * 1024
+
+
+# ---- attacks and damage
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE u [<!ENTITY a "' + "ha" * 50 + '">' + "".join(
+            f'<!ENTITY {chr(98 + n)} "' + f"&{chr(97 + n)};" * 10 + '">' for n in range(9)
+        ) + "]>",
+        '<!DOCTYPE u [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE u SYSTEM "http://127.0.0.1:9/evil.dtd">',
+        '<!DOCTYPE u [<!ENTITY % p SYSTEM "http://127.0.0.1:9/evil.dtd"> %p;]>',
+        "<!DOCTYPE html>",
+    ],
+)  # fmt: skip
+def test_document_types_and_their_entities_are_refused(doctype: str) -> None:
+    started = time.process_time()
+    body = f"<?xml version='1.0'?>{doctype}<urlset><url><loc>https://e.example/&a;&j;</loc></url></urlset>"
+    assert parse_sitemap(body.encode()) == (
+        [], [], False, "The sitemap has a document type declaration; those are not read.",
+    )  # fmt: skip
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (b"<url><loc>https://example.com/?a&b</loc></url>" + TAIL, "The XML is broken"),
+        (b"<url><loc>https://example.com/", "The XML is broken"),
+        (b"</wrong>", "The XML is broken"),
+        (b"<url><loc>&undeclared;</loc></url>" + TAIL, "The XML is broken"),
+        (b"\x00\xff\xfe", "The XML is broken"),
+    ],
+)
+def test_what_came_before_the_damage_counts(damage: bytes, said: str) -> None:
+    sitemap = parse_sitemap(HEAD + entries(3) + damage)
+    assert len(sitemap.urls) == 3
+    assert sitemap.error.startswith(said)
+
+
+def test_a_damaged_or_short_gzip_gives_what_could_be_read() -> None:
+    data = gzip.compress(HEAD + entries(20_000) + TAIL)
+    short = parse_sitemap(data[: len(data) // 2])
+    assert 1_000 < len(short.urls) < 20_000
+    assert short.error == "The gzip data ends too early."
+    damaged = parse_sitemap(data[: len(data) // 2] + b"\xff" * 1000)
+    assert len(damaged.urls) > 1_000
+    assert damaged.error
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"\n \n", b"<html><body>404</body></html>", b"<rss/>", b"%PDF-1.7 \x00\xff", b"not found", b"\x1f\x8b"],
+)
+def test_what_is_no_sitemap_is_an_error_text(body: bytes) -> None:
+    sitemap = parse_sitemap(body)
+    assert sitemap[:3] == ([], [], False)
+    assert sitemap.error.endswith(".")
+
+
+@given(
+    st.one_of(st.binary(max_size=200), st.binary(max_size=50).map(lambda b: HEAD + b), st.binary().map(gzip.compress))
+)
+def test_no_bytes_raise(body: bytes) -> None:
+    assert isinstance(parse_sitemap(body), Sitemap)

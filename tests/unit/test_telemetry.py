@@ -1,0 +1,18 @@
+import pytest
+
+from crawler.telemetry import redact
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("redis://:hunter2@host:6379/0", "redis://…@host:6379/0"),
+        ("postgresql://me:pw@db/x", "postgresql://…@db/x"),
+        ("https://h/?api_key=abc&page=2", "https://h/?api_key=…&page=2"),
+        ("https://h/?page=2&access_token=abc", "https://h/?page=2&access_token=…"),
+        ("https://h/?page=2", "https://h/?page=2"),
+        ("title \x1b[2J", "title ?[2J"),
+    ],
+)
+def test_logs_show_no_secrets_and_steer_no_terminal(written: str, shown: str) -> None:
+    assert redact(written) == shown

@@ -1,0 +1,53 @@
+"""The Celery app: `celery -A workers.app worker -Q fetch`."""
+
+import multiprocessing
+from functools import cache
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutting_down
+
+from crawler.adapters.celery_queue import make_celery
+from crawler.bootstrap import App, build, with_servers
+from crawler.config import load_settings
+from crawler.telemetry import configure_logs
+
+settings, _embedded = with_servers(load_settings())
+app: Celery = make_celery(settings)
+app.set_current()
+
+# Shared with the pool's children, which hear of a shutdown in no other way.
+_stopping = multiprocessing.Event()
+
+
+@cache
+def container() -> App:
+    """This process's adapters; made after the fork, never inherited."""
+    return build(settings, celery=app)
+
+
+def is_stopping() -> bool:
+    return _stopping.is_set()
+
+
+@worker_process_init.connect
+def _forget_parent(**_: Any) -> None:
+    container.cache_clear()
+
+
+@worker_init.connect
+def _start(**_: Any) -> None:
+    _stopping.clear()
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    _stopping.set()
+
+
+@setup_logging.connect
+def _logs(**_: Any) -> None:
+    configure_logs(settings.log_level, as_json=settings.log_json)
+
+
+app.autodiscover_tasks(["workers"])
