@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+import psycopg2
 from psycopg2.extras import execute_values, register_uuid
 from sqlalchemy import Connection, Engine
 
@@ -22,6 +23,7 @@ from crawler.domain.ledger import (
     Found,
     Previous,
     Request,
+    RowRefused,
     StoredPage,
     Unchanged,
     Unfetched,
@@ -46,13 +48,17 @@ class BatchWriter:
 
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
         """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found."""
-        with transaction(self._engine) as connection, cursor(connection) as db:
-            depths, turned = _end_urls(db, batch.ends)
-            _write_pages(db, batch, depths, turned)
-            children = find_children(depths)
-            inserted = _insert_found(db, children)
-            _log_requests(db, batch.requests)
-            _count(db, batch, turned, inserted)
+        try:
+            with transaction(self._engine) as connection, cursor(connection) as db:
+                depths, turned = _end_urls(db, batch.ends)
+                _write_pages(db, batch, depths, turned)
+                children = find_children(depths)
+                inserted = _insert_found(db, children)
+                _log_requests(db, batch.requests)
+                _count(db, batch, turned, inserted)
+        # psycopg2 itself raises ValueError for a NUL in text.
+        except (psycopg2.DataError, psycopg2.IntegrityError, ValueError) as exc:
+            raise RowRefused(" ".join(str(exc).split())) from exc
         return children
 
     def log_requests(self, requests: Sequence[Request]) -> None:

@@ -10,7 +10,8 @@ MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 """The sitemap protocol's own limits, counted after decompression."""
 
-_MAX_ELEMENTS = 1_000_000
+_MAX_ELEMENTS = 2_000_000
+_MAX_DEPTH = 32
 _MAX_URL = 2000
 _MAX_LASTMOD = 40
 _PIECE = 1 << 16
@@ -149,6 +150,8 @@ class _Target:
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
             raise _Stop(f"The sitemap has more than {_MAX_ELEMENTS} elements.", truncated=True)
+        if len(self._path) >= _MAX_DEPTH:
+            raise _Stop("The sitemap is nested too deeply.")
         if not self._path:
             self._begin(tag)
         self._path.append(tag)

@@ -216,8 +216,8 @@ def _kept(query: str, rule: QueryRule) -> str:
 def _plain(text: str) -> str:
     """Escapes of characters that need none are undone: %7Euser is ~user.
 
-    A part with a broken escape stays as it is: undoing "%%34%31" gives "%41", which the next time would be undone again.
-    Parts are judged one by one, because the part with the broken escape may be one that a key leaves out.
+    A part with a broken escape stays as it is: undoing "%%34%31" gives "%41", which would be undone the next time.
+    Parts are judged one by one, because the one with the broken escape may be one that a key leaves out.
     """
     if "%" not in text or _BROKEN_ESCAPE(text):
         return text

@@ -63,12 +63,15 @@ class Child:
         return ProcessState(self.spec.name, self.group, self._ready, self._deaths, self._last_exit)
 
     @property
-    def last_words(self) -> str:
-        """Why it died, as far as it said."""
-        self.finish_reading()
+    def exit_reason(self) -> str:
         status = self._last_exit or 0
-        told = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        return next((line for line in reversed(self._last_lines) if line.strip()), told)
+        return f"exit status {status}" if status >= 0 else signal.strsignal(-status) or f"signal {-status}"
+
+    @property
+    def last_words(self) -> str:
+        """The last line it said before it died."""
+        self.finish_reading()
+        return next((line for line in reversed(self._last_lines) if line.strip()), "it said nothing")
 
     def spawn(self) -> None:
         self.restart_at, self.started_at = None, time.monotonic()

@@ -101,9 +101,9 @@ class Supervisor:
 
     def _after_death(self, child: Child) -> None:
         self._schedule(child)
-        self._output(NAME, f"{child.spec.name} ended ({child.last_words}); again in {child.delay_seconds:g} s")
+        self._output(NAME, f"{child.spec.name} ended ({child.exit_reason}); again in {child.delay_seconds:g} s")
         if child.spec.essential and child.quick_deaths >= MAX_QUICK_DEATHS:
-            self.failure = f"{child.spec.name} does not stay up: {child.last_words}"
+            self.failure = f"{child.spec.name} does not stay up ({child.exit_reason}): {child.last_words}"
 
     def _schedule(self, child: Child) -> None:
         now = time.monotonic()

@@ -3,12 +3,16 @@
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
+import pycurl
 import pytest
 
 from crawler.adapters import curl_transfer, name_lookup
 from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.domain.egress import EgressRule
+from crawler.adapters.curl_handle import TransferOptions
+from crawler.adapters.curl_transfer import Meter, Transfer
+from crawler.domain.egress import EgressRule, target_of
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.certificates import Authority
@@ -147,6 +151,18 @@ def test_an_endpoint_opens_one_port_of_one_host_only() -> None:
         assert fetch(fetcher, server.url("/")).failure is Reason.EGRESS
         assert fetch(fetcher, other.url("/", "open.test")).failure is Reason.EGRESS
     assert (server.connections, other.connections) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("family", "address"),
+    [(socket.AF_INET6, ("fe80::1", 80, 0, 2)), (socket.AF_INET6, ("::1", 80, 0, 0)), (socket.AF_UNIX, b"/run/x")],
+)
+def test_links_and_unix_sockets_are_never_dialled_whatever_is_open(family: int, address: object) -> None:
+    rule = EgressRule.parse(("fe80::/10", "127.0.0.0/8"))
+    options = TransferOptions("t", rule, 1000, 1000, 1000, proxy="", certificates="")
+    transfer = Transfer(options, Meter(1000), lambda _moment: None)
+    transfer.target = target_of("http://example.test/")
+    assert transfer._open_socket(0, SimpleNamespace(family=family, addr=address)) == pycurl.SOCKET_BAD
 
 
 # names

@@ -256,6 +256,7 @@ PROTOCOL_FAULTS = {
     "a status that is no number": b"HTTP/1.1 abc OK\r\n\r\n",
     "a flood of interim answers": b"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n" * 1000 + _head(),
     "a flood of bare interim answers": b"HTTP/1.1 100 Continue\r\n\r\n" * 100_000,
+    "more than a few interim answers": b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20 + _head(),
     "two lengths that differ": _head(b"Content-Length: 1", b"Content-Length: 2") + b"ab",
     "a length that is no number": _head(b"Content-Length: many") + b"ab",
     "a chunk size that is no number": _head(b"Transfer-Encoding: chunked") + b"zz\r\nab\r\n",

@@ -76,6 +76,11 @@ def test_running_the_demo_crawls_edits_the_site_and_crawls_again(monkeypatch: py
 
 def test_a_failed_first_crawl_ends_the_demo_with_its_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     crawls: list[str] = []
-    monkeypatch.setattr(demo, "_crawl", lambda url, _options: [crawls.append(url), 3][1])
+
+    def crawl(url: str, options: list[str]) -> int:
+        crawls.append(url)
+        return 3
+
+    monkeypatch.setattr(demo, "_crawl", crawl)
     assert demo.main([]) == 3
     assert len(crawls) == 1

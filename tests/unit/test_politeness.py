@@ -49,24 +49,11 @@ def test_retry_after_is_read_as_seconds_or_date_at_most_a_day(value: str, second
     assert retry_after(value, NOW) == seconds
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        "",
-        "-5",
-        "soon",
-        "1e9",
-        "nan",
-        "inf",
-        "１２",
-        "Sun, 99 Foo",
-        "Fri, 31 Dec 99999 23:59:59 GMT",
-        "120 s",
-        "\0",
-    ]
-    + ["Sun, 29 Mar 2026 00:32:00 +99999999"],
-)
+NO_TIMES = [None, "", "-5", "soon", "1e9", "nan", "inf", "１２", "120 s", "\0", "Sun, 99 Foo"]
+NO_DATES = ["Fri, 31 Dec 99999 23:59:59 GMT", "Sun, 29 Mar 2026 00:32:00 +99999999"]
+
+
+@pytest.mark.parametrize("value", [*NO_TIMES, *NO_DATES])
 def test_an_unusable_retry_after_says_nothing(value: str | None) -> None:
     assert retry_after(value, NOW) is None
 

@@ -49,7 +49,8 @@ def test_an_allowed_index_page_is_the_folder_too() -> None:
 
 
 def test_only_the_group_that_names_us_counts() -> None:
-    text = "User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-Agent: Crawler\nDisallow: /private\nUser-agent: craw\nDisallow: /c"
+    text = "User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-Agent: Crawler\nDisallow: /private\n"
+    text += "User-agent: craw\nDisallow: /c"
     assert allows(text, "/x") == (True, "no rule for this URL")
     assert allows(text, "/private") == (False, "line 6: Disallow: /private")
     assert allows(text, "/x", "someone/1.0") == (False, "line 2: Disallow: /")

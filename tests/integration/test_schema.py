@@ -1,0 +1,76 @@
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Engine, text
+
+from crawler.adapters.database import connect
+from crawler.adapters.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
+from crawler.errors import DatabaseUnavailable, SchemaOutdated
+
+
+@pytest.fixture
+def empty(make_database) -> Iterator[Engine]:  # type: ignore[no-untyped-def]
+    engine = connect(make_database())
+    yield engine
+    engine.dispose()
+
+
+def test_migrations_and_tables_do_not_drift_apart(empty: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    migrate(empty)
+    drift(empty)
+    assert present_revision(empty) == needed_revision()
+
+
+def test_upgrade_downgrade_upgrade_works_on_data(empty: Engine) -> None:
+    migrate(empty)
+    with empty.begin() as db:
+        db.execute(text("INSERT INTO projects (id, name) VALUES (gen_random_uuid(), 'kept until the downgrade')"))
+    downgrade(empty)
+    assert present_revision(empty) is None
+    with empty.begin() as db:
+        left = db.execute(text("SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'"))
+        assert left.scalar_one() == 1, "only Alembic's own table stays"
+    migrate(empty)
+    check_schema(empty)
+
+
+def test_processes_that_start_together_migrate_once(empty: Engine) -> None:
+    migrate(empty)
+    migrate(empty)
+    check_schema(empty)
+
+
+def test_a_missing_schema_is_told_with_its_remedy(empty: Engine) -> None:
+    with pytest.raises(SchemaOutdated, match="crawler doctor --fix"):
+        check_schema(empty)
+
+
+def test_a_newer_schema_is_not_touched(empty: Engine) -> None:
+    migrate(empty)
+    with empty.begin() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for attempt in (check_schema, migrate):
+        with pytest.raises(SchemaOutdated, match="newer program"):
+            attempt(empty)
+    assert present_revision(empty) == "9999"
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql+psycopg2://u:secret@127.0.0.1:1/x", "does not answer"),
+        ("postgresql+psycopg2://u:secret@name.invalid/x", "cannot be found"),
+    ],
+)
+def test_an_unreachable_database_is_one_sentence_without_the_password(url: str, told: str) -> None:
+    with pytest.raises(DatabaseUnavailable) as caught:
+        present_revision(connect(url))
+    assert told in caught.value.message
+    assert "secret" not in caught.value.message
+
+
+def test_a_database_that_is_not_there_is_told(embedded_servers) -> None:  # type: ignore[no-untyped-def]
+    url = embedded_servers.database_url.replace("/crawler?", "/nowhere?")
+    assert url != embedded_servers.database_url
+    with pytest.raises(DatabaseUnavailable, match="no such database"):
+        present_revision(connect(url))
