@@ -13,6 +13,7 @@ threads. It imports little, so it costs 20 ms.
 """
 
 import ctypes
+import errno
 import os
 import signal
 import sys
@@ -30,6 +31,7 @@ SECBIT_NO_SETUID_FIXUP = 1 << 2
 # Tried in this order: nothing; CAP_DAC_READ_SEARCH; CAP_DAC_OVERRIDE, which containers grant instead.
 RIGHTS = (0, 1 << 2, 1 << 1)
 CAPABILITY_VERSION = 0x20080522
+NOT_PERMITTED = f"could not become another user: {os.strerror(errno.EPERM)}"
 
 
 def command(words: Sequence[str], argv: Sequence[str]) -> list[str]:
@@ -69,9 +71,10 @@ def _leave_behind() -> None:
 def _appear_as(uid: int) -> None:
     real_uid, real_gid = os.geteuid(), os.getegid()
     _checked(_libc().unshare(CLONE_NEWUSER))
-    Path("/proc/self/setgroups").write_text("deny", "ascii")
-    Path("/proc/self/uid_map").write_text(f"{uid} {real_uid} 1", "ascii")
-    Path("/proc/self/gid_map").write_text(f"{uid} {real_gid} 1", "ascii")
+    # bytes: in the new namespace Python may no longer reach its own library to load a codec
+    Path("/proc/self/setgroups").write_bytes(b"deny")
+    Path("/proc/self/uid_map").write_bytes(b"%d %d 1" % (uid, real_uid))
+    Path("/proc/self/gid_map").write_bytes(b"%d %d 1" % (uid, real_gid))
 
 
 def _become(uid: int, paths: list[str]) -> None:
@@ -115,5 +118,6 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except OSError as exc:
         program = sys.argv[sys.argv.index("--") + 1]
-        os.write(2, f"could not run {program}: {exc}\n".encode())
+        told = NOT_PERMITTED if exc.errno == errno.EPERM else f"could not run {program}: {exc}"
+        os.write(2, f"{told}\n".encode())
         os._exit(127)

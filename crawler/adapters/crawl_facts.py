@@ -31,6 +31,7 @@ class CrawlFactsReader:
             shopify=bool(scope.get("shopify")),
             has_history=bool(history),
             given=given,
+            opened=tuple(scope["opened"]) if scope.get("opened") else None,
         )
 
     def record_move(self, crawl_id: UUID, href: str) -> None:

@@ -15,7 +15,6 @@ Create it after a fork, use it from one thread.
 import resource
 import select
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -63,7 +62,7 @@ class CurlFetcher:
         proxy: str | None = None,
         ca_bundle: Path | None = None,
         max_host_connections: int = 0,
-        max_idle_connections: int = 4000,
+        max_idle_connections: int = 2000,
         buffered_bytes: int = BUFFERED_BYTES,
         resolve: Mapping[str, Sequence[str]] | None = None,
         lookup: LookupFunction = system_lookup,
@@ -181,7 +180,7 @@ class CurlFetcher:
 
     def _launch(self, transfer: Transfer, addresses: Sequence[str], now: float) -> None:
         _, host, port, _ = transfer.target
-        if self._options.proxy and not all(self._options.rule.allows(a, port, host) for a in addresses):
+        if self._options.proxy and not all(transfer.rule.allows(a, port, host) for a in addresses):
             self._finish(transfer, now, Reason.EGRESS, REFUSED)
             return
         self._running[transfer.curl] = transfer
@@ -191,16 +190,19 @@ class CurlFetcher:
 
     def _drive(self, until: float) -> None:
         """One round: wait for what is ready, let libcurl work on it, collect what is done."""
+        events = self._epoll.poll(self._seconds_to_wait(monotonic(), until))
         now = monotonic()
-        for descriptor, event in self._epoll.poll(self._seconds_to_wait(now, until)):
+        for descriptor, event in events:
             if descriptor in self._watched:
                 self._multi.socket_action(descriptor, _READY.get(event, _TROUBLE))
+            elif descriptor == self._lookup.fileno():
+                self._collect_lookups(now)
         now = monotonic()
         if self._timer_at is not None and self._timer_at <= now:
             self._timer_at = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         if self._waiting:
-            self._collect_lookups(now)
+            self._give_up_lookups(now)
         self._collect_finished()
 
     def _seconds_to_wait(self, now: float, until: float) -> float:
@@ -216,8 +218,10 @@ class CurlFetcher:
     def _watch_socket(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
         if what == pycurl.POLL_REMOVE:
             self._watched.discard(descriptor)
-            with suppress(OSError):  # closed already: the kernel has forgotten it by itself
+            try:
                 self._epoll.unregister(descriptor)
+            except OSError:
+                return  # closed already: the kernel has forgotten it by itself
         elif descriptor in self._watched:
             self._epoll.modify(descriptor, _EVENTS[what])
         else:
@@ -233,6 +237,8 @@ class CurlFetcher:
                 if self._waiting.pop(transfer, None) is not None:
                     transfer.set_timeout(now)
                     self._resolved(transfer, answer, now)
+
+    def _give_up_lookups(self, now: float) -> None:
         while self._waiting:
             transfer, deadline = next(iter(self._waiting.items()))
             if deadline > now:

@@ -64,6 +64,7 @@ class Transfer:
         self, options: TransferOptions, meter: Meter, on_sent: Callable[[tuple[FetchRequest, float]], None]
     ) -> None:
         self._options = options
+        self.rule = options.rule
         self._meter = meter
         self._on_sent = on_sent
         self._headers_set: object = None
@@ -81,6 +82,7 @@ class Transfer:
     def begin(self, request: FetchRequest, now: float) -> None:
         """Take on a new request. `now` is monotonic."""
         self.request = request
+        self.rule = self._options.rule.opened(*request.opened) if request.opened else self._options.rule
         self.started_at = now
         self.visited = ()
         self._clear(request.url)
@@ -130,8 +132,8 @@ class Transfer:
         if self.visited and target_of(request.url) != self.target:
             wanted = (), None, None, request.accept_types  # the others were meant for that origin
         if wanted != self._headers_set:
-            self._headers_set = wanted
             self.curl.setopt(pycurl.HTTPHEADER, header_lines(*wanted))
+            self._headers_set = wanted  # only now: a line that cannot be sent must not pass for set
 
     # libcurl's callbacks, in the order it makes them
 
@@ -153,13 +155,17 @@ class Transfer:
             return False
         address, port, *flow_and_scope = dialled.addr
         zoned = any(flow_and_scope[1:])
-        return not zoned and self._options.rule.allows(address, port, self.target.host)
+        return not zoned and self.rule.allows(address, port, self.target.host)
 
     def _before_request(self, address: str, _local: str, _port: int, _local_port: int) -> int:
         """Connected, through TLS and the proxy's tunnel: the request goes out now.
 
-        Called again when libcurl repeats a request because a kept connection turned out to be dead.
+        Called again when libcurl repeats a request because a kept connection turned out to be dead. A kept connection
+        may have been opened under another request's permission, so the address is judged here too.
         """
+        if not self._options.proxy and not self.rule.allows(address, self.target.port, self.target.host):
+            self._refused, self._dialled = True, False
+            return int(pycurl.PREREQFUNC_ABORT)
         if self._head_bytes:
             self._forget_answer()
         self._sent = True

@@ -53,6 +53,7 @@ from crawler.domain.frontier import (
     HOST_CAP,
     MOST_LOSSES,
     Discovered,
+    End,
     Entry,
     Kind,
     Lane,
@@ -65,6 +66,7 @@ _LONGEST_HOLD_MS = 30_000
 """How long a host waits at most to hear when a claimed request went out."""
 
 _KINDS = {kind.value: kind for kind in Kind}
+_GO_ON = {End.RETRY, End.MOVED, End.RENDER}
 
 
 class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
@@ -92,7 +94,7 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
         text, late = self._run("claim", batch, limits)
         crawls = list(dict.fromkeys(crawl_id for crawl_id, _ in asked))
         if late:
-            self._reap(crawls, late, tell=0)
+            self._reap_all(crawls, late)
         return _claimed(text.decode().split("\n"), asked, crawls)
 
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:
@@ -112,19 +114,24 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
             batch = self._of(crawl_id, BOTH_LANES)
             args: list[Argument] = []
             for lease, end, at_ms, url, lateness in some:
-                args += (batch.pair(crawl_id, lease.host), lease.token, end.value, at_ms, url, lateness)
+                pair = batch.pair(crawl_id, lease.host) if end in _GO_ON else 0
+                args += (batch.host(lease.host), lease.token, end.value, at_ms, url, lateness, pair)
             stale += [some[number].lease for number in self._run("complete", batch, args)]
         return stale, found
 
     def release(self, leases: Iterable[Lease]) -> None:
-        for some in in_batches(leases):
-            batch = Batch(self._keys, BOTH_LANES)
-            args = [v for lease in some for v in (batch.pair(lease.crawl_id, lease.host), lease.token)]
-            self._run("release", batch, args)
+        by_crawl: dict[UUID, list[Lease]] = {}
+        for lease in leases:
+            by_crawl.setdefault(lease.crawl_id, []).append(lease)
+        for crawl_id, group in by_crawl.items():
+            for some in in_batches(group):
+                batch = self._of(crawl_id, BOTH_LANES)
+                args = [v for lease in some for v in (batch.pair(crawl_id, lease.host), lease.token)]
+                self._run("release", batch, args)
 
     def reap(self, crawl_id: UUID, count: int = 64) -> list[tuple[Lease, bool]]:
         late = self._run("expired", self._of(crawl_id), [min(count, BATCH)])
-        return self._reap([crawl_id], late, tell=count)
+        return self._reap(crawl_id, _late(late), tell=count)
 
     def lost_requests(self, count: int = 500) -> list[LostRequest]:
         rows: list[bytes] = self._command("ZRANGE", self._keys.lost, 0, count - 1)
@@ -149,25 +156,21 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
                 args += (crawl, host, lease.token, lease.claimed_ms, lateness)
             self._run("moments", batch, args)
 
-    def _reap(self, crawls: Sequence[UUID], late: bytes, tell: int) -> list[tuple[Lease, bool]]:
-        """The crawls' late leases (crawl, token, host; as `expired` and `claim` tell them) go back."""
-        fields = iter(late.decode().split("\n") if late else ())
-        rows = [(crawls[int(n) - 1], t, host) for n, t, host in zip(fields, fields, fields, strict=True)]
-        reaped: list[tuple[Lease, bool]] = []
-        for some in list(in_batches(rows)) or [[]]:
-            batch = Batch(self._keys, BOTH_LANES)
-            for crawl_id in crawls if tell else ():
-                batch.crawl(crawl_id)
-            args = [v for crawl_id, token, host in some for v in (batch.pair(crawl_id, host), token)]
-            reaped += self._told(self._run("reap", batch, [MOST_LOSSES, tell, *args]))
-        return reaped
+    def _reap_all(self, crawls: Sequence[UUID], text: bytes) -> None:
+        late = _late(text)
+        for number, crawl_id in enumerate(crawls, start=1):
+            if mine := [row for row in late if row[0] == number]:
+                self._reap(crawl_id, mine, tell=0)
 
-    def _told(self, text: bytes) -> list[tuple[Lease, bool]]:
+    def _reap(self, crawl_id: UUID, late: Sequence[tuple[int, str, str]], tell: int) -> list[tuple[Lease, bool]]:
+        batch = self._of(crawl_id, BOTH_LANES)
+        args = [v for _, token, host in late for v in (batch.pair(crawl_id, host), token)]
+        text: bytes = self._run("reap", batch, [MOST_LOSSES, tell, *args])
         fields = iter(text.decode().split("\n") if text else ())
         return [
             (
                 Lease(
-                    self._ids[crawl],
+                    crawl_id,
                     host,
                     _KINDS[target[0]],
                     target[1:],
@@ -180,10 +183,14 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
                 ),
                 poison == "1",
             )
-            for crawl, epoch, poison, token, claimed, host, attempts, losses, hops, target in zip(
-                *[fields] * 10, strict=True
-            )
+            for epoch, poison, token, claimed, host, attempts, losses, hops, target in zip(*[fields] * 9, strict=True)
         ]
+
+
+def _late(text: bytes) -> list[tuple[int, str, str]]:
+    """Leases that ran out, as `expired` and `claim` tell them: the crawl's number, the token, the host."""
+    fields = iter(text.decode().split("\n") if text else ())
+    return [(int(number), token, host) for number, token, host in zip(fields, fields, fields, strict=True)]
 
 
 def _claimed(fields: list[str], pairs: list[tuple[UUID, str]], crawls: list[UUID]) -> list[Lease]:

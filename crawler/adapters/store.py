@@ -98,13 +98,14 @@ class Store:
         idempotency_key: str | None = None,
         urls: Sequence[Found] = (),
         exclusive: bool = True,
+        opened: tuple[str, int] | None = None,
     ) -> CrawlJob:
         """Commit a new crawl with its first URLs; the same key again is the same crawl."""
         try:
             with transaction(self.engine) as db:
                 if idempotency_key and (known := self._by_key(db, idempotency_key)):
                     return known
-                db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive))
+                db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
                 admit(db, urls)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))

@@ -16,4 +16,6 @@ class CrawlFacts:
     has_history: bool = False
     """Earlier crawls stored pages of this project: ask conditionally, tell changed from unchanged."""
     given: tuple[str, ...] = ()
+    opened: tuple[str, int] | None = None
+    """The host and port a person typed in a terminal: it may be dialled whatever its address."""
     headers: tuple[tuple[str, str], ...] = ()

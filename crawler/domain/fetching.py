@@ -18,6 +18,8 @@ class FetchRequest:
     max_body_bytes: int | None = None
     max_redirects: int = 0
     """Followed inside the fetcher, each hop under the egress rule. Pages use 0: their hops go through the frontier."""
+    opened: tuple[str, int] | None = None
+    """A host and port that may be dialled for this request although its address is not public."""
     context: Any = None
     """Handed back untouched with the result."""
 
@@ -33,8 +35,11 @@ class FetchResult:
     headers: dict[str, str] = field(default_factory=dict)
     """Names in lower case; repeated fields joined by ", "."""
     content_type: str = ""
+    """The Content-Type header as sent, parameters included."""
     body: bytes = b""
+    """Decompressed. Of a `too_large` answer the part up to the limit; of one that is not 2xx at most 64 KB."""
     truncated: bool = False
+    """The body is not all of it: cut at a limit, or by a server that closed early (then `failure` stays None)."""
     failure: Reason | None = None
     """timeout, connect, dns, tls, protocol, too_large, redirect_loop, egress or content_type."""
     error: str = ""

@@ -69,29 +69,26 @@ def _sentence(data_dir: Path, exc: OSError) -> str:
         return disk_full(data_dir).message
     if exc.errno in {errno.ENOTDIR, errno.EEXIST}:
         return f"{data_dir} is not a directory; {OTHER}."
-    owner = _owner(data_dir)
-    if exc.errno in {errno.EACCES, errno.EPERM} and owner not in {None, os.geteuid()}:
-        return _of_another_user(data_dir, owner)
+    refuser = _nearest(data_dir)
+    if exc.errno in {errno.EACCES, errno.EPERM} and refuser.stat().st_uid != os.geteuid():
+        return _of_another_user(refuser, refuser.stat().st_uid)
     reason = "the file system is read-only" if exc.errno == errno.EROFS else (exc.strerror or str(exc)).lower()
     return f"{data_dir} cannot be written ({reason}); make it writable or {OTHER}."
 
 
-def _owner(path: Path) -> int | None:
-    """Of the nearest existing ancestor: the one that refused us."""
-    for candidate in (path, *path.parents):
-        try:
-            return candidate.stat().st_uid
-        except OSError:
-            continue
-    return None
+def _nearest(path: Path) -> Path:
+    """The path, or the ancestor in which it cannot be made."""
+    while not os.access(path, os.F_OK):
+        path = path.parent
+    return path
 
 
-def _of_another_user(data_dir: Path, uid: int | None) -> str:
+def _of_another_user(data_dir: Path, uid: int) -> str:
     return f"{data_dir} belongs to {_name(uid)}; run as that user or {OTHER}."
 
 
-def _name(uid: int | None) -> str:
+def _name(uid: int) -> str:
     try:
-        return f"the user {pwd.getpwuid(uid or 0).pw_name}"
+        return f"the user {pwd.getpwuid(uid).pw_name}"
     except KeyError:
         return f"user {uid}"

@@ -4,6 +4,7 @@ The wheel's Python interface is not used: as root it adds a system user and open
 directory of the data to everyone.
 """
 
+import hashlib
 import shutil
 import signal
 from functools import cache
@@ -88,8 +89,13 @@ class Postgres(Server):
     def pid_file(self) -> Path:
         return self.home / "postmaster.pid"
 
+    @property
+    def mark(self) -> str:
+        """Postgres shows the cluster's name, of at most 63 letters, in the titles of its processes."""
+        return f"crawler-{hashlib.sha256(bytes(self.home)).hexdigest()[:32]}"
+
     def command(self) -> list[str]:
-        settings = SETTINGS | {"unix_socket_directories": str(self.place.sockets)}
+        settings = SETTINGS | {"unix_socket_directories": str(self.place.sockets), "cluster_name": self.mark}
         flags = [f"--{name}={value}" for name, value in settings.items()]
         return [str(_programs() / "postgres"), "-D", str(self.home), "-p", str(PORT), *flags]
 

@@ -62,6 +62,11 @@ class Server(ABC):
     @abstractmethod
     def pid_file(self) -> Path: ...
 
+    @property
+    @abstractmethod
+    def mark(self) -> str:
+        """What the command line of each of its processes shows, and no other's."""
+
     @abstractmethod
     def command(self) -> list[str]: ...
 
@@ -142,6 +147,8 @@ class Server(ABC):
         log = self._log_tail()
         if "No space left on device" in log:
             return disk_full(self.place.data_dir)
+        if os.geteuid() == 0 and launch.NOT_PERMITTED in log:
+            problem = "cannot run as root, who may not become another user here; run as an ordinary user"
         return self.error(f"{self.title} {problem}; its log is {self.log_file}.", log=log, **details)
 
     def _run(
@@ -166,11 +173,11 @@ class Server(ABC):
         return bool(ours)
 
     def _ours(self, pid: int) -> psutil.Process | None:
-        """Told by where it works: numbers are reused and names are shared."""
+        """Told by its command line, which anyone may read: numbers are reused and names are shared."""
         try:
             process = psutil.Process(pid)
-            ours = process.name() == Path(self.command()[0]).name and process.cwd() == str(self.home)
-        except (psutil.Error, OSError):
+            ours = process.name() == Path(self.command()[0]).name and self.mark in " ".join(process.cmdline())
+        except psutil.Error:
             return None
         return process if ours else None
 

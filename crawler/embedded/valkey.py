@@ -24,6 +24,7 @@ SETTINGS = {
     # a queue that forgets is worse than one that refuses
     "maxmemory-policy": "noeviction",
     "daemonize": "no",
+    "set-proc-title": "no",  # the command line tells whose it is
     "loglevel": "notice",
     "always-show-logo": "no",
 }
@@ -46,6 +47,10 @@ class Valkey(Server):
     @property
     def pid_file(self) -> Path:
         return self.home / "valkey.pid"
+
+    @property
+    def mark(self) -> str:
+        return f"--dir {self.home} "
 
     def command(self) -> list[str]:
         own = {"dir": str(self.home), "unixsocket": str(self.socket), "pidfile": str(self.pid_file)}

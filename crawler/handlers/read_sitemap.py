@@ -15,8 +15,10 @@ MAX_INDEX_DEPTH = 2
 MAX_CHILDREN = 500
 
 
-def sitemap_request(url: str, ticket: Any) -> FetchRequest:
-    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, context=ticket)
+def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> FetchRequest:
+    return FetchRequest(
+        url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, opened=opened, context=ticket
+    )
 
 
 def settle_sitemap(settled: Settled, result: FetchResult) -> Settled:

@@ -10,7 +10,7 @@ import zstandard
 
 from crawler.domain.clock import from_seconds
 from crawler.domain.crawls import FetchState
-from crawler.domain.extraction import Extracted, extract
+from crawler.domain.extraction import Extracted, UnparsablePage, extract
 from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import End, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict
@@ -130,13 +130,17 @@ def _tries(lease: Lease) -> int:
 
 def _store(settled: Settled, result: FetchResult, previous: Previous | None, now: datetime) -> None:
     context = settled.context
-    page = extract(
-        result.body,
-        url=result.url,
-        content_type=result.content_type,
-        headers=result.headers,
-        hash_chars=context.crawl.config.hash_chars,
-    )
+    try:
+        page = extract(
+            result.body,
+            url=result.url,
+            content_type=result.content_type,
+            headers=result.headers,
+            hash_chars=context.crawl.config.hash_chars,
+        )
+    except UnparsablePage as exc:
+        settle_refused(settled, Reason.PARSE, exc.message, now, result)
+        return
     links, urls = _resolve_links(page)
     canonical = read(page.canonical, page.base_url) if page.canonical else None
     settled.canonical = canonical if isinstance(canonical, Url) else None

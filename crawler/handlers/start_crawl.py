@@ -20,7 +20,12 @@ class Crawls(Protocol):
     def save_project(self, project: Project) -> Project: ...
     def has_full_crawl(self, project_id: UUID) -> bool: ...
     def add_crawl(
-        self, crawl: CrawlJob, *, idempotency_key: str | None = None, urls: Sequence[Found] = ()
+        self,
+        crawl: CrawlJob,
+        *,
+        idempotency_key: str | None = None,
+        urls: Sequence[Found] = (),
+        opened: tuple[str, int] | None = None,
     ) -> CrawlJob: ...
 
 
@@ -40,7 +45,9 @@ class StartCrawl:
         config: Mapping[str, Any] | None = None,
         urls: Sequence[str] = (),
         idempotency_key: str | None = None,
+        opened: tuple[str, int] | None = None,
     ) -> CrawlJob:
+        """`opened` is for a person at a terminal alone: the host and port they typed may be dialled in this crawl."""
         project = self._store.get_project(project_id)
         if not project.is_active:
             raise Conflict(f"Project {project.name!r} is not active; activate it before crawling it.")
@@ -56,7 +63,10 @@ class StartCrawl:
             now=self._clock(),
         )
         started = self._store.add_crawl(
-            crawl, idempotency_key=idempotency_key, urls=_first_urls(crawl, [parse(url) for url in urls] or [seed])
+            crawl,
+            idempotency_key=idempotency_key,
+            urls=_first_urls(crawl, [parse(url) for url in urls] or [seed]),
+            opened=opened,
         )
         if first and config and started.id == crawl.id:
             # Options given with the first crawl become the project's own; scheduled crawls use those.

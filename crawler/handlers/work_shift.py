@@ -211,7 +211,12 @@ class _Shift:
         lease, context = ticket.lease, ticket.context
         if lease.kind is Kind.ROBOTS:
             return FetchRequest(
-                lease.url, accept_types=(), max_body_bytes=ROBOTS_BYTES, max_redirects=5, context=ticket
+                lease.url,
+                accept_types=(),
+                max_body_bytes=ROBOTS_BYTES,
+                max_redirects=5,
+                opened=context.facts.opened,
+                context=ticket,
             )
         answer = self._tools._care.ask(context, lease.host, lease.url)
         if answer.unknown:
@@ -227,7 +232,7 @@ class _Shift:
             self._add(settled)
             return None
         if lease.kind is Kind.SITEMAP:
-            return sitemap_request(lease.url, ticket)
+            return sitemap_request(lease.url, context.facts.opened, ticket)
         previous = ticket.previous
         return FetchRequest(
             lease.url,
@@ -235,6 +240,7 @@ class _Shift:
             etag=previous.etag if previous else None,
             last_modified=previous.last_modified if previous else None,
             accept_types=context.crawl.config.content_types,
+            opened=context.facts.opened,
             context=ticket,
         )
 

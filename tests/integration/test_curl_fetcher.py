@@ -68,6 +68,16 @@ def test_headers_of_one_request_are_not_sent_with_the_next_on_the_same_handle() 
     assert {"authorization", "if-none-match"} & set(server.requests[1].headers) == set()
 
 
+def test_headers_that_cannot_be_encoded_fail_the_request_and_leave_nothing_behind() -> None:
+    odd = (("X-Odd", "\udc80"),)
+    with serving(hello) as server, loopback_fetcher() as fetcher:
+        fetch(fetcher, server.url("/1"), headers=(("Authorization", "Bearer secret"),))
+        assert [fetch(fetcher, server.url("/2"), headers=odd).failure for _ in range(2)] == [Reason.PROTOCOL] * 2
+        assert fetch(fetcher, server.url("/3")).status == 200
+    assert [r.path for r in server.requests] == ["/1", "/3"]
+    assert "authorization" not in server.requests[1].headers
+
+
 def test_a_conditional_get_is_answered_304_without_a_body() -> None:
     def answer(_stream: socket.socket, request: Request) -> bytes:
         known = request.headers.get("if-none-match") == '"v1"'

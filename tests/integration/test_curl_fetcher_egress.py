@@ -210,6 +210,22 @@ def test_thirty_hung_names_do_not_hold_up_another_host_and_end_at_their_deadline
         released.set()
 
 
+def test_an_answer_that_nobody_waits_for_any_more_does_not_keep_the_fetcher_awake() -> None:
+    released = threading.Event()
+
+    def lookup(_host: str) -> list[str]:
+        released.wait(10)
+        return ["127.0.0.1"]
+
+    with serving(hello) as server, loopback_fetcher(lookup=lookup, connect_seconds=0.2) as fetcher:
+        assert fetch(fetcher, server.url("/", "late.test")).failure is Reason.DNS
+        released.set()
+        begun = time.process_time()
+        assert fetcher.poll(0.5) == []
+        assert time.process_time() - begun < 0.2
+        assert fetch(fetcher, server.url("/", "late.test")).status == 200
+
+
 def test_a_name_is_looked_up_once_for_all_who_ask_and_only_pinned_addresses_are_dialled() -> None:
     asked: list[str] = []
 
@@ -312,3 +328,13 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority.create(tmp_path_factory.mktemp("authority"))
+
+
+def test_a_connection_opened_for_one_request_is_closed_to_another() -> None:
+    """Kept connections are shared; the permission they were opened under is not."""
+    with serving(hello) as server, loopback_fetcher("127.0.0.1:1") as fetcher:
+        port = int(server.url().rpartition(":")[2].strip("/"))
+        assert fetch(fetcher, server.url("/a"), opened=("127.0.0.1", port)).body == b"<p>/a</p>"
+        refused = fetch(fetcher, server.url("/b"))
+        assert (refused.failure, refused.status, refused.sent_at) == (Reason.EGRESS, 0, 0)
+        assert [request.path for request in server.requests] == ["/a"]

@@ -136,6 +136,7 @@ def test_a_killed_process_is_replaced_and_the_others_are_left_alone(supervised: 
     supervisor, lines = supervised(python("one", STAY), python("two", STAY))
     until(lambda: len(lines.taken) == 2)
     one, two = (state.pid for state in supervisor.poll())
+    assert one is not None
     os.kill(one, signal.SIGKILL)
     until(lambda: supervisor.poll()[0].pid not in {None, one})
     assert supervisor.poll()[1].pid == two

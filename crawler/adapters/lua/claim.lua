@@ -1,6 +1,6 @@
 -- Leases for these pairs, each within every limit of its host and its crawl.
 -- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
--- -> "now / epoch of each crawl … / for each lease: pair, token, gap, attempts, losses, hops, kind and URL", and what expired
+-- -> "claimed / epoch of each crawl / of each lease: pair, token, gap, attempts, losses, hops, kind+URL", and what ran out
 
 local count, lease_ms, hold_ms = tonumber(ARGV[own + 1]), tonumber(ARGV[own + 2]), tonumber(ARGV[own + 3])
 local sharers = tonumber(ARGV[own + 4])
@@ -101,16 +101,15 @@ local function free_is_next(p)
 end
 
 -- How many more this call may take at the host: its part of the cap, so that other shifts get theirs.
-local function share(c, h)
-  local room = host_room(c, h)
-  return math.min(room, math.ceil((room + h.in_flight) / sharers) - (h.taken or 0))
+local function share(p)
+  return math.min(host_room(p), math.ceil(host_cap(p) / sharers) - (p.host.taken or 0))
 end
 
 -- Leases for one pair, at most n; with a gap exactly one.
 local function serve(p, n)
   local c, h = p.crawl, p.host
   if c.respects_robots and h.robots_until <= now then return take_turn(p, lease_robots(p)) end
-  n = math.min(n, c.slots, share(c, h), gap_of(p) > 0 and 1 or n)
+  n = math.min(n, c.slots, share(p), gap_of(p) > 0 and 1 or n)
   local t
   while n > 0 and p.fresh_count + p.free_count > 0 do
     local before = count
@@ -145,10 +144,10 @@ end
 local function place(p)
   local c, h = p.crawl, p.host
   local where, at, why = hindrance(p)
-  if p.served then redis.call('ZADD', h.waiters, 'XX', now, lane .. c.name) end
+  if p.served and h.shared then redis.call('ZADD', h.waiters, 'XX', now, lane .. c.name) end
   if where == 'at' then
     if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
-    if why == 'turn' and (h.turn_until <= now or not h.turn or h.turn == '') then
+    if why == 'turn' and (h.turn_until <= now or h.turn == '') then
       set(h, 'turn', c.name)
       set(h, 'turn_until', at + 2000)
     end
@@ -159,7 +158,11 @@ local function place(p)
     redis.call('ZADD', ready[lane], now, p.member)
     return
   end
-  redis.call('ZREM', ready[lane], p.member)
+  if at then
+    redis.call('ZADD', ready[lane], at, p.member)  -- without budget it still has a paid URL to try again then
+  else
+    redis.call('ZREM', ready[lane], p.member)
+  end
   if where == 'gone' then
     redis.call('ZREM', h.waiters, lane .. c.name)
     redis.call('ZREM', c.hosts, lane .. h.name)
@@ -172,7 +175,6 @@ end
 local batch = {}
 for i = 1, pair_count do
   batch[i] = load_pair(i, lane, true)
-  batch[i].host.in_flight = batch[i].host.in_flight or redis.call('ZCARD', batch[i].host.flying)
 end
 
 -- First everybody a fair share, then what is left to whoever can use it.
@@ -187,12 +189,16 @@ end
 
 for _, c in pairs(crawls) do write(c) end
 for _, h in pairs(hosts) do
-  if h.batch then redis.call('ZADD', h.flying, unpack(h.batch)) end
+  if h.batch then
+    redis.call('ZADD', h.flying, unpack(h.batch))
+    h.waiting = h.waiting or redis.call('ZCARD', h.waiters)
+    h.shared = h.waiting > 1
+  end
 end
 for _, p in ipairs(batch) do place(p) end
 for _, h in pairs(hosts) do
   save(h)
-  if h.batch then rescore(h, 'GT') end
+  if h.batch and h.shared then rescore(h, 'GT') end
 end
 for _, c in pairs(crawls) do unpark(c) end
 

@@ -32,7 +32,7 @@ local args = {}
 for digest, depth in pairs(depths) do args[#args + 1], args[#args + 2] = digest, depth end
 if #args > 0 then redis.call('HSET', c.seen, unpack(args)) end
 
-for i, lines in pairs(queued) do enqueue(c, i, lines) end
+enqueue_all(c, queued)
 
 local list = {}
 for digest in pairs(lowered) do list[#list + 1] = digest end

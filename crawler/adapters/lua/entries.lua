@@ -10,13 +10,25 @@ local function line_up(c, lines, a)
   end
 end
 
+-- The lines join the pair's queues. A queue that was not empty already waits wherever it has to.
 local function enqueue(c, i, lines)
   local _, h = owners(i)
   local q = queues(i, 'h')
   for name, line in pairs(lines) do
-    if #line > 0 then redis.call('HINCRBY', c.info, name, redis.call('ZADD', q[name], unpack(line))) end
+    if #line > 0 then
+      local added = redis.call('ZADD', q[name], unpack(line))
+      c.added[name] = c.added[name] + added
+      if redis.call('ZCARD', q[name]) == added then welcome(c, h, 'h') end
+    end
   end
-  welcome(c, h, 'h')
+end
+
+local function enqueue_all(c, queued)
+  c.added = {fresh = 0, free = 0}
+  for i, lines in pairs(queued) do enqueue(c, i, lines) end
+  for name, count in pairs(c.added) do
+    if count > 0 then redis.call('HINCRBY', c.info, name, count) end
+  end
 end
 
 -- Somebody is still at the rebuild of this crawl.

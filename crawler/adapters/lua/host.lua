@@ -2,6 +2,7 @@
 
 local h = host(1)
 local what = ARGV[own]
+local known = h.paused ~= nil  -- read all of it before any of it changes
 local function value(n) return tonumber(ARGV[own + n]) end
 
 if what == 'robots' then

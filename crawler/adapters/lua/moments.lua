@@ -11,7 +11,7 @@ for a = own + 1, #ARGV, 5 do
   tell(h, token, ARGV[a + 3], tonumber(ARGV[a + 4]))
   if answered then
     redis.call('SREM', c.flying, token)
-    redis.call('ZREM', h.flying, token)
+    free_slot(h, token)
   end
 end
 

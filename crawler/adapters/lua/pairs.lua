@@ -7,6 +7,7 @@ local function load_pair(i, lane, ripens)
   local p = queues(i, lane)
   p.number, p.lane = i, lane
   p.crawl, p.host = owners(i)
+  p.host.in_flight = p.host.in_flight or redis.call('ZCARD', p.host.flying)
   p.member = p.crawl.name .. '|' .. p.host.name
   p.fresh_count, p.free_count = redis.call('ZCARD', p.fresh), 0
   if p.crawl.free < 1 then return p end
@@ -24,7 +25,8 @@ end
 
 -- Another crawl stands in line here and did not ask for more than the common cap: then nobody gets more.
 local function shared_with_others(c, h)
-  if redis.call('ZCARD', h.waiters) < 2 then return false end
+  h.waiting = h.waiting or redis.call('ZCARD', h.waiters)
+  if h.waiting < 2 then return false end
   for _, waiter in ipairs(redis.call('ZRANGE', h.waiters, 0, -1)) do
     local lane, name = waiter:sub(1, 1), waiter:sub(2)
     if name ~= c.name and number(redis.call('HGET', KEYS[5], name)) <= HOST_CAP
@@ -35,13 +37,18 @@ local function shared_with_others(c, h)
   return false
 end
 
--- How many more requests this crawl may have in flight at the host.
-local function host_room(c, h)
-  h.in_flight = h.in_flight or redis.call('ZCARD', h.flying)
-  local cap = HOST_CAP
-  if c.delay == 0 and c.max_concurrent > cap and not (h.in_flight >= cap and shared_with_others(c, h)) then
-    cap = c.max_concurrent
+-- How many requests this crawl lets be in flight at the host.
+local function host_cap(p)
+  local c = p.crawl
+  if not p.cap then
+    local more = c.delay == 0 and c.max_concurrent > HOST_CAP and not shared_with_others(c, p.host)
+    p.cap = more and c.max_concurrent or HOST_CAP
   end
+  return p.cap
+end
+
+local function host_room(p)
+  local h, cap = p.host, host_cap(p)
   if h.in_flight >= cap then
     -- Requests whose lease ran out, of workers that died: nobody else will free their slots.
     h.in_flight = h.in_flight - redis.call('ZREMRANGEBYSCORE', h.flying, '-inf', now)
@@ -50,7 +57,7 @@ local function host_room(c, h)
 end
 
 -- Where a pair that cannot be asked now has to wait: 'gone', 'parked' or 'broke' under its crawl, or 'at' a time;
--- and the word for it. nil: it can be asked.
+-- the time, and the word for it. nil: it can be asked.
 local function hindrance(p)
   local c, h = p.crawl, p.host
   if not c.open then return 'gone' end
@@ -61,14 +68,14 @@ local function hindrance(p)
   if c.stopped then return 'parked', nil, 'paused' end
   if h.paused then return 'at', FOREVER, 'paused' end
   if c.slots < 1 then return 'parked', nil, 'crawl_cap' end
-  if p.free_count == 0 and math.min(c.pages, c.fetches) < 1 then return 'broke', nil, 'budget' end
+  if p.free_count == 0 and math.min(c.pages, c.fetches) < 1 then return 'broke', p.retry_at, 'budget' end
   local t = host_time(h)
   if t > now then return 'at', t, h.blocked > now and 'blocked' or 'gap' end
   -- The slower crawl of a host is owed its own gap too; it takes the turn, or a faster one would never leave it that.
   if c.delay > 0 and h.last + c.delay > now then return 'at', h.last + c.delay, 'turn' end
-  if h.turn and h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
+  if h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
   if c.respects_robots and h.robots_until <= now and h.robots_lease > now then return 'at', h.robots_lease, 'robots' end
-  if host_room(c, h) < 1 then
+  if host_room(p) < 1 then
     local first = redis.call('ZRANGE', h.flying, 0, 0, 'WITHSCORES')[2]
     return 'at', number(first) + 1, 'host_cap'
   end

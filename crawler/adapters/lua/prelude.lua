@@ -49,21 +49,34 @@ local function crawl(i)
   return c
 end
 
+-- A host is read when it is first asked about: first what changes with each request, the rest only if needed.
+local rest = {__index = function(h, field)
+  setmetatable(h, nil)
+  local v = redis.call('HMGET', h.info, 'gap', 'hold', 'blocked', 'learned', 'robots', 'floor', 'robots_until',
+    'robots_lease', 'robots_token', 'paused', 'turn', 'turn_until')
+  h.gap, h.hold, h.robots_lease = h.gap or number(v[1]), h.hold or number(v[2]), h.robots_lease or number(v[8])
+  h.blocked, h.learned, h.robots, h.floor = number(v[3]), number(v[4]), number(v[5]), number(v[6])
+  h.robots_until, h.robots_token, h.paused = number(v[7]), v[9], v[10] == '1'
+  h.turn, h.turn_until = v[11] or '', number(v[12])
+  return h[field]
+end}
+
+local moments = {__index = function(h, field)
+  setmetatable(h, rest)
+  local v = redis.call('HMGET', h.info, 'last', 'hold_token', 'capped', 'prev_last', 'prev_gap')
+  h.last, h.hold_token, h.capped = number(v[1]), v[2] or '', v[3] == '1'
+  h.prev_last, h.prev_gap = number(v[4]), number(v[5])
+  return h[field]
+end}
+
 local function host(i)
   if hosts[i] then return hosts[i] end
   local k = 5 + crawl_count * 10 + (i - 1) * 3
-  local h = {
+  hosts[i] = setmetatable({
     name = ARGV[4 + crawl_count + i], info = KEYS[k + 1], flying = KEYS[k + 2], waiters = KEYS[k + 3], changed = {},
-  }
-  local v = redis.call('HMGET', h.info, 'last', 'gap', 'hold', 'hold_token', 'blocked', 'learned', 'robots', 'floor',
-    'robots_until', 'robots_lease', 'robots_token', 'paused', 'capped', 'turn', 'turn_until', 'prev_last', 'prev_gap')
-  h.last, h.gap, h.hold, h.hold_token, h.blocked = number(v[1]), number(v[2]), number(v[3]), v[4], number(v[5])
-  h.learned, h.robots, h.floor = number(v[6]), number(v[7]), number(v[8])
-  h.robots_until, h.robots_lease, h.robots_token = number(v[9]), number(v[10]), v[11]
-  h.paused, h.capped, h.turn, h.turn_until = v[12] == '1', v[13] == '1', v[14], number(v[15])
-  h.prev_last, h.prev_gap = number(v[16]), number(v[17])
-  hosts[i] = h
-  return h
+    freed = false,
+  }, moments)
+  return hosts[i]
 end
 
 -- The three queues of a pair in one lane.
@@ -156,6 +169,12 @@ local function tell(h, token, claimed, lateness)
   return requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
 end
 
+-- A request of ours is over: its slot is free.
+local function free_slot(h, token)
+  redis.call('ZREM', h.flying, token)
+  h.freed = true
+end
+
 ---------------------------------------------------------------------------------------------------- crawls
 
 local function refund(c, pages, fetches)
@@ -168,7 +187,7 @@ local function wake(c, key, count)
   if count < 1 then return end
   local woken = redis.call('ZPOPMIN', key, math.min(count, 64))
   for i = 1, #woken, 2 do
-    redis.call('ZADD', ready[woken[i]:sub(1, 1)], 'NX', now - 1 + i / 1024, c.name .. '|' .. woken[i]:sub(2))
+    redis.call('ZADD', ready[woken[i]:sub(1, 1)], 'LT', now - 1 + i / 1024, c.name .. '|' .. woken[i]:sub(2))
   end
 end
 
@@ -187,15 +206,14 @@ local function join(c, h, lane, at)
   redis.call('ZADD', ready[lane], 'LT', math.max(at, host_time(h), now), c.name .. '|' .. h.name)
 end
 
--- URLs came for this pair. First requests to new hosts are spread over one gap, or all hosts beat in one rhythm;
--- the golden ratio spreads any number of them evenly, and the first host of a crawl is due at once.
+-- URLs came for a pair that had none. Hosts that have no rhythm of their own yet are spread over one gap, or all of
+-- them beat as one; the golden ratio spreads any number of them evenly, and a crawl's first host is due at once.
 local function welcome(c, h, lane)
-  local count = redis.call('ZCARD', c.hosts)
-  if h.last > 0 then return join(c, h, lane, 0) end
-  redis.call('ZADD', h.waiters, 'NX', now, lane .. c.name)
-  redis.call('ZADD', c.hosts, 'NX', now, lane .. h.name)
-  local at = now + math.floor(c.delay * (count * 0.6180339887 % 1))
-  redis.call('ZADD', ready[lane], 'NX', math.max(at, host_time(h)), c.name .. '|' .. h.name)
+  local at = 0
+  if c.delay > 0 and now - h.last > 60000 then
+    at = now + math.floor(c.delay * (redis.call('ZCARD', c.hosts) * 0.6180339887 % 1))
+  end
+  join(c, h, lane, at)
 end
 
 ---------------------------------------------------------------------------------------------------- leases
@@ -221,18 +239,28 @@ local function target(l)
   return l.member
 end
 
--- Takes a lease away from whoever held it; nil if nobody did. `silent`: nobody said what became of its request.
-local function take_away(c, h, token)
-  redis.call('ZREM', h.flying, token)
-  local raw = redis.call('HGET', c.data, token)
-  if not raw then return nil end
-  redis.call('HDEL', c.data, token)
-  redis.call('ZREM', c.leases, token)
-  redis.call('SREM', c.poison, token)
-  local l = unpacked(raw)
-  l.silent = redis.call('SREM', c.flying, token) == 1
-  if l.kind == 'r' and h.robots_token == token then set(h, 'robots_lease', 0) end
-  return l
+-- Ends leases, whoever held them. -> each by its token; those that nobody holds any more are missing.
+-- `silent`: nobody said what became of its request.
+local function take_away(c, tokens)
+  local found = {}
+  if #tokens == 0 then return found end
+  local raws, flying = redis.call('HMGET', c.data, unpack(tokens)), redis.call('SMISMEMBER', c.flying, unpack(tokens))
+  for n, token in ipairs(tokens) do
+    if raws[n] then
+      found[token] = unpacked(raws[n])
+      found[token].silent = flying[n] == 1
+    end
+  end
+  redis.call('HDEL', c.data, unpack(tokens))
+  redis.call('ZREM', c.leases, unpack(tokens))
+  redis.call('SREM', c.flying, unpack(tokens))
+  redis.call('SREM', c.poison, unpack(tokens))
+  return found
+end
+
+-- A robots.txt lease is over: another may be had.
+local function free_robots(h, token)
+  if h.robots_token == token then set(h, 'robots_lease', 0) end
 end
 
 local function keep_past(c, l)
@@ -256,8 +284,10 @@ end
 -- Slots came free or times changed at these hosts: pairs that waited for that are asked again.
 local function settle_hosts()
   for _, h in pairs(hosts) do
-    if h.capped or h.changed.last or h.changed.hold then
-      if h.capped then set(h, 'capped', false) end
+    if h.freed and h.capped then
+      set(h, 'capped', false)
+      rescore(h)
+    elseif h.changed.last or h.changed.hold or h.changed.robots_lease then
       rescore(h)
     end
     save(h)

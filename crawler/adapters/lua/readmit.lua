@@ -35,6 +35,6 @@ for a = own, #ARGV, 6 do
     count = count + 1
   end
 end
-for i, lines in pairs(queued) do enqueue(c, i, lines) end
+enqueue_all(c, queued)
 alive(c)
 return count

@@ -68,7 +68,7 @@ def run(
     }
     config = {name: value for name, value in given.items() if value is not None}
     urls = _read_urls(urls_file) if urls_file else []
-    with session(**_egress(seed)) as tools:
+    with session() as tools:
         crawl = _start(tools, _project(tools, project or seed.href, seed), seed, config, urls)
         view = LiveView(tools, crawl, quiet=as_json)
         with _workers(tools, workers or tools.settings.fetch_concurrency or os.cpu_count() or 1) as supervisor:
@@ -78,12 +78,10 @@ def run(
         raise typer.Exit(1)
 
 
-def _egress(seed: Url) -> dict[str, object]:
-    """The host the user typed may be reached, whatever its address; nothing else is opened."""
-    port = seed.host.rpartition(":")[2] if ":" in seed.host and not seed.host.endswith("]") else ""
-    opened = f"{seed.hostname}:{port or (443 if seed.scheme == 'https' else 80)}"
-    before = os.environ.get("CRAWLER_EGRESS_ALLOW", "")
-    return {"egress_allow": f"{before},{opened}"}
+def _typed(seed: Url) -> tuple[str, int]:
+    """The host and port the user typed: it may be reached, whatever its address. Nothing else is opened."""
+    port = seed.host.removeprefix(seed.hostname).removeprefix(":")
+    return seed.hostname, int(port or (443 if seed.scheme == "https" else 80))
 
 
 def _read_urls(path: Path) -> list[str]:
@@ -106,11 +104,11 @@ def _project(tools: App, name: str, seed: Url) -> Project:
 def _start(tools: App, project: Project, seed: Url, config: dict[str, Any], urls: list[str]) -> CrawlJob:
     """A crawl of this project that was interrupted goes on; otherwise a new one begins."""
     try:
-        return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls)
+        return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed))
     except CrawlRunning:
         running = tools.store.find_running(project.id)
         if running is None:
-            return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls)
+            return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed))
         if running.paused:
             tools.control_crawl.resume(running.id)
         return running

@@ -1,0 +1,75 @@
+"""Where a page leads: anchors, image maps, frames, next and previous, refreshes."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crawler.domain.page_nodes import PageNodes
+
+MAX_ANCHOR = 200
+MAX_REL = 100
+
+
+class Link(NamedTuple):
+    url: str
+    """As written, without its fragment and without white space around it."""
+    anchor: str
+    rel: str
+    """In lower case. `refresh`, `next`, `prev` and `frame` tell links that are no anchors."""
+
+
+def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int) -> list[Link]:
+    """Each URL once, in document order: anchors, then image maps, frames and `others`.
+
+    `<iframe>` is left out: it holds other people's pages (players, maps, advertisements), while a `<frame>` page has
+    nothing of its own but its frames. `chars` bounds the anchor text read: nested anchors would make it quadratic.
+    """
+    found: dict[str, Link] = {}
+    for node in nodes.anchors:
+        attributes = node.attrs
+        url = _without_fragment(attributes.get("href"))
+        if not url:
+            continue
+        known = found.get(url)
+        if known is not None:
+            if "nofollow" in known.rel:
+                found[url] = _followed_once(known, attributes.get("rel"))
+            continue
+        anchor = ""
+        if chars > 0:
+            node.merge_text_nodes()
+            anchor = node.text(separator=" ")
+            chars -= len(anchor)
+            anchor = " ".join(anchor[: 10 * MAX_ANCHOR].split())[:MAX_ANCHOR].rstrip()
+        found[url] = Link(url, anchor, _rel(attributes.get("rel")))
+        if len(found) >= limit:
+            return list(found.values())
+    for link in (*_areas(nodes), *_frames(nodes), *others):
+        if link.url and len(found) < limit:
+            found.setdefault(link.url, link)
+    return list(found.values())
+
+
+def _without_fragment(href: str | None) -> str:
+    return href.partition("#")[0].strip() if href else ""
+
+
+def _rel(value: str | None) -> str:
+    return " ".join(value.lower().split())[:MAX_REL] if value else ""
+
+
+def _followed_once(known: Link, rel: str | None) -> Link:
+    """A URL that the page links with and without nofollow may be followed."""
+    return known if "nofollow" in _rel(rel) else known._replace(rel=_rel(rel))
+
+
+def _areas(nodes: PageNodes) -> Iterable[Link]:
+    for node in nodes.areas:
+        attributes = node.attributes
+        url = _without_fragment(attributes.get("href"))
+        anchor = " ".join((attributes.get("alt") or "").split())[:MAX_ANCHOR]
+        yield Link(url, anchor, _rel(attributes.get("rel")))
+
+
+def _frames(nodes: PageNodes) -> Iterable[Link]:
+    for node in nodes.frames:
+        yield Link(_without_fragment(node.attributes.get("src")), "", "frame")

@@ -1,0 +1,104 @@
+"""The nodes of a parsed page, sorted by what they mean to us in one walk over the tree."""
+
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from crawler.domain.markup_bombs import UnparsablePage
+
+# Nothing here runs, so the parser need not report changes of the tree to itself.
+_WITHOUT_EVENTS = 1
+
+_names = LexborHTMLParser("<!---->")
+
+
+def _ids(names: str) -> frozenset[int]:
+    return frozenset(_names.create_node(name).tag_id for name in names.split())
+
+
+def _id(name: str) -> int:
+    return _names.create_node(name).tag_id
+
+
+TEXT = LexborHTMLParser("x").body.first_child.tag_id  # type: ignore[union-attr]
+_COMMENT = next(node.tag_id for node in LexborHTMLParser("<p><!---->").body.traverse() if node.is_comment_node)  # type: ignore[union-attr]
+_A, _AREA, _H1, _TITLE, _SVG = map(_id, ("a", "area", "h1", "title", "svg"))
+
+# What flows inside a line. All other elements, unknown ones too (custom elements mostly are boxes), begin a line.
+_INLINE = _ids(
+    "abbr acronym b basefont bdi bdo big blink cite code data del dfn em embed font i img input ins kbd label map mark "
+    "meter nobr object output param picture progress q rb rp rt rtc ruby s samp slot small source span strike strong "
+    "sub sup time track tt u var wbr"
+) | {_COMMENT}
+_DROPPED = _ids(
+    "script style noscript template iframe svg noembed noframes audio video canvas datalist title meta link base area"
+)
+_LINES = _ids("pre listing xmp plaintext textarea")
+_HEAD = _ids("title meta link base")
+_SPECIAL = _DROPPED | _LINES | {_H1}
+
+
+class PageNodes(NamedTuple):
+    root: LexborNode
+    body: LexborNode
+    """The root itself on a page of frames."""
+    head: list[LexborNode]
+    """title, meta, link and base, wherever they stand."""
+    inline: list[LexborNode]
+    anchors: list[LexborNode]
+    areas: list[LexborNode]
+    frames: list[LexborNode]
+    headings: list[LexborNode]
+    preformatted: list[LexborNode]
+    dropped: list[LexborNode]
+
+
+def parse(markup: bytes) -> LexborHTMLParser:
+    try:
+        return LexborHTMLParser(markup, options=_WITHOUT_EVENTS)
+    except (SelectolaxError, ValueError, MemoryError) as exc:
+        raise UnparsablePage(f"The parser gave up: {exc}.") from exc
+
+
+def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
+    """The tree is not changed yet. The walk is the hot loop of the whole product: keep it bare."""
+    root = tree.root
+    if root is None:
+        raise UnparsablePage("The page has no root element.")
+    body = tree.body or root
+    nodes = PageNodes(root, body, [], [], [], [], [], [], [], [])
+    inline, anchors, special = nodes.inline, nodes.anchors, []
+    for node in body.traverse():
+        tag = node.tag_id
+        if tag in _INLINE:
+            inline.append(node)
+        elif tag == _A:
+            anchors.append(node)
+        elif tag in _SPECIAL:
+            special.append(node)
+    if tree.head is not None and tree.body is not None:
+        nodes.head.extend(node for node in tree.head.traverse() if node.tag_id in _HEAD)
+    _sort_special(nodes, special)
+    if tree.body is None:
+        nodes.frames.extend(tree.tags("frame"))
+    return nodes
+
+
+def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
+    for node in special:
+        tag = node.tag_id
+        if tag == _H1:
+            nodes.headings.append(node)
+        elif tag in _LINES:
+            nodes.preformatted.append(node)
+        else:
+            nodes.dropped.append(node)
+            if tag == _AREA:
+                nodes.areas.append(node)
+            elif tag in _HEAD and not _names_a_drawing(node):
+                nodes.head.append(node)
+
+
+def _names_a_drawing(node: LexborNode) -> bool:
+    """`<title>` inside `<svg>` is a tooltip."""
+    return node.tag_id == _TITLE and node.parent is not None and node.parent.tag_id == _SVG

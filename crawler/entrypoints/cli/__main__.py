@@ -1,0 +1,3 @@
+from crawler.entrypoints.cli.app import main
+
+main()

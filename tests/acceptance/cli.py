@@ -1,0 +1,39 @@
+"""The real command as a process, with a data directory of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class Cli:
+    def __init__(self, data_dir: Path, **environment: str) -> None:
+        keep = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
+        self.data_dir = data_dir
+        self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
+
+    def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+
+    def json(self, *arguments: str, timeout: float = 100) -> Any:
+        done = self(*arguments, "--json", timeout=timeout)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{self.logs()}"
+        return json.loads(done.stdout.splitlines()[-1] if arguments[0] == "run" else done.stdout)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            self.command(*arguments), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "crawler.entrypoints.cli", *arguments]
+
+    def logs(self) -> str:
+        """The end of each process's log, for a failing test to show."""
+        files = sorted((self.data_dir / "logs").glob("*.log"))
+        return "\n".join(f"--- {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)

@@ -1,0 +1,111 @@
+"""Bad surroundings: one sentence that says what to do, a non-zero exit, no traceback."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from crawler.embedded import Servers
+from tests.acceptance.cli import Cli
+
+
+@pytest.fixture
+def configured(tmp_path: Path, embedded_servers: Servers) -> Cli:
+    return Cli(
+        tmp_path, CRAWLER_DATABASE_URL=embedded_servers.database_url, CRAWLER_REDIS_URL=embedded_servers.redis_url
+    )
+
+
+@pytest.fixture
+def client(embedded_servers: Servers) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(embedded_servers.redis_url) as client:
+        yield client
+
+
+def complaint(cli: Cli, *arguments: str, status: int) -> str:
+    done = cli(*arguments)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return " ".join(done.stderr.split())
+
+
+def test_doctor_lists_each_check_with_its_fix(tmp_path: Path) -> None:
+    report = json.loads(Cli(tmp_path)("doctor", "--json").stdout)
+    assert report["ok"]
+    assert {check["name"] for check in report["checks"]} == {
+        "postgres", "schema", "redis", "broker", "browser", "user_agent",
+    }  # fmt: skip
+    (agent,) = [check for check in report["checks"] if check["name"] == "user_agent"]
+    assert "CRAWLER_USER_AGENT" in agent["fix"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("CRAWLER_DATABASE_URL", "postgresql://u:secret@127.0.0.1:1/x", "does not answer; check that it runs"),
+        ("CRAWLER_DATABASE_URL", "postgresql://u:secret@host.invalid/x", "cannot be found; correct the host"),
+        ("CRAWLER_REDIS_URL", "redis://:secret@127.0.0.1:1/0", "does not answer; check that it runs"),
+    ],
+)
+def test_an_unreachable_server_is_one_sentence_in_every_command(
+    configured: Cli, setting: str, value: str, told: str
+) -> None:
+    configured.environment[setting] = value
+    if "DATABASE" not in setting:
+        assert configured("doctor", "--fix").returncode == 3
+    for command in (("run", "http://127.0.0.1:9/"), ("project", "list"), ("key", "list"), ("up",)):
+        said = complaint(configured, *command, status=3)
+        assert told in said
+        assert "secret" not in said
+    report = json.loads(configured("doctor", "--json").stdout)
+    assert not report["ok"]
+
+
+def test_a_missing_schema_is_told_and_mended(configured: Cli, make_database) -> None:  # type: ignore[no-untyped-def]
+    configured.environment["CRAWLER_DATABASE_URL"] = make_database()
+    assert "run 'crawler doctor --fix'" in complaint(configured, "project", "list", status=3)
+    assert configured("doctor", "--fix").returncode == 0
+    assert configured("project", "list").returncode == 0
+
+
+def test_a_redis_that_evicts_keys_is_refused(configured: Cli, client: redis.Redis, make_database) -> None:  # type: ignore[no-untyped-def]
+    configured.environment["CRAWLER_DATABASE_URL"] = make_database()
+    assert configured("doctor", "--fix").returncode == 0
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        assert "maxmemory-policy noeviction" in complaint(configured, "project", "list", status=3)
+    finally:
+        client.config_set("maxmemory-policy", "noeviction")
+
+
+def test_an_invalid_setting_is_one_sentence(configured: Cli) -> None:
+    configured.environment["CRAWLER_API_PORT"] = "eighty"
+    assert complaint(configured, "project", "list", status=2).startswith("CRAWLER_API_PORT is not valid")
+
+
+def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert "CRAWLER_API_PORT" in complaint(Cli(tmp_path), "up", "--port", port, status=5)
+
+
+def test_a_data_dir_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("not a directory")
+    said = complaint(Cli(file), "project", "list", status=3)
+    assert str(file) in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_a_foreign_directory_is_not_used(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "letters.txt").write_text("private")
+    assert "CRAWLER_DATA_DIR" in complaint(Cli(foreign), "project", "list", status=3)
+    assert [path.name for path in foreign.iterdir()] == ["letters.txt"]

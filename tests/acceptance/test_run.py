@@ -1,0 +1,78 @@
+"""`crawler run` end to end: the real command, real workers, real servers, a real site."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.cli import Cli
+from tests.site.client import Site
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    return Cli(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, hosts=1, pages=60) as site:
+        yield site
+
+
+def test_one_page_goes_through_the_real_stack(cli: Cli, site: Site) -> None:
+    summary = cli.json("run", site.url(), "--max-pages", "1")
+    assert (summary["status"], summary["end_reason"]) == ("completed", "max_pages")
+    assert summary["pages_crawled"] == 1
+    pages = [request for request in site.requests() if request.path not in ("/robots.txt", "/sitemap.xml")]
+    assert [request.path for request in pages] == ["/"]
+
+
+def test_a_whole_site_is_stored_and_a_second_run_tells_what_changed(cli: Cli, site: Site) -> None:
+    options = ("--delay", "0", "--concurrency", "8", "--max-pages", "500")
+    expected = site.expected()
+    first = cli.json("run", site.url(), *options)
+    assert first["status"] == "completed"
+    assert first["end_reason"] == "exhausted"
+    assert first["pages_crawled"] == sum(e.state == "done" for e in expected.values())
+    assert first["change_summary"] is None
+    again = cli.json("run", site.url(), *options)
+    assert again["pages_crawled"] == first["pages_crawled"]
+    assert again["project_id"] == first["project_id"]
+    assert again["change_summary"]["summary"] == {
+        "new_pages": 0,
+        "removed_pages": 0,
+        "changed_pages": 0,
+        "unchanged_pages": first["pages_crawled"],
+    }
+
+
+def test_a_person_sees_a_summary(cli: Cli, site: Site) -> None:
+    done = cli("run", site.url(), "--max-pages", "2", "--delay", "0")
+    assert done.returncode == 0, done.stderr + cli.logs()
+    assert "pages crawled" in done.stdout
+    assert "completed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("nonsense", "must begin with http:// or https://"),
+        ("ftp://example.org/", "Only http and https"),
+        ("http://user:pw@example.org/", "user name or password"),
+        ("http://127.1/", "unusual notation"),
+    ],
+)
+def test_what_is_no_url_is_one_sentence(cli: Cli, url: str, told: str) -> None:
+    done = cli("run", url)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_site_that_does_not_answer_is_one_sentence(cli: Cli) -> None:
+    done = cli("run", "http://127.0.0.1:9/", "--delay", "0", "--ignore-robots", timeout=110)
+    assert done.returncode == 1
+    assert "could not be fetched: connect" in done.stderr
+    assert "Traceback" not in done.stderr
