@@ -29,6 +29,7 @@ from crawler.embedded import EmbeddedServers
 from crawler.errors import SettingsError
 from crawler.handlers.control_crawl import ControlCrawl
 from crawler.handlers.crawl_context import CrawlContexts
+from crawler.handlers.diff_crawl import DiffCrawl
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.follow_links import FollowLinks
 from crawler.handlers.host_care import HostCare
@@ -180,6 +181,10 @@ class App:
     @cached_property
     def finish_crawl(self) -> FinishCrawl:
         return FinishCrawl(self.store, self.ledger, self.frontier, self.hints, self.events, self.clock)
+
+    @cached_property
+    def diff_crawl(self) -> DiffCrawl:
+        return DiffCrawl(self.store, self.ledger)
 
     @cached_property
     def control_crawl(self) -> ControlCrawl:

@@ -117,7 +117,13 @@ class Settings(BaseSettings):
 
     @cached_property
     def broker(self) -> str:
-        return self.broker_url.get_secret_value() if self.broker_url else self.redis_database(1)
+        return self.broker_url.get_secret_value() if self.broker_url else self.results
+
+    @cached_property
+    def results(self) -> str:
+        """Where Celery keeps results. Kombu has a name of its own for unix sockets."""
+        url = self.redis_database(1)
+        return url.replace("unix://", "redis+socket://").replace("db=", "virtual_host=") if "unix://" in url else url
 
     def redis_database(self, offset: int) -> str:
         """REDIS_URL names database n: the frontier is n, the broker n+1, RedBeat n+2."""

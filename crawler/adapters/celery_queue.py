@@ -41,7 +41,7 @@ def make_celery(settings: Settings) -> Celery:
     visibility = max(3 * hard_limit, 600)
     app.conf.update(
         broker_url=settings.broker,
-        result_backend=settings.redis_database(1),
+        result_backend=settings.results,
         task_default_queue="coordinator",
         task_queues=[Queue(name) for name in QUEUES],
         task_create_missing_queues=False,
@@ -61,7 +61,8 @@ def make_celery(settings: Settings) -> Celery:
         task_soft_time_limit=hard_limit - 15,
         task_track_started=True,
         worker_prefetch_multiplier=1,
-        worker_soft_shutdown_timeout=30,
+        # Less than the supervisor's patience; a shift ends by itself within a second of hearing of it.
+        worker_soft_shutdown_timeout=20,
         worker_enable_soft_shutdown_on_idle=True,
         worker_cancel_long_running_tasks_on_connection_loss=True,
         worker_eta_task_limit=100,

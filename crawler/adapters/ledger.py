@@ -8,6 +8,7 @@ from psycopg2.extras import execute_values
 from sqlalchemy import Engine, text
 
 from crawler.adapters.database import cursor, transaction
+from crawler.domain.changes import SeenPage, standing
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import LedgerRow, Lowered
 from crawler.domain.reasons import Reason
@@ -62,6 +63,14 @@ class Ledger:
             rows = connection.execute(text(_ANCESTORS), {"crawl": crawl_id, "url": normalized_url, "hops": hops})
             return [row.parent for row in rows]
 
+    def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]:
+        """What the crawl found out about each URL it met, for comparing it with another."""
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(_SEEN), {"crawl": crawl_id})
+            for url, key, content_hash, state, reason in rows:
+                found = standing(FetchState(state), Reason(reason) if reason else None)
+                yield SeenPage(key, url, bytes(content_hash) if content_hash else None, found)
+
     def statistics(self, crawl_id: UUID) -> dict[str, Any]:
         """Counted from rows, not from counters."""
         with transaction(self._engine) as connection:
@@ -78,6 +87,9 @@ class Ledger:
 _ROWS = """
 SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
+"""
+_SEEN = """
+SELECT url, normalized_url, content_hash, fetch_state, reason FROM crawl_discovered_urls WHERE crawl_job_id = :crawl
 """
 _COUNT_QUEUED = "SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'queued'"
 _CLOSE = """

@@ -13,15 +13,16 @@ MAX_SKEW_SECONDS = 5.0
 
 
 def connect_redis(url: str) -> Redis:
+    keepalive = {} if url.startswith("unix") else {"socket_keepalive": True}
     return Redis.from_url(
         url,
         socket_timeout=15,
         socket_connect_timeout=5,
-        socket_keepalive=not url.startswith("unix"),
         health_check_interval=25,
         # A command whose answer was lost may have run: scripts are fenced by tokens, so asking again is safe.
         retry=Retry(ExponentialBackoff(cap=2, base=0.1), retries=3),
         retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
+        **keepalive,
     )
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, null, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
@@ -206,6 +206,29 @@ class Store:
         with transaction(self.engine) as db:
             row = db.execute(
                 update(t.crawl_jobs).where(t.crawl_jobs.c.id == crawl_id).values(stats=stats).returning(*_CRAWL_COLUMNS)
+            ).one()
+        return _crawl(row)
+
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
+        """Completed crawls of the same project and seed, newest first."""
+        c = t.crawl_jobs.c
+        query = (
+            select(*_CRAWL_COLUMNS)
+            .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
+            .where(c.status == CrawlStatus.COMPLETED)
+            .order_by(c.id.desc())
+            .limit(limit)
+        )
+        with transaction(self.engine) as db:
+            return [_crawl(row) for row in db.execute(query)]
+
+    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob:
+        with transaction(self.engine) as db:
+            row = db.execute(
+                update(t.crawl_jobs)
+                .where(t.crawl_jobs.c.id == crawl_id)
+                .values(change_summary=summary or null(), compared_to=compared_to, diffed_at=func.now())
+                .returning(*_CRAWL_COLUMNS)
             ).one()
         return _crawl(row)
 

@@ -15,6 +15,7 @@ _PRESCAN_BYTES = 1024
 _CONTENT_TYPE = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']""", re.IGNORECASE)
+_UTF_16 = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 _CODECS = {
@@ -123,7 +124,7 @@ def _from_markup(body: bytes) -> str | None:
 
 
 def _guess(body: bytes) -> str:
-    if body[:2] in (b"<\x00", b"\x00<"):
+    if _UTF_16.match(body):
         return "utf-16le" if body[0] else "utf-16be"
     try:
         body.decode(UTF_8)

@@ -2,7 +2,7 @@
 
 import re
 
-import pycld2
+import pycld2  # type: ignore[import-untyped]
 
 _SAMPLE_CHARS = 300
 _MIN_PERCENT = 60

@@ -12,7 +12,7 @@ from itertools import islice
 
 from crawler.errors import CrawlerError
 
-_SAFE_BYTES = 16_384
+_SAFE_BYTES = 8_192
 _STRIDE = 16_384
 _SAMPLE = 2_048
 _ODD_SURPLUS = 1_000

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from selectolax.lexbor import LexborNode
+
 from crawler.domain.page_nodes import PageNodes
 
 MAX_ANCHOR = 200
@@ -25,28 +27,30 @@ def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int)
     """
     found: dict[str, Link] = {}
     for node in nodes.anchors:
-        attributes = node.attrs
+        attributes = node.attributes
         url = _without_fragment(attributes.get("href"))
-        if not url:
+        if not url or len(found) >= limit:
             continue
         known = found.get(url)
-        if known is not None:
-            if "nofollow" in known.rel:
-                found[url] = _followed_once(known, attributes.get("rel"))
-            continue
-        anchor = ""
-        if chars > 0:
-            node.merge_text_nodes()
-            anchor = node.text(separator=" ")
+        if known is None:
+            anchor = _anchor(node) if chars > 0 else ""
             chars -= len(anchor)
-            anchor = " ".join(anchor[: 10 * MAX_ANCHOR].split())[:MAX_ANCHOR].rstrip()
-        found[url] = Link(url, anchor, _rel(attributes.get("rel")))
-        if len(found) >= limit:
-            return list(found.values())
+            found[url] = Link(url, _cut(anchor), _rel(attributes.get("rel")))
+        elif "nofollow" in known.rel:
+            found[url] = _followed_once(known, attributes.get("rel"))
     for link in (*_areas(nodes), *_frames(nodes), *others):
         if link.url and len(found) < limit:
             found.setdefault(link.url, link)
     return list(found.values())
+
+
+def _anchor(node: LexborNode) -> str:
+    node.merge_text_nodes()
+    return node.text(separator=" ")
+
+
+def _cut(text: str) -> str:
+    return " ".join(text[: 10 * MAX_ANCHOR].split())[:MAX_ANCHOR].rstrip()
 
 
 def _without_fragment(href: str | None) -> str:
@@ -66,8 +70,7 @@ def _areas(nodes: PageNodes) -> Iterable[Link]:
     for node in nodes.areas:
         attributes = node.attributes
         url = _without_fragment(attributes.get("href"))
-        anchor = " ".join((attributes.get("alt") or "").split())[:MAX_ANCHOR]
-        yield Link(url, anchor, _rel(attributes.get("rel")))
+        yield Link(url, _cut(attributes.get("alt") or ""), _rel(attributes.get("rel")))
 
 
 def _frames(nodes: PageNodes) -> Iterable[Link]:

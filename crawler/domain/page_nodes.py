@@ -9,20 +9,25 @@ from crawler.domain.markup_bombs import UnparsablePage
 # Nothing here runs, so the parser need not report changes of the tree to itself.
 _WITHOUT_EVENTS = 1
 
-_names = LexborHTMLParser("<!---->")
-
-
-def _ids(names: str) -> frozenset[int]:
-    return frozenset(_names.create_node(name).tag_id for name in names.split())
+_names = LexborHTMLParser("")
 
 
 def _id(name: str) -> int:
     return _names.create_node(name).tag_id
 
 
-TEXT = LexborHTMLParser("x").body.first_child.tag_id  # type: ignore[union-attr]
-_COMMENT = next(node.tag_id for node in LexborHTMLParser("<p><!---->").body.traverse() if node.is_comment_node)  # type: ignore[union-attr]
-_A, _AREA, _H1, _TITLE, _SVG = map(_id, ("a", "area", "h1", "title", "svg"))
+def _ids(names: str) -> frozenset[int]:
+    return frozenset(map(_id, names.split()))
+
+
+def _unnamed_ids() -> dict[str | None, int]:
+    root = LexborHTMLParser("<p>text<!-- comment -->").root
+    assert root is not None
+    return {node.tag: node.tag_id for node in root.traverse(include_text=True)}
+
+
+TEXT, _COMMENT = map(_unnamed_ids().__getitem__, ("-text", "-comment"))
+_A, _AREA, _H1, _TITLE, _SVG, _NOSCRIPT = map(_id, ("a", "area", "h1", "title", "svg", "noscript"))
 
 # What flows inside a line. All other elements, unknown ones too (custom elements mostly are boxes), begin a line.
 _INLINE = _ids(
@@ -54,8 +59,9 @@ class PageNodes(NamedTuple):
 
 
 def parse(markup: bytes) -> LexborHTMLParser:
+    """As a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page."""
     try:
-        return LexborHTMLParser(markup, options=_WITHOUT_EVENTS)
+        return LexborHTMLParser(markup, options=_WITHOUT_EVENTS, scripting=True)
     except (SelectolaxError, ValueError, MemoryError) as exc:
         raise UnparsablePage(f"The parser gave up: {exc}.") from exc
 
@@ -65,10 +71,9 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
     root = tree.root
     if root is None:
         raise UnparsablePage("The page has no root element.")
-    body = tree.body or root
-    nodes = PageNodes(root, body, [], [], [], [], [], [], [], [])
+    nodes = PageNodes(root, tree.body or root, [], [], [], [], [], [], [], [])
     inline, anchors, special = nodes.inline, nodes.anchors, []
-    for node in body.traverse():
+    for node in nodes.body.traverse():
         tag = node.tag_id
         if tag in _INLINE:
             inline.append(node)
@@ -76,11 +81,12 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
             anchors.append(node)
         elif tag in _SPECIAL:
             special.append(node)
-    if tree.head is not None and tree.body is not None:
-        nodes.head.extend(node for node in tree.head.traverse() if node.tag_id in _HEAD)
-    _sort_special(nodes, special)
     if tree.body is None:
         nodes.frames.extend(tree.tags("frame"))
+    elif tree.head is not None:
+        nodes.head.extend(node for node in tree.head.traverse() if node.tag_id in _HEAD)
+    _sort_special(nodes, special)
+    nodes.anchors.extend(_without_scripts(special))
     return nodes
 
 
@@ -97,6 +103,12 @@ def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
                 nodes.areas.append(node)
             elif tag in _HEAD and not _names_a_drawing(node):
                 nodes.head.append(node)
+
+
+def _without_scripts(special: list[LexborNode]) -> list[LexborNode]:
+    """Links for those who run no scripts, like us; the parser kept them as plain text."""
+    markup = "\n".join(node.text() for node in special if node.tag_id == _NOSCRIPT)
+    return parse(markup.encode()).tags("a") if "<a" in markup.lower() else []
 
 
 def _names_a_drawing(node: LexborNode) -> bool:

@@ -5,6 +5,7 @@ process number, whether anything of it is still alive; the kernel frees it with 
 """
 
 import os
+import shutil
 import signal
 import subprocess
 from abc import ABC, abstractmethod
@@ -145,7 +146,8 @@ class Server(ABC):
     def failure(self, problem: str, **details: object) -> CrawlerError:
         """What to raise when it does not run, with the end of its log."""
         log = self._log_tail()
-        if "No space left on device" in log:
+        # a full disk may have no room for the line that says so
+        if "No space left on device" in log or shutil.disk_usage(self.home.parent).free < 2**20:
             return disk_full(self.place.data_dir)
         if os.geteuid() == 0 and launch.NOT_PERMITTED in log:
             problem = "cannot run as root, who may not become another user here; run as an ordinary user"

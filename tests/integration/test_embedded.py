@@ -504,9 +504,20 @@ def test_a_cluster_of_another_version_is_refused_and_left_alone(tmp_path: Path) 
     assert gone(at_work(tmp_path / "data")), "the other server must not stay behind"
 
 
-def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_with_little_space_is_named_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(data_dir, "MIN_FREE_BYTES", 2**62)
     assert "MB are needed; free some space" in refusal(tmp_path / "data").message
+    assert not (tmp_path / "data" / "servers").exists()
+
+
+def test_a_server_that_dies_for_want_of_space_is_reported_as_a_full_disk(home: Path) -> None:
+    with (home / "postgres" / "postgresql.conf").open("a") as conf:
+        conf.write("include 'No space left on device'\n")  # Postgres repeats it in its last words
+    refused = refusal(home)
+    assert isinstance(refused, DataDirUnusable)
+    assert refused.message.startswith(f"The disk of {home} is full; free some space")
 
 
 @contextmanager

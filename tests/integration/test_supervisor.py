@@ -69,6 +69,13 @@ def next_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
+def cmdline(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it ends this very moment
+        return []
+
+
 def runs(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
@@ -80,6 +87,7 @@ def runs(pid: int) -> bool:
 def supervised() -> Iterator[Supervise]:
     """Makes and starts a supervisor that is stopped after the test, and leaves nothing behind."""
     made: list[Supervisor] = []
+    before = psutil.Process().children()
 
     def make(*specs: ProcessSpec) -> tuple[Supervisor, Lines]:
         lines = Lines()
@@ -90,7 +98,7 @@ def supervised() -> Iterator[Supervise]:
     yield make
     for supervisor in made:
         supervisor.stop(grace_seconds=0)
-    assert psutil.Process().children() == [], "neither zombie nor survivor"
+    assert psutil.Process().children() == before, "neither zombie nor survivor"
 
 
 @pytest.fixture
@@ -246,11 +254,13 @@ def test_a_child_dies_with_its_supervisor_even_if_the_reaper_was_killed_first(ru
 
 
 def test_a_killed_reaper_is_replaced(supervised: Supervise) -> None:
+    before = psutil.Process().children()
     supervisor, lines = supervised(python("worker", STAY))
     until(lambda: lines.taken)
 
     def reapers() -> list[psutil.Process]:
-        return [child for child in psutil.Process().children() if "reaper.py" in " ".join(child.cmdline())]
+        made = [child for child in psutil.Process().children() if child not in before and runs(child.pid)]
+        return [child for child in made if "reaper.py" in " ".join(cmdline(child))]
 
     (reaper,) = reapers()
     reaper.kill()

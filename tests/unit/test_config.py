@@ -50,7 +50,8 @@ def test_frontier_broker_and_beat_have_databases_of_their_own(monkeypatch: pytes
 
 def test_a_unix_socket_keeps_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_REDIS_URL", "unix:///run/x.sock?db=1")
-    assert load_settings().broker == "unix:///run/x.sock?db=2"
+    assert load_settings().redis_database(0) == "unix:///run/x.sock?db=1"
+    assert load_settings().broker == "redis+socket:///run/x.sock?virtual_host=2"
 
 
 def test_a_broker_of_its_own_wins(monkeypatch: pytest.MonkeyPatch) -> None:

