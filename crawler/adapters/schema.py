@@ -1,73 +1,94 @@
-"""The schema's version: what the database has, what this program needs, how to get there."""
+"""The schema's version: what the database has, what this program needs, how to get there.
+
+Looking is done without Alembic, whose import alone takes longer than most commands; it is asked only to migrate.
+"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.database import transaction
 from crawler.errors import SchemaOutdated
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 _MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 _LOCK = 0x6372_6177  # any constant: serialises migrations of processes that start together
 
 
-def _config(connection: Connection | None = None) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
-    config.attributes["connection"] = connection
-    return config
+def known_revisions() -> list[str]:
+    """Oldest first: migrations are numbered, and named `NNNN_what.py`."""
+    return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
 def needed_revision() -> str:
-    return str(ScriptDirectory.from_config(_config()).get_current_head())
+    return known_revisions()[-1]
 
 
 def present_revision(engine: Engine) -> str | None:
     with transaction(engine) as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return _present(connection)
+
+
+def _present(connection: Connection) -> str | None:
+    if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is None:
+        return None
+    found: str | None = connection.execute(text("SELECT max(version_num) FROM alembic_version")).scalar()
+    return found
 
 
 def check_schema(engine: Engine) -> None:
     present, needed = present_revision(engine), needed_revision()
     if present == needed:
         return
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    if present is None or present in known:
-        raise SchemaOutdated(
-            f"The database schema is {'missing' if present is None else f'at version {present}'}, this program "
-            f"needs {needed}: run 'crawler doctor --fix' or 'alembic upgrade head'."
-        )
+    _refuse_newer(present)
     raise SchemaOutdated(
-        f"The database schema (version {present}) was made by a newer program: upgrade this one, "
-        "or point CRAWLER_DATABASE_URL at another database."
+        f"The database schema is {'missing' if present is None else f'at version {present}'}, this program "
+        f"needs {needed}; run 'crawler doctor --fix' or 'alembic upgrade head'."
     )
 
 
-def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the schema to `revision`; processes that start together take turns."""
-    if revision == "head" and present_revision(engine) not in {None, needed_revision()}:
-        _refuse_newer(engine)
+def migrate(engine: Engine) -> None:
+    """Bring the schema up to date; processes that start together take turns."""
+    if present_revision(engine) == needed_revision():
+        return
     with transaction(engine) as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        command.upgrade(_config(connection), revision)
+        _refuse_newer(_present(connection))
+        _alembic().upgrade(_config(connection), "head")
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
     with transaction(engine) as connection:
-        command.downgrade(_config(connection), revision)
+        _alembic().downgrade(_config(connection), revision)
 
 
 def drift(engine: Engine) -> None:
-    """Raises alembic's error when tables.py and the migrations disagree."""
+    """Raises Alembic's error when tables.py and the migrations disagree."""
     with transaction(engine) as connection:
-        command.check(_config(connection))
+        _alembic().check(_config(connection))
 
 
-def _refuse_newer(engine: Engine) -> None:
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    if present_revision(engine) not in known:
-        check_schema(engine)
+def _refuse_newer(present: str | None) -> None:
+    if present is not None and present not in known_revisions():
+        raise SchemaOutdated(
+            f"The database schema (version {present}) was made by a newer program; upgrade this one, "
+            "or point CRAWLER_DATABASE_URL at another database."
+        )
+
+
+def _alembic() -> Any:
+    from alembic import command  # noqa: PLC0415 - see the head of this file
+
+    return command
+
+
+def _config(connection: Connection) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config

@@ -16,9 +16,7 @@ MAX_CHILDREN = 500
 
 
 def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> FetchRequest:
-    return FetchRequest(
-        url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, opened=opened, context=ticket
-    )
+    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, opened=opened, context=ticket)
 
 
 def settle_sitemap(settled: Settled, result: FetchResult) -> Settled:

@@ -85,9 +85,7 @@ def upgrade() -> None:
         sa.Column("sent_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
     )
-    op.create_index(
-        "ix_outbox_unsent", "outbox", ["id"], unique=False, postgresql_where=sa.text("sent_at IS NULL")
-    )
+    op.create_index("ix_outbox_unsent", "outbox", ["id"], unique=False, postgresql_where=sa.text("sent_at IS NULL"))
     op.create_table(
         "projects",
         sa.Column("id", sa.UUID(), nullable=False),
@@ -334,9 +332,7 @@ def upgrade() -> None:
         sa.Column("first_seen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_seen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_changed_at", sa.DateTime(timezone=True), nullable=True),
-        sa.CheckConstraint(
-            "status IN ('success', 'failed', 'skipped')", name=op.f("ck_crawled_pages_status")
-        ),
+        sa.CheckConstraint("status IN ('success', 'failed', 'skipped')", name=op.f("ck_crawled_pages_status")),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_crawled_pages_project_id"), ondelete="CASCADE"
         ),
@@ -475,9 +471,7 @@ def upgrade() -> None:
         ),
         sa.Column("extracted_text", sa.Text(), nullable=False),
         sa.Column("language", sa.String(length=12), nullable=True),
-        sa.Column(
-            "extracted_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False
-        ),
+        sa.Column("extracted_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.ForeignKeyConstraint(
             ["page_id"], ["crawled_pages.id"], name=op.f("fk_extractions_page_id"), ondelete="CASCADE"
         ),

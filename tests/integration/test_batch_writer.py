@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from uuid import UUID, uuid4
@@ -93,9 +94,10 @@ def stored(world: World, job: CrawlJob, url: str, words: str = "hello", at: date
     key, identity = UrlKey(job.id, url), page_id(world.project.id, url)
     content, raw = sha256(words.encode()).digest(), sha256(b"<p>" + words.encode()).digest()
     version, snapshot = version_id(identity, job.id, content), snapshot_id(raw)
+    noindex = False
     page = StoredPage(
         key, identity, world.project.id, url, "Title", "H1", None, words, len(words.split()), json.dumps([url + "a"]),
-        None, content, None, False, '"e"', None, "en", "lightweight", 200, 10, version, at,
+        None, content, None, noindex, '"e"', None, "en", "lightweight", 200, 10, version, at,
     )  # fmt: skip
     return Batch(
         ends=[UrlEnd(key, FetchState.DONE, None, None, 1, None, 200, content, version, None, at)],
@@ -281,8 +283,6 @@ def test_redirect_ancestors_are_found_nearest_first(world: World) -> None:
 
 
 def test_writers_of_overlapping_links_do_not_deadlock(world: World) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     urls = [f"{HOME}{n}" for n in range(40)]
     job = world.crawl(*urls)
     targets = [f"{HOME}t/{n}" for n in range(200)]

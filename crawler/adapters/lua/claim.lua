@@ -45,7 +45,7 @@ local function lease(p, member, score, fresh)
   n = #here
   here[n + 1], here[n + 2] = deadline_text, t
   c.slots, h.in_flight, h.taken, count = c.slots - 1, h.in_flight + 1, (h.taken or 0) + 1, count - 1
-  p.served = true
+  p.taken = p.taken + 1
   rows[#rows + 1] = p.number .. '\n' .. t .. '\n' .. p.gap .. '\n' .. attempts .. '\n' .. losses .. '\n' .. hops ..
     '\n' .. target(l)
   return t
@@ -138,7 +138,8 @@ end
 local function place(p)
   local c, h = p.crawl, p.host
   local where, at, why = hindrance(p)
-  if p.served and h.shared then redis.call('ZADD', h.waiters, 'XX', now, lane .. c.name) end
+  local rank = math.min(p.taken, 1000) / 1024  -- of those served now, who got less comes first next time
+  if p.taken > 0 and h.shared then redis.call('ZADD', h.waiters, 'XX', now + rank, lane .. c.name) end
   if where == 'at' then
     if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
     if why == 'turn' and (h.turn_until <= now or h.turn == '') then
@@ -149,7 +150,11 @@ local function place(p)
     return
   end
   if not where then
-    redis.call('ZADD', ready[lane], now, p.member)
+    if p.taken > 0 then
+      redis.call('ZADD', ready[lane], now - 1 + rank, p.member)
+    else
+      redis.call('ZADD', ready[lane], 'LT', now - 1, p.member)
+    end
     return
   end
   if at then
@@ -169,6 +174,7 @@ end
 local batch = {}
 for i = 1, pair_count do
   batch[i] = load_pair(i, lane, true)
+  batch[i].taken = 0
   batch[i].host.asked = (batch[i].host.asked or 0) + 1
 end
 

@@ -6,7 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as NoConnection
+from redis.retry import Retry
 
 
 def _program() -> Path:
@@ -36,11 +38,11 @@ class ValkeyProcess:
         self._process.kill()
         self._process.wait()
 
-    def client(self) -> Redis:
-        return Redis(unix_socket_path=str(self.socket))
+    def client(self, retries: int = 3) -> Redis:
+        return Redis(unix_socket_path=str(self.socket), retry=Retry(NoBackoff(), retries))
 
     def _answers(self) -> bool:
-        client = self.client()
+        client = self.client(retries=0)
         try:
             return bool(client.ping())
         except NoConnection:
