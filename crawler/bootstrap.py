@@ -56,6 +56,7 @@ class App:
     settings: Settings
     clock: Callable[[], datetime] = utc_now
     overrides: dict[str, Any] | None = None
+    embedded: EmbeddedServers | None = None
 
     def __post_init__(self) -> None:
         self.__dict__.update(self.overrides or {})
@@ -206,8 +207,8 @@ class App:
         )
 
 
-def build(settings: Settings, **overrides: Any) -> App:
-    return App(settings, overrides=overrides)
+def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:
+    return App(settings, overrides=overrides, embedded=embedded)
 
 
 def with_servers(settings: Settings) -> tuple[Settings, EmbeddedServers | None]:

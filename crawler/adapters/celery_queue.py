@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import Celery
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 from kombu.exceptions import OperationalError
 
 from crawler.config import Settings
@@ -43,7 +43,8 @@ def make_celery(settings: Settings) -> Celery:
         broker_url=settings.broker,
         result_backend=settings.results,
         task_default_queue="coordinator",
-        task_queues=[Queue(name) for name in QUEUES],
+        # Each with an exchange of its own: queues that share the default one would all get every message.
+        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
         task_create_missing_queues=False,
         task_routes={name: {"queue": queue} for name, queue in ROUTES.items()},
         # JSON in both directions: a pickle in the broker is refused, never loaded.

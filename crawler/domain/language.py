@@ -4,7 +4,7 @@ import re
 
 import pycld2  # type: ignore[import-untyped]
 
-_SAMPLE_CHARS = 300
+_SAMPLE_CHARS = 200
 _MIN_PERCENT = 60
 _TAG = re.compile(r"^\s*([A-Za-z]{2,3})(?:[-_]|\s*$)")
 _MODERN = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "nb": "no"}

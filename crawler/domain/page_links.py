@@ -28,7 +28,8 @@ def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int)
     found: dict[str, Link] = {}
     for node in nodes.anchors:
         attributes = node.attributes
-        url = _without_fragment(attributes.get("href"))
+        href = attributes.get("href")
+        url = href.partition("#")[0].strip() if href else ""
         if not url or len(found) >= limit:
             continue
         known = found.get(url)
@@ -50,11 +51,8 @@ def _anchor(node: LexborNode) -> str:
 
 
 def _cut(text: str) -> str:
-    return " ".join(text[: 10 * MAX_ANCHOR].split())[:MAX_ANCHOR].rstrip()
-
-
-def _without_fragment(href: str | None) -> str:
-    return href.partition("#")[0].strip() if href else ""
+    words = " ".join(text[: 10 * MAX_ANCHOR].split())
+    return words if len(words) <= MAX_ANCHOR else words[:MAX_ANCHOR].rstrip()
 
 
 def _rel(value: str | None) -> str:
@@ -64,6 +62,10 @@ def _rel(value: str | None) -> str:
 def _followed_once(known: Link, rel: str | None) -> Link:
     """A URL that the page links with and without nofollow may be followed."""
     return known if "nofollow" in _rel(rel) else known._replace(rel=_rel(rel))
+
+
+def _without_fragment(href: str | None) -> str:
+    return href.partition("#")[0].strip() if href else ""
 
 
 def _areas(nodes: PageNodes) -> Iterable[Link]:

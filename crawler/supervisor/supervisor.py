@@ -14,6 +14,7 @@ from crawler.supervisor.output import Output
 
 NAME = "supervisor"
 POLL_SECONDS = 0.1
+LOOK_AFTER_SECONDS = 3.0
 GRACE_SECONDS = 30.0
 KILL_SECONDS = 5.0
 # An essential process that could not stay up so many times in a row will not.
@@ -67,15 +68,22 @@ class Supervisor:
             child.finish_reading()
         self._guard.close()
 
-    def run_forever(self) -> int:
-        """Until a signal to end, or an essential process gives up; the exit status. A second signal kills."""
+    def run_forever(self, look_after: Callable[[], None] = lambda: None) -> int:
+        """Until a signal to end, or an essential process gives up; the exit status. A second signal kills.
+
+        `look_after` is called every few seconds, for what the processes depend on.
+        """
         received: list[int] = []
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, lambda got, _: received.append(got)) for number in numbers}
         try:
             self.start()
+            looked_at = time.monotonic()
             while not received and self.failure is None:
                 self.poll()
+                if time.monotonic() - looked_at > LOOK_AFTER_SECONDS:
+                    look_after()
+                    looked_at = time.monotonic()
                 time.sleep(POLL_SECONDS)
             self._output(NAME, self.failure or "stopping; the same signal again kills at once")
         finally:

@@ -304,3 +304,14 @@ def test_a_flood_of_output_without_line_ends_is_cut_not_kept(supervised: Supervi
     _, lines = supervised(python("flood", code))
     until(lambda: sum(map(len, lines.of("flood"))) >= 990_000)
     assert max(map(len, lines.of("flood"))) == 16_384
+
+
+def test_a_process_that_dies_just_before_it_is_stopped_does_not_disturb_the_stop(supervised: Supervise) -> None:
+    supervisor, lines = supervised(python("a", STAY), python("b", STAY))
+    until(lambda: lines.of("a") and lines.of("b"))
+    pids = [state.pid for state in supervisor.poll()]
+    assert pids[0] is not None
+    os.kill(pids[0], signal.SIGKILL)
+    os.waitid(os.P_PID, pids[0], os.WEXITED | os.WNOWAIT)
+    supervisor.stop()
+    assert [state.pid for state in supervisor.poll()] == [None, None]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from crawler.adapters.redis_connection import check_redis
 from crawler.adapters.schema import check_schema, migrate
 from crawler.bootstrap import App, build, with_servers
-from crawler.config import Settings, load_settings
+from crawler.config import load_settings
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def session(**overrides: object) -> Iterator[App]:
     """Embedded servers are started if none are configured, and stopped when nobody else uses them."""
     settings, embedded = with_servers(load_settings(**overrides))
     try:
-        tools = build(settings)
+        tools = build(settings, embedded=embedded)
         if embedded is not None:
             migrate(tools.engine)
         check_schema(tools.engine)
@@ -28,7 +28,3 @@ def session(**overrides: object) -> Iterator[App]:
     finally:
         if embedded is not None:
             embedded.release()
-
-
-def with_overrides(settings: Settings, **changes: object) -> Settings:
-    return settings.model_copy(update=changes)

@@ -30,8 +30,15 @@ def up(
         console.print(f"Service on http://{address}:{number}, Flower on http://127.0.0.1:{settings.flower_port}")
         console.print(f"API key in {key_file}. Ctrl-C stops everything.")
         processes = all_processes(settings, address, number)
-        status = Supervisor(processes, TerminalOutput(p.name for p in processes)).run_forever()
+        supervisor = Supervisor(processes, TerminalOutput(p.name for p in processes))
+        status = supervisor.run_forever(lambda: _restart_servers(tools))
     raise typer.Exit(status)
+
+
+def _restart_servers(tools: App) -> None:
+    """An embedded server that was killed comes back; the workers wait for it."""
+    if tools.embedded is not None:
+        tools.embedded.ensure_running()
 
 
 def ensure_key(tools: App) -> Path:
