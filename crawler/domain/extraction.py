@@ -62,8 +62,6 @@ def extract(
     encoded = text.encode()
     h1 = first_line(nodes.headings, MAX_TITLE)
     base_url = _base_url(url, head.base)
-    root = nodes.root.attributes
-    declared = root.get("lang") or root.get("xml:lang") or headers.get("content-language")
     return Extracted(
         title=head.title,
         h1=h1,
@@ -76,10 +74,14 @@ def extract(
         noindex=head.noindex,
         nofollow=head.nofollow,
         hreflang=_translations(head, base_url),
-        language=language.detect(text, declared),
+        language=language.detect(text, _declared(nodes.root.attributes) or headers.get("content-language")),
         content_hash=_content_hash(head, h1, encoded if hash_chars is None else text[:hash_chars].encode()),
         charset=charset,
     )
+
+
+def _declared(root: dict[str, str | None]) -> str | None:
+    return root.get("lang") or root.get("xml:lang")
 
 
 def _base_url(url: str, base: str | None) -> str:

@@ -59,8 +59,13 @@ class FollowLinks:
         if not leads:
             return
         crawl_id = context.crawl.id
-        known = self._frontier.known(crawl_id, [lead.candidate.digest for lead in leads])
-        new = [(lead, seen) for lead, seen in zip(leads, known, strict=True) if seen is None or seen > lead.depth]
+        shortest = _shortest(leads)
+        known = self._frontier.known(crawl_id, list(shortest))
+        new = [
+            (lead, seen)
+            for lead, seen in zip(shortest.values(), known, strict=True)
+            if seen is None or seen > lead.depth
+        ]
         if not new:
             return
         sequence = self._frontier.reserve_sequence(crawl_id, len(new))
@@ -97,6 +102,16 @@ class FollowLinks:
         rank = score(priority, sequence) if admitted else SEEN_ONLY
         url = candidate.url
         return found, Entry(candidate.digest, url.host, url.href, lead.depth, rank, Kind.PAGE, lead.hops)
+
+
+def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
+    """Pages of one batch may link to the same new URL from different depths."""
+    best: dict[bytes, _Lead] = {}
+    for lead in leads:
+        rival = best.get(lead.candidate.digest)
+        if rival is None or lead.depth < rival.depth:
+            best[lead.candidate.digest] = lead
+    return best
 
 
 def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:

@@ -33,6 +33,7 @@ from crawler.domain.urls import Unusable, Url, read, resolver
 from crawler.handlers.crawl_context import CrawlContext
 
 LIGHT = "lightweight"
+MAX_LINKS = 5000
 # Beside the validators, what people ask of a stored answer later; never cookies.
 KEPT_HEADERS = ("content-type", "content-language", "date", "etag", "last-modified", "server", "x-robots-tag", "link")
 _COMPRESS = zstandard.ZstdCompressor(level=3).compress
@@ -137,6 +138,7 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
             content_type=result.content_type,
             headers=result.headers,
             hash_chars=context.crawl.config.hash_chars,
+            max_links=context.crawl.config.max_links_per_page or MAX_LINKS,
         )
     except UnparsablePage as exc:
         settle_refused(settled, Reason.PARSE, exc.message, now, result)

@@ -77,7 +77,7 @@ def _base(graph: Graph, page: Page, port: int) -> str | None:
 def _href_writer(graph: Graph, page: Page, port: int, base: str | None) -> Callable[[Page], str]:
     """Links are written in many ways; each means the URL the graph names."""
     rng = Random(f"{graph.spec.seed}/hrefs/{page.number}")
-    here = urlsplit(base).path if base else page.path
+    here = urlsplit(base or "").path
 
     def write(target: Page) -> str:
         path = target.path.title() if rng.random() < 0.03 else target.path
@@ -86,7 +86,8 @@ def _href_writer(graph: Graph, page: Page, port: int, base: str | None) -> Calla
         origin = f"//{address(target.host)}:{port}"
         if target.host != page.host or way == 0:
             return f"{rng.choice(('http:', 'http:', 'HTTP:', ''))}{origin}{path}{suffix}"
-        if way == 1:
+        if way == 1 and base:
+            # Elsewhere what it means would depend on whether the page was asked for with a slash at its end.
             return f"{_relative(here)}{path.lstrip('/')}{suffix}" if path != "/" else f"/{suffix}"
         return f"{path}{suffix}"
 

@@ -1,0 +1,116 @@
+"""The engine in this process: real Postgres, real Valkey, the real fetcher; only Celery is replaced, by a loop."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import text
+
+from crawler.bootstrap import App, build
+from crawler.config import load_settings
+from crawler.domain.crawls import CrawlJob
+from crawler.domain.frontier import Lane
+from crawler.domain.projects import Project
+
+
+class InlineHints:
+    """Takes hints and does nothing: `Engine.run` looks for itself, as the reconciler would."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Any]] = []
+
+    def start_crawl(self, crawl_id: UUID) -> None:
+        self.sent.append(("start_crawl", crawl_id))
+
+    def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
+        self.sent.append(("fetch", (lane, countdown_seconds)))
+
+    def finish_crawl(self, crawl_id: UUID) -> None:
+        self.sent.append(("finish_crawl", crawl_id))
+
+    def after_crawl(self, crawl_id: UUID) -> None:
+        self.sent.append(("after_crawl", crawl_id))
+
+    def ping(self) -> None: ...
+
+
+class Engine:
+    def __init__(self, tools: App) -> None:
+        self.tools = tools
+
+    def project(self, url: str | None, **settings: Any) -> Project:
+        project = Project.create(name=str(uuid4()), website_url=url, now=self.tools.clock())
+        return self.tools.store.add_project(project.changed(self.tools.clock(), settings=settings))
+
+    def start(self, project: Project, **options: Any) -> CrawlJob:
+        """A crawl that is open in the frontier."""
+        crawl = self.tools.start_crawl(project.id, **options)
+        return self.tools.seed_crawl(crawl.id)
+
+    def crawl(self, url: str, *, seconds: float = 30, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
+        """A whole crawl of a project of its own. Fast unless told otherwise."""
+        config = {"delay_seconds": 0, "max_concurrent": 8, **config}
+        return self.run(self.start(self.project(url), config=config, urls=urls), seconds=seconds)
+
+    def again(self, crawl: CrawlJob, *, seconds: float = 30) -> CrawlJob:
+        """Crawl the same project once more, with its saved settings."""
+        return self.run(self.start(self.tools.store.get_project(crawl.project_id)), seconds=seconds)
+
+    def run(self, crawl: CrawlJob, *, seconds: float = 30) -> CrawlJob:
+        until = time.monotonic() + seconds
+        while not crawl.status.is_over:
+            assert time.monotonic() < until, f"still {crawl}: {self.tools.frontier.stats(crawl.id)}"
+            self.shift()
+            self.tools.finish_crawl(crawl.id)
+            crawl = self.tools.store.get_crawl(crawl.id)
+            time.sleep(0.01)
+        return self.tools.diff_crawl(crawl.id)
+
+    def shift(self) -> None:
+        self.tools.work_shift(Lane.HTTP, str(uuid4()))
+
+    def ledger(self, crawl: CrawlJob) -> dict[str, dict[str, Any]]:
+        """Every URL of the crawl by its key."""
+        rows = self.rows("SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :id", id=crawl.id)
+        return {row["normalized_url"]: row for row in rows}
+
+    def ends(self, crawl: CrawlJob) -> dict[str, str]:
+        """URL path → "done", or the reason why not."""
+        return {
+            "/" + key.split("/", 3)[3]: row["fetch_state"] if row["fetch_state"] == "done" else row["reason"]
+            for key, row in self.ledger(crawl).items()
+        }
+
+    def page(self, crawl: CrawlJob, path: str) -> dict[str, Any]:
+        (row,) = self.rows(
+            "SELECT * FROM crawled_pages WHERE project_id = :id AND url LIKE '%' || :path",
+            id=crawl.project_id,
+            path=path,
+        )
+        return row
+
+    def rows(self, query: str, **values: Any) -> list[dict[str, Any]]:
+        with self.tools.engine.begin() as db:
+            return [row._asdict() for row in db.execute(text(query), values)]
+
+
+@contextmanager
+def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterator[Engine]:
+    options = {
+        "database_url": database_url,
+        "redis_url": redis_url,
+        "egress_allow": "127.0.0.0/8",
+        "max_pages_ceiling": 100_000,
+        "shift_seconds": 5,
+        "user_agent": "crawler-test/1 (+https://example.test/bot)",
+        **settings,
+    }
+    tools = build(load_settings(**options), hints=InlineHints())
+    try:
+        yield Engine(tools)
+    finally:
+        tools.fetcher.close()
+        tools.engine.dispose()
+        tools.redis.close()
