@@ -20,7 +20,7 @@ BOTH_LANES = "hb"
 _CRAWL_PARTS = ("leases", "data", "flying", "past", "poison", "parked", "broke", "hosts", "seen")
 _HOST_PARTS = ("flying", "waiters")
 _QUEUES = ("fresh", "free", "later")
-_KEPT = 50_000
+_KEPT = 10_000
 
 
 class Made(dict[K, V]):

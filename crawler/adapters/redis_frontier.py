@@ -18,7 +18,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
                             what waits (fresh free), epoch, sequence, paused,
                             building (ms at which its rebuild last went on, or 0)
     crawl:C:leases    zset  token -> deadline ms
-    crawl:C:data      hash  token -> the lease (prelude.lua, `pack`)
+    crawl:C:data      hash  token -> the lease (`pack` in leases.lua)
     crawl:C:flying    set   tokens sent and not answered
     crawl:C:past      hash  member -> attempts losses hops score / URL now; only for URLs that have such a past
     crawl:C:poison    set   tokens of URLs that lost too many leases; they wait to be completed

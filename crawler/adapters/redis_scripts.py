@@ -15,28 +15,28 @@ from crawler.adapters.redis_connection import redis_unavailable
 Argument = bytes | str | int
 
 # What stands before a script's own file; scripts not named here stand alone.
-_LOOKS_AT_PAIRS = ("prelude", "pairs")
-_WITH_PRELUDE = ("prelude",)
-_TAKES_ENTRIES = ("prelude", "entries")
+_STATE = ("layout", "hosts", "crawls", "leases")
+_PAIRS = (*_STATE, "pairs")
+_ENTRIES = (*_STATE, "entries")
 _PARTS: Mapping[str, tuple[str, ...]] = {
-    "claim": _LOOKS_AT_PAIRS,
-    "complete": _WITH_PRELUDE,
-    "discover": _TAKES_ENTRIES,
-    "drop": _WITH_PRELUDE,
-    "expired": _WITH_PRELUDE,
-    "fill": _TAKES_ENTRIES,
-    "host": _WITH_PRELUDE,
-    "host_state": _WITH_PRELUDE,
-    "moments": _WITH_PRELUDE,
-    "open": _WITH_PRELUDE,
-    "pause": _WITH_PRELUDE,
-    "readmit": _TAKES_ENTRIES,
-    "reap": _WITH_PRELUDE,
-    "rebuild": _WITH_PRELUDE,
-    "release": _WITH_PRELUDE,
-    "sequence": _WITH_PRELUDE,
-    "stats": _WITH_PRELUDE,
-    "waiting": _LOOKS_AT_PAIRS,
+    "claim": (*_PAIRS, "serving"),
+    "complete": _STATE,
+    "discover": _ENTRIES,
+    "drop": _STATE,
+    "expired": _STATE,
+    "fill": _ENTRIES,
+    "host": _STATE,
+    "host_state": _STATE,
+    "moments": _STATE,
+    "open": _STATE,
+    "pause": _STATE,
+    "readmit": _ENTRIES,
+    "reap": _STATE,
+    "rebuild": _STATE,
+    "release": _STATE,
+    "sequence": _STATE,
+    "stats": _STATE,
+    "waiting": _PAIRS,
 }
 
 

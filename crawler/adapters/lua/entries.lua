@@ -1,4 +1,4 @@
--- Stands behind the prelude where URLs enter.
+-- Stands behind the leases where URLs enter.
 
 -- One entry of ARGV (score, hops, member from a + 3 on) joins a pair's lines. Only pages take budget.
 local function line_up(c, lines, a)

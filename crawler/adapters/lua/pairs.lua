@@ -1,4 +1,4 @@
--- Stands behind the prelude where pairs are looked at: whether a pair can be asked, and if not, why and until when.
+-- Stands behind the leases where pairs are looked at: whether a pair can be asked, and if not, why and until when.
 
 local HOST_CAP = tonumber(ARGV[own])
 

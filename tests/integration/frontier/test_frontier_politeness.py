@@ -4,6 +4,8 @@ import itertools
 import time
 from uuid import UUID
 
+from redis import Redis
+
 from crawler.domain.frontier import End, Lane, Lease, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths, until
 
@@ -164,7 +166,7 @@ def test_the_longer_of_two_blocks_counts_and_zero_lifts_it(desk: Desk) -> None:
     assert desk.one().host == "a.test"
 
 
-def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(desk: Desk, redis, prefix) -> None:  # type: ignore[no-untyped-def]
+def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(desk: Desk, redis: Redis, prefix: str) -> None:
     hosts = [f"h{n}.test" for n in range(20)]
     desk.crawl(page("http://first.test/", 0), delay_ms=60_000)
     assert desk.claim() != []

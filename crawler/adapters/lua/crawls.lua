@@ -1,0 +1,40 @@
+-- Stands behind the hosts: a crawl's budget, its parked pairs, and how a pair gets in line.
+
+local function refund(c, pages, fetches)
+  c.pages, c.fetches = c.pages + pages, c.fetches + fetches
+  if pages ~= 0 then redis.call('HINCRBY', c.info, 'pages', pages) end
+  if fetches ~= 0 then redis.call('HINCRBY', c.info, 'fetches', fetches) end
+end
+
+local function wake(c, key, count)
+  if count < 1 then return end
+  local woken = redis.call('ZPOPMIN', key, math.min(count, 64))
+  for i = 1, #woken, 2 do
+    redis.call('ZADD', ready[woken[i]:sub(1, 1)], 'LT', now - 1 + i / 1024, c.name .. '|' .. woken[i]:sub(2))
+  end
+end
+
+-- As many parked pairs as could be served now become ready. A woken pair that cannot be served is no loss: each
+-- claim that touches the crawl comes through here again.
+local function unpark(c)
+  if not c.open or c.stopped then return end
+  wake(c, c.parked, c.max_concurrent - redis.call('SCARD', c.flying))
+  wake(c, c.broke, math.min(c.pages, c.fetches))
+end
+
+-- Something waits for this pair now: it stands in line at the host and is ready when the host is, not before `at`.
+local function join(c, h, lane, at)
+  redis.call('ZADD', h.waiters, 'NX', now, lane .. c.name)
+  redis.call('ZADD', c.hosts, 'NX', now, lane .. h.name)
+  redis.call('ZADD', ready[lane], 'LT', math.max(at, host_time(h), now), c.name .. '|' .. h.name)
+end
+
+-- URLs came for a pair that had none. Hosts that have no rhythm of their own yet are spread over one gap, or all of
+-- them beat as one; the golden ratio spreads any number of them evenly, and a crawl's first host is due at once.
+local function welcome(c, h, lane)
+  local at = 0
+  if c.delay > 0 and now - h.last > 60000 then
+    at = now + math.floor(c.delay * (redis.call('ZCARD', c.hosts) * 0.6180339887 % 1))
+  end
+  join(c, h, lane, at)
+end

@@ -1,0 +1,74 @@
+-- Stands behind the crawls: what a lease is, how it ends, how its URL goes back.
+
+-- What a lease must remember: lane score fresh attempts losses hops claimed / host / member / moved.
+-- `member` names the URL for ever; `moved` is where it is fetched after a redirect in place.
+local function pack(l)
+  return l.lane .. ' ' .. l.score .. ' ' .. l.fresh .. ' ' .. l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' ..
+    l.claimed .. '\n' .. l.host .. '\n' .. l.member .. '\n' .. l.moved
+end
+
+local function unpacked(raw)
+  local lane, score, fresh, attempts, losses, hops, claimed, host, member, moved =
+    raw:match('^(%a) (%d+) (%d) (%d+) (%d+) (%d+) (%d+)\n([^\n]*)\n([^\n]*)\n(.*)$')
+  return {
+    lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops, claimed = claimed,
+    host = host, member = member, moved = moved, kind = member:sub(1, 1), silent = false,
+  }
+end
+
+-- Where a lease's URL is fetched, behind its kind.
+local function target(l)
+  if l.moved ~= '' then return l.kind .. l.moved end
+  return l.member
+end
+
+-- Ends leases, whoever held them. -> each by its token; those that nobody holds any more are missing.
+-- `silent`: nobody said what became of its request.
+local function take_away(c, tokens)
+  local found = {}
+  if #tokens == 0 then return found end
+  local raws, flying = redis.call('HMGET', c.data, unpack(tokens)), redis.call('SMISMEMBER', c.flying, unpack(tokens))
+  for n, token in ipairs(tokens) do
+    if raws[n] then
+      found[token] = unpacked(raws[n])
+      found[token].silent = flying[n] == 1
+    end
+  end
+  redis.call('HDEL', c.data, unpack(tokens))
+  redis.call('ZREM', c.leases, unpack(tokens))
+  redis.call('SREM', c.flying, unpack(tokens))
+  redis.call('SREM', c.poison, unpack(tokens))
+  return found
+end
+
+-- A robots.txt lease is over: another may be had.
+local function free_robots(h, token)
+  if h.robots_token == token then set(h, 'robots_lease', 0) end
+end
+
+local function keep_past(c, l)
+  redis.call('HSET', c.past, l.member,
+    l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' .. l.score .. '\n' .. l.moved)
+end
+
+-- Back into the queue as paid: it claims again without budget. With `at`, not before then.
+local function put_back(c, h, q, l, at)
+  keep_past(c, l)
+  local added
+  if at then
+    added = redis.call('ZADD', q.later, at, l.member)
+  else
+    added = redis.call('ZADD', q.free, l.score, l.member)
+  end
+  redis.call('HINCRBY', c.info, 'free', added)
+  join(c, h, l.lane, at or 0)
+end
+
+-- "crawl / token / host" of leases that ran out.
+local function expired(i, count)
+  local c, rows = crawl(i), {}
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', c.leases, '-inf', now, 'LIMIT', 0, count)) do
+    rows[#rows + 1] = i .. '\n' .. token .. '\n' .. unpacked(redis.call('HGET', c.data, token)).host
+  end
+  return rows
+end

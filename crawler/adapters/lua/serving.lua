@@ -1,0 +1,120 @@
+-- Stands behind the pairs: turns what waits for a pair into leases.
+-- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
+
+local count, lease_ms, hold_ms = tonumber(ARGV[own + 1]), tonumber(ARGV[own + 2]), tonumber(ARGV[own + 3])
+local sharers = tonumber(ARGV[own + 4])
+local lane = lanes
+
+-- Rounded up: a gap counted from it is never short by the part of a millisecond that was cut off.
+local claimed = now + 1
+local deadline = now + lease_ms
+
+-- Tokens follow the clock, so they grow even if the server forgets its last second or all it knew.
+local token = math.max(number(redis.call('GET', KEYS[3])), now * 100)
+
+local rows = {}
+local claimed_text, deadline_text = whole(claimed), whole(deadline)
+
+-- What a URL went through already. Most have nothing, and most crawls no URL that has.
+local function past_of(c, member)
+  c.pasts = c.pasts or redis.call('HLEN', c.past)
+  local past = c.pasts > 0 and redis.call('HGET', c.past, member)
+  if not past then return '0', '0', '0', '' end
+  redis.call('HDEL', c.past, member)
+  return past:match('^(%d+) (%d+) (%d+) %d+\n(.*)$')
+end
+
+-- One more request: remember it as a lease, take its slots.
+local function lease(p, member, score, fresh)
+  local c, h = p.crawl, p.host
+  local attempts, losses, hops, moved = past_of(c, member)
+  token = token + 1
+  local t = whole(token)
+  local l = {
+    lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops,
+    claimed = claimed_text, host = h.name, member = member, moved = moved, kind = member:sub(1, 1),
+  }
+  c.batch = c.batch or {leases = {}, data = {}, flying = {}}
+  h.batch = h.batch or {}
+  local leases, data, flying, here = c.batch.leases, c.batch.data, c.batch.flying, h.batch
+  local n = #flying
+  leases[2 * n + 1], leases[2 * n + 2] = deadline_text, t
+  data[2 * n + 1], data[2 * n + 2] = t, pack(l)
+  flying[n + 1] = t
+  n = #here
+  here[n + 1], here[n + 2] = deadline_text, t
+  c.slots, h.in_flight, h.taken, count = c.slots - 1, h.in_flight + 1, (h.taken or 0) + 1, count - 1
+  p.taken = p.taken + 1
+  rows[#rows + 1] = p.number .. '\n' .. t .. '\n' .. p.gap .. '\n' .. attempts .. '\n' .. losses .. '\n' .. hops ..
+    '\n' .. target(l)
+  return t
+end
+
+-- The host's next time: counted from now, held back until the worker says when the request really went out.
+local function take_turn(p, t)
+  local h = p.host
+  h.prev_last, h.prev_gap = h.last, h.gap
+  set_times(h, claimed, p.gap, p.gap > 0 and claimed + hold_ms or 0, p.gap > 0 and t or '')
+  if h.turn == p.crawl.name then set(h, 'turn', '') end
+end
+
+local function lease_robots(p)
+  local head = redis.call('ZRANGE', p.free_count > 0 and p.free or p.fresh, 0, 0)[1]
+  local t = lease(p, 'r' .. head:match('^.(%a+://[^/?#]+)') .. '/robots.txt', '0', '0')
+  set(p.host, 'robots_lease', deadline)
+  set(p.host, 'robots_token', t)
+  return t
+end
+
+local function lease_fresh(p, n)
+  local c, t = p.crawl, nil
+  local popped = redis.call('ZPOPMIN', p.fresh, math.max(0, math.min(n, c.pages, c.fetches)))
+  for i = 1, #popped, 2 do t = lease(p, popped[i], popped[i + 1], '1') end
+  local taken = #popped / 2
+  p.fresh_count, c.pages, c.fetches = p.fresh_count - taken, c.pages - taken, c.fetches - taken
+  c.fresh_taken = (c.fresh_taken or 0) + taken
+  return t
+end
+
+local function lease_free(p)
+  local popped = redis.call('ZPOPMIN', p.free, 1)
+  p.free_count = p.free_count - 1
+  p.crawl.free_taken = (p.crawl.free_taken or 0) + 1
+  return lease(p, popped[1], popped[2], '0')
+end
+
+-- The lowest score first, whichever of the two queues it stands in.
+local function free_is_next(p)
+  if p.free_count == 0 then return false end
+  if p.fresh_count == 0 or math.min(p.crawl.pages, p.crawl.fetches) < 1 then return true end
+  local free = redis.call('ZRANGE', p.free, 0, 0, 'WITHSCORES')[2]
+  local fresh = redis.call('ZRANGE', p.fresh, 0, 0, 'WITHSCORES')[2]
+  return tonumber(free) < tonumber(fresh)
+end
+
+-- How many more this call may take at the host: its part of the cap, so that other shifts get theirs.
+local function share(p)
+  return math.min(host_room(p), math.ceil(host_cap(p) / sharers) - (p.host.taken or 0))
+end
+
+-- Leases for one pair, at most n; with a gap exactly one.
+local function serve(p, n)
+  local c, h = p.crawl, p.host
+  p.gap = math.max(c.delay, least_gap(h))
+  if c.respects_robots and h.robots_until <= now then return take_turn(p, lease_robots(p)) end
+  n = math.min(n, c.slots, share(p), p.gap > 0 and 1 or n)
+  local t
+  while n > 0 and p.fresh_count + p.free_count > 0 do
+    local before = count
+    if free_is_next(p) then
+      t = lease_free(p)
+    elseif p.free_count == 0 then
+      t = lease_fresh(p, n) or t
+    else
+      t = lease_fresh(p, 1) or t
+    end
+    if count == before then break end
+    n = n - (before - count)
+  end
+  if t then take_turn(p, t) end
+end
