@@ -1,6 +1,7 @@
 -- Leases for these pairs, each within every limit of its host and its crawl.
 -- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
--- -> "claimed / epoch of each crawl / of each lease: pair, token, gap, attempts, losses, hops, kind+URL", and what ran out
+-- -> claimed, the epoch of each crawl, and of each lease: pair, token, gap, attempts, losses, hops, kind+URL
+--    beside it the leases that ran out
 
 local function write(c)
   local b = c.batch
@@ -16,40 +17,48 @@ local function write(c)
   if c.free_taken then redis.call('HINCRBY', c.info, 'free', -c.free_taken) end
 end
 
--- Each pair goes to where it has to wait next.
-local function place(p)
-  local c, h = p.crawl, p.host
-  local where, at, why = hindrance(p)
-  local rank = math.min(p.taken, 1000) / 1024  -- of those served now, who got less comes first next time
-  if p.taken > 0 and h.shared then redis.call('ZADD', h.waiters, 'XX', now + rank, lane .. c.name) end
-  if where == 'at' then
-    if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
-    if why == 'turn' and (h.turn_until <= now or h.turn == '') then
-      set(h, 'turn', c.name)
-      set(h, 'turn_until', at + 2000)
-    end
-    redis.call('ZADD', ready[lane], 'GT', at, p.member)
-    return
+-- The pair waits for its host. A slower crawl that waits for its own gap has the next turn there.
+local function wait_for_host(p, at, why)
+  local h = p.host
+  if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
+  if why == 'turn' and (h.turn_until <= now or h.turn == '') then
+    set(h, 'turn', p.crawl.name)
+    set(h, 'turn_until', at + 2000)
   end
-  if not where then
-    if p.taken > 0 then
-      redis.call('ZADD', ready[lane], now - 1 + rank, p.member)
-    else
-      redis.call('ZADD', ready[lane], 'LT', now - 1, p.member)
-    end
-    return
-  end
+  redis.call('ZADD', ready[lane], 'GT', at, p.member)
+end
+
+-- The pair waits for its crawl. Without budget it may still have a paid URL to try again later.
+local function wait_for_crawl(p, where, at)
+  redis.call('ZADD', p.crawl[where], 'NX', now, lane .. p.host.name)
   if at then
-    redis.call('ZADD', ready[lane], at, p.member)  -- without budget it still has a paid URL to try again then
+    redis.call('ZADD', ready[lane], at, p.member)
   else
     redis.call('ZREM', ready[lane], p.member)
   end
-  if where == 'gone' then
-    redis.call('ZREM', h.waiters, lane .. c.name)
-    redis.call('ZREM', c.hosts, lane .. h.name)
-    if not c.open then redis.call('UNLINK', p.fresh, p.free, p.later) end
+end
+
+local function leave(p)
+  redis.call('ZREM', ready[lane], p.member)
+  redis.call('ZREM', p.host.waiters, lane .. p.crawl.name)
+  redis.call('ZREM', p.crawl.hosts, lane .. p.host.name)
+  if not p.crawl.open then redis.call('UNLINK', p.fresh, p.free, p.later) end
+end
+
+-- Each pair goes to where it has to wait next. Of those served now, who got less comes first the next time.
+local function place(p)
+  local where, at, why = hindrance(p)
+  local rank = math.min(p.taken, 1000) / 1024
+  if p.taken > 0 and p.host.shared then
+    redis.call('ZADD', p.host.waiters, 'XX', now + rank, lane .. p.crawl.name)
+  end
+  if where == 'at' then return wait_for_host(p, at, why) end
+  if where == 'gone' then return leave(p) end
+  if where then return wait_for_crawl(p, where, at) end
+  if p.taken > 0 then
+    redis.call('ZADD', ready[lane], now - 1 + rank, p.member)
   else
-    redis.call('ZADD', c[where], 'NX', now, lane .. h.name)
+    redis.call('ZADD', ready[lane], 'LT', now - 1, p.member)
   end
 end
 

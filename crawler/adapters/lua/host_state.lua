@@ -4,6 +4,6 @@ local h = host(1)
 local paused = h.paused and 1 or 0
 h.paused = false  -- the time it would have
 return {
-  host_time(h), h.blocked, h.learned, h.robots, h.robots_until, h.floor, redis.call('ZCOUNT', h.flying, now, '+inf'), paused,
-  number(redis.call('HGET', h.info, 'incidents')),
+  host_time(h), h.blocked, h.learned, h.robots, h.robots_until, h.floor,
+  redis.call('ZCOUNT', h.flying, now, '+inf'), paused, number(redis.call('HGET', h.info, 'incidents')),
 }

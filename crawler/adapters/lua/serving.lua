@@ -60,7 +60,8 @@ end
 
 local function lease_robots(p)
   local head = redis.call('ZRANGE', p.free_count > 0 and p.free or p.fresh, 0, 0)[1]
-  local t = lease(p, 'r' .. head:match('^.(%a+://[^/?#]+)') .. '/robots.txt', '0', '0')
+  local origin = head:match('^.(%a+://[^/?#]+)') or 'http://' .. p.host.name
+  local t = lease(p, 'r' .. origin .. '/robots.txt', '0', '0')
   set(p.host, 'robots_lease', deadline)
   set(p.host, 'robots_token', t)
   return t

@@ -1,4 +1,5 @@
--- Where a crawl stands. -> nothing when it is not open, else: fresh, free, leased, in flight, pages, fetches, paused, building, epoch
+-- Where a crawl stands. -> nothing when it is not open, else:
+-- fresh, free, leased, in flight, pages, fetches, paused, building, epoch
 
 local c = crawl(1)
 -- A frontier whose rebuild nobody carries on is as good as none.

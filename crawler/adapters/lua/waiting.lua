@@ -8,7 +8,8 @@ for i = 1, pair_count do
     local where, at, why = hindrance(p)
     if queued > 0 and where ~= 'gone' then
       local due = where == 'at' and at < FOREVER and math.max(0, at - now) or (where and -1 or 0)
-      rows[#rows + 1] = table.concat({lane, p.host.name, queued, whole(due), why == 'turn' and 'gap' or why or 'ready'}, '\n')
+      if why == 'turn' then why = 'gap' end
+      rows[#rows + 1] = table.concat({lane, p.host.name, queued, whole(due), why or 'ready'}, '\n')
     end
   end
 end

@@ -14,7 +14,6 @@ from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlJob
 from crawler.telemetry import redact
 
-LAST_PAGES = 5
 HOSTS_SHOWN = 5
 
 
@@ -28,8 +27,6 @@ class LiveView:
         self._on = self._console.is_terminal and not quiet
         self._live = Live(console=self._console, refresh_per_second=5, transient=True) if self._on else None
         self._highest = 0.0
-        self._seq = 0
-        self._last: list[str] = []
 
     def __enter__(self) -> Self:
         if self._live:
@@ -59,9 +56,9 @@ class LiveView:
             (f"{crawl.pages_failed} failed", "red" if crawl.pages_failed else "dim"),
             f"  {crawl.pages_skipped} skipped",
         )  # fmt: skip
-        return Group(
-            Text(redact(crawl.seed_url), "bold"), ProgressBar(100, self._highest, width=60), line, *self._hosts(crawl)
-        )
+        bar = Table.grid()  # a bare bar would not end its line
+        bar.add_row(ProgressBar(100, self._highest, width=min(60, self._console.width)))
+        return Group(Text(redact(crawl.seed_url), "bold"), bar, line, *self._hosts(crawl))
 
     def _hosts(self, crawl: CrawlJob) -> list[RenderableType]:
         rows = [wait for wait in self._tools.frontier.waiting(crawl.id, HOSTS_SHOWN) if wait.queued]
