@@ -27,7 +27,7 @@ def test_a_good_server_passes(embedded_servers: Servers) -> None:
 
 @pytest.mark.parametrize("skew", [-6, 6, 7200])
 def test_a_clock_more_than_five_seconds_off_is_refused(embedded_servers: Servers, skew: int) -> None:
-    with pytest.raises(RedisUnavailable, match="differ by .* synchronise both with NTP"):
+    with pytest.raises(RedisUnavailable, match=r"differ by .* synchronise both with NTP"):
         check_redis(connect_redis(embedded_servers.redis_url), time.time() + skew)
 
 
