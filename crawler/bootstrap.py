@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -22,10 +23,11 @@ from crawler.adapters.host_store import HostStore
 from crawler.adapters.ledger import Ledger
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
 from crawler.config import Settings
 from crawler.domain.egress import EgressRule
-from crawler.embedded import EmbeddedServers
+from crawler.embedded import EmbeddedServers, prepare_data_dir
 from crawler.errors import SettingsError
 from crawler.handlers.control_crawl import ControlCrawl
 from crawler.handlers.crawl_context import CrawlContexts
@@ -61,6 +63,11 @@ class App:
     def __post_init__(self) -> None:
         self.__dict__.update(self.overrides or {})
 
+    @cached_property
+    def data_dir(self) -> Path:
+        """Ours, and fit to be written to."""
+        return prepare_data_dir(self.settings.data_dir)
+
     # -- servers ----------------------------------------------------------------------------
 
     @cached_property
@@ -92,8 +99,13 @@ class App:
         return BatchWriter(self.engine)
 
     @cached_property
+    def box(self) -> SecretBox:
+        key = self.settings.secret_key
+        return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
+
+    @cached_property
     def facts(self) -> CrawlFactsReader:
-        return CrawlFactsReader(self.engine)
+        return CrawlFactsReader(self.engine, lambda: self.box)
 
     @cached_property
     def hosts(self) -> HostStore:

@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = Field(None, description="Redis or Valkey; unset starts an embedded one")
     broker_url: SecretStr | None = Field(None, description="Celery broker; unset is database n+1 of REDIS_URL")
     data_dir: Path = Field(default_factory=_default_data_dir, description="Embedded servers, keys, logs")
+    secret_key: SecretStr | None = Field(
+        None, description="Encrypts projects' credentials; unset keeps one in DATA_DIR"
+    )
     database_pool_size: int = Field(5, ge=1, le=100, description="Postgres connections a process may hold")
 
     # the HTTP service

@@ -1,19 +1,22 @@
 """What a worker must know of a crawl, read in one go; and what the crawl learns about its own scope."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy import Engine, text
 
 from crawler.adapters.database import transaction
+from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
 from crawler.domain.crawl_facts import CrawlFacts
 from crawler.domain.crawls import CrawlType
 
 
 class CrawlFactsReader:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, box: Callable[[], SecretBox]) -> None:
         self._engine = engine
         self._store = Store(engine)
+        self._box = box
 
     def load(self, crawl_id: UUID) -> CrawlFacts | None:
         crawl = self._store.find_crawl(crawl_id)
@@ -22,6 +25,9 @@ class CrawlFactsReader:
         with transaction(self._engine) as db:
             scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
+            before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
+            was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
+            sealed = db.execute(text(_SECRETS), {"project": crawl.project_id}).scalar_one()
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
                 given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
@@ -29,8 +35,10 @@ class CrawlFactsReader:
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
+            was_shopify=bool(was_shopify),
             has_history=bool(history),
             given=given,
+            headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
         )
 
@@ -47,6 +55,12 @@ class CrawlFactsReader:
 _HAS_HISTORY = """
 SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
 """
+_WAS_SHOPIFY = """
+SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
+WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
+ORDER BY id DESC LIMIT 1
+"""
+_SECRETS = "SELECT secrets FROM projects WHERE id = :project"
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
 _MOVE = """
 UPDATE crawl_jobs

@@ -83,6 +83,12 @@ class Store:
             raise NotFound(f"There is no project {project.id}.")
         return project
 
+    def save_secrets(self, project_id: UUID, sealed: bytes | None) -> None:
+        with transaction(self.engine) as db:
+            done = db.execute(update(t.projects).where(t.projects.c.id == project_id).values(secrets=sealed))
+        if not done.rowcount:
+            raise NotFound(f"There is no project {project_id}.")
+
     def delete_project(self, project_id: UUID) -> None:
         with transaction(self.engine) as db:
             done = db.execute(delete(t.projects).where(t.projects.c.id == project_id))

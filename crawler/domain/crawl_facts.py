@@ -13,6 +13,8 @@ class CrawlFacts:
     moves: tuple[str, ...] = ()
     """Where redirects of the homepage led, in order."""
     shopify: bool = False
+    was_shopify: bool = False
+    """What the crawl before found out: all there is to go by when the homepage did not change."""
     has_history: bool = False
     """Earlier crawls stored pages of this project: ask conditionally, tell changed from unchanged."""
     given: tuple[str, ...] = ()

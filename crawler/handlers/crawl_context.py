@@ -30,13 +30,28 @@ class CrawlContext:
     def follows_links(self) -> bool:
         return self.facts.crawl.crawl_type is not CrawlType.FETCH_ONLY
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the homepage is stored. Until then a redirect may move the scope, and the homepage choose a preset."""
+        return self.facts.crawl.pages_crawled > 0 or not self.follows_links
+
     def key(self, url: Url) -> str:
         return normalize(url, self.rule)
 
     def is_home(self, normalized_url: str) -> bool:
-        return normalized_url in self.scope.homes or (
-            self.scope.given is not None and normalized_url in self.scope.given
-        )
+        """Of a fetch-only crawl, every URL: the others are where redirects of the given ones lead."""
+        return self.scope.given is not None or normalized_url in self.scope.homes
+
+    def may_leave(self, normalized_url: str) -> bool:
+        """Whether a redirect of this URL may take the crawl to another site."""
+        return not self.is_settled and self.is_home(normalized_url)
+
+    def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
+        """The project's own headers, for its own origin alone."""
+        if not self.facts.headers:
+            return ()
+        target, home = parse(url), parse(self.crawl.seed_url)
+        return self.facts.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
 
     def choose_shopify(self) -> None:
         self.facts = replace(self.facts, shopify=True)
@@ -75,9 +90,12 @@ class CrawlContexts:
         self._contexts: dict[UUID, CrawlContext] = {}
 
     def get(self, crawl_id: UUID, epoch: int) -> CrawlContext | None:
-        """None when the crawl is over or gone: its leases are worthless."""
+        """None when the crawl is over or gone: its leases are worthless.
+
+        A context is not kept before the homepage is stored: another process may be the one that learns from it.
+        """
         context = self._contexts.get(crawl_id)
-        if context is not None and context.epoch == epoch:
+        if context is not None and context.epoch == epoch and context.is_settled:
             return context
         facts = self._load(crawl_id)
         if facts is None or facts.crawl.status.is_over:

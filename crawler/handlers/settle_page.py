@@ -29,6 +29,7 @@ from crawler.domain.ledger import (
     version_id,
 )
 from crawler.domain.reasons import FAILED, Reason
+from crawler.domain.scope import Refusal
 from crawler.domain.urls import Unusable, Url, read, resolver
 from crawler.handlers.crawl_context import CrawlContext
 
@@ -264,9 +265,19 @@ def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: 
     elif settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED
         settled.moved_url = target.href
+    elif (away := _leaves_scope(settled, target)) is not None:
+        settle_refused(settled, Reason.OFF_DOMAIN, None, now, result, away, target.href)
     else:
         settled.redirect = target
         settle_refused(settled, Reason.REDIRECTED, None, now, result, final_url=target.href)
+
+
+def _leaves_scope(settled: Settled, target: Url) -> str | None:
+    """The rule by which a redirect leads off the site; the homepage's own takes the scope along."""
+    context = settled.context
+    verdict = context.scope.candidate(target, 0).verdict
+    off_domain = isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN
+    return verdict.rule if off_domain and not context.may_leave(settled.key.normalized_url) else None
 
 
 def clean_header(value: str | None) -> str | None:

@@ -236,7 +236,7 @@ class _Shift:
         previous = ticket.previous
         return FetchRequest(
             lease.url,
-            headers=context.facts.headers,
+            headers=context.headers_for(lease.url),
             etag=previous.etag if previous else None,
             last_modified=previous.last_modified if previous else None,
             accept_types=context.crawl.config.content_types,
@@ -293,10 +293,11 @@ class _Shift:
         """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
         context, crawl = ticket.context, ticket.context.crawl
         if settled.redirect is not None:
-            self._tools._record_move(crawl.id, settled.redirect.href)
-            context.move(settled.redirect)
+            if not (context.is_settled and context.follows_links):
+                self._tools._record_move(crawl.id, settled.redirect.href)
+                context.move(settled.redirect)
         elif settled.end is End.STORED and context.follows_links:
-            if _wants_shopify(context) and looks_like_shopify(result.body):
+            if _wants_shopify(context) and _is_shopify(context, result):
                 self._tools._record_shopify(crawl.id)
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
@@ -378,3 +379,8 @@ def _wants_shopify(context: CrawlContext) -> bool:
     config = context.crawl.config
     given = config.include_patterns or config.exclude_patterns
     return config.preset is Preset.AUTO and not given and not context.facts.shopify
+
+
+def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
+    """A homepage that did not change comes without its markup."""
+    return context.facts.was_shopify if result.status == 304 else looks_like_shopify(result.body)

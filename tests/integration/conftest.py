@@ -18,9 +18,10 @@ def engine_settings() -> dict[str, object]:
 
 @pytest.fixture
 def crawler(
-    make_migrated_database: MakeDatabase, redis_url: str, engine_settings: dict[str, object]
+    make_migrated_database: MakeDatabase, redis_url: str, tmp_path: Path, engine_settings: dict[str, object]
 ) -> Iterator[Engine]:
-    with running_engine(make_migrated_database(), redis_url, **engine_settings) as engine:
+    options = {"data_dir": tmp_path / "data", **engine_settings}
+    with running_engine(make_migrated_database(), redis_url, **options) as engine:
         yield engine
 
 

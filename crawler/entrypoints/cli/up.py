@@ -43,10 +43,9 @@ def _restart_servers(tools: App) -> None:
 
 def ensure_key(tools: App) -> Path:
     """A key always exists: the first start makes one, readable by this user alone."""
-    path = tools.settings.data_dir / KEY_FILE
+    path = tools.data_dir / KEY_FILE
     if path.exists() and tools.store.find_key(path.read_text().strip()):
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
     key, secret = ApiKey.issue(name="local", scope=Scope.ADMIN, now=tools.clock())
     path.touch(mode=0o600, exist_ok=True)
     path.chmod(0o600)
