@@ -23,6 +23,7 @@ from crawler.adapters.host_store import HostStore
 from crawler.adapters.ledger import Ledger
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.adapters.retention import Pruner, Retention
 from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
 from crawler.config import Settings
@@ -110,6 +111,13 @@ class App:
     @cached_property
     def hosts(self) -> HostStore:
         return HostStore(self.engine)
+
+    @cached_property
+    def pruner(self) -> Pruner:
+        settings = self.settings
+        return Pruner(
+            self.engine, Retention(settings.request_log_days, settings.keep_versions, settings.keep_crawl_days)
+        )
 
     @cached_property
     def frontier(self) -> RedisFrontier:

@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     queue_batch_size: int = Field(500, gt=0, le=10_000, description="Queue entries taken per run")
     queue_concurrency: int = Field(500, gt=0, le=10_000, description="Queue entries fetched at once")
     requests_per_host_hour: int = Field(0, ge=0, description="Extra limit per host; 0 is none")
+    keep_versions: int = Field(0, ge=0, description="Newest versions of a page kept by 'crawler prune'; 0 is all")
+    keep_crawl_days: int = Field(0, ge=0, description="Days a crawl's URL list is kept by 'crawler prune'; 0 is all")
     request_log_days: int = Field(7, ge=1, description="How long request starts are kept")
 
     # telling others

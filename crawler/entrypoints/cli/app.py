@@ -10,6 +10,7 @@ from crawler import __version__
 from crawler.entrypoints.cli.doctor import doctor
 from crawler.entrypoints.cli.keys import keys
 from crawler.entrypoints.cli.projects import projects
+from crawler.entrypoints.cli.prune import prune
 from crawler.entrypoints.cli.run import run
 from crawler.entrypoints.cli.up import up
 from crawler.errors import CrawlerError
@@ -25,6 +26,7 @@ cli = typer.Typer(
 cli.command()(run)
 cli.command()(up)
 cli.command()(doctor)
+cli.command()(prune)
 cli.add_typer(projects, name="project")
 cli.add_typer(keys, name="key")
 
