@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from contextlib import closing
 
+from pydantic import SecretStr
+
 from crawler.config import PREFIX, Settings
 from crawler.errors import Conflict
 from crawler.supervisor import ProcessSpec
@@ -16,14 +18,15 @@ _QUIET = ("--without-gossip", "--without-mingle")
 
 def child_environment(settings: Settings) -> Mapping[str, str]:
     """Children get the very settings of this process, embedded servers' addresses included."""
-    secrets = {name: value.get_secret_value() for name, value in settings if hasattr(value, "get_secret_value")}
-    plain = {
-        "data_dir": str(settings.data_dir),
-        "egress_allow": ",".join(settings.egress_allow),
-        "user_agent": settings.user_agent,
-    }
-    ours = {PREFIX + name.upper(): value for name, value in {**secrets, **plain}.items() if value}
+    given = {name: getattr(settings, name) for name in settings.model_fields_set}
+    ours = {PREFIX + name.upper(): _as_text(value) for name, value in given.items() if value is not None}
     return {**os.environ, **ours}
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def worker(name: str, queues: str, *options: str, env: Mapping[str, str]) -> ProcessSpec:

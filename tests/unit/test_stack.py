@@ -1,0 +1,26 @@
+from pathlib import Path
+
+from crawler.config import Settings, load_settings
+from crawler.entrypoints.stack import all_processes, child_environment, crawl_processes
+
+
+def test_children_get_the_very_settings_of_their_parent(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    given = {
+        "database_url": "postgresql://u:p@h/d",
+        "redis_url": "redis://h/0",
+        "data_dir": Path("/somewhere"),
+        "egress_allow": "10.0.0.0/8,h:80",
+        "shift_seconds": 3,
+        "log_json": True,
+    }
+    parent = load_settings(**given)
+    for name, value in child_environment(parent).items():
+        monkeypatch.setenv(name, value)
+    assert Settings() == parent
+
+
+def test_a_crawl_starts_only_what_it_needs() -> None:
+    settings = load_settings(redis_url="redis://h/0")
+    assert [p.name for p in crawl_processes(settings, 2)] == ["control", "fetch"]
+    names = [p.name for p in all_processes(settings, "127.0.0.1", 1)]
+    assert names == ["api", "control", "fetch", "render", "ingest", "beat", "flower"]
