@@ -42,6 +42,8 @@ from crawler.handlers.reconcile import Reconcile
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
+from crawler.handlers.tell_news import TellNews
+from crawler.handlers.tend_hosts import TendHosts
 from crawler.handlers.work_shift import WorkShift
 
 
@@ -167,7 +169,7 @@ class App:
 
     @cached_property
     def seed_crawl(self) -> SeedCrawl:
-        return SeedCrawl(self.store, self.open_frontier, self.hints, self.clock)
+        return SeedCrawl(self.store, self.open_frontier, self.hints, self.events, self.clock)
 
     @cached_property
     def settle(self) -> SettleBatch:
@@ -177,6 +179,7 @@ class App:
             self.ledger,
             FollowLinks(self.frontier, self.care.refuses),
             LowerDepths(self.frontier, self.ledger),
+            TellNews(self.events, self.store, self.frontier),
             patience_seconds=self.settings.lease_seconds / 2,
             failpoint=failpoint(self.settings.failpoint),
         )
@@ -222,6 +225,7 @@ class App:
             seed_crawl=self.seed_crawl,
             open_frontier=self.open_frontier,
             finish_crawl=self.finish_crawl,
+            tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
             hints=self.hints,
             clock=self.clock,
         )

@@ -8,6 +8,7 @@ from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutting_down
 
 from crawler.adapters.celery_queue import make_celery
+from crawler.adapters.redis_connection import connect_redis
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.telemetry import configure_logs
@@ -23,7 +24,8 @@ _stopping = multiprocessing.Event()
 @cache
 def container() -> App:
     """This process's adapters; made after the fork, never inherited."""
-    return build(settings, celery=app)
+    redis = connect_redis(settings.redis_database(0), patience_seconds=settings.lease_seconds / 2)
+    return build(settings, celery=app, redis=redis)
 
 
 def is_stopping() -> bool:

@@ -46,6 +46,10 @@ class BatchWriter:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def check(self) -> None:
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute("SELECT 1")
+
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
         """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found."""
         try:
@@ -73,7 +77,8 @@ class BatchWriter:
 
 
 _PREVIOUS = """
-SELECT normalized_url, etag, last_modified, content_hash, version_id, links_found
+SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
+    canonical_url, noindex
 FROM crawled_pages WHERE project_id = %s AND normalized_url = ANY(%s) AND content_hash IS NOT NULL
 """
 
@@ -127,13 +132,14 @@ VALUES %s ON CONFLICT (id) DO NOTHING
 _PAGES = """
 INSERT INTO crawled_pages AS p (id, project_id, url, title, h1, meta_description, content_text, word_count,
     links_found, reason, content_hash, canonical_url, noindex, etag, last_modified, language, crawl_method,
-    http_status, byte_length, version_id, crawled_at, normalized_url, crawl_id, depth, status, first_seen_at,
-    last_seen_at, last_changed_at)
+    http_status, byte_length, version_id, crawled_at, links_followed, normalized_url, crawl_id, depth, status,
+    first_seen_at, last_seen_at, last_changed_at)
 VALUES %s
 ON CONFLICT (project_id, normalized_url) DO UPDATE SET
     url = excluded.url, title = excluded.title, h1 = excluded.h1, meta_description = excluded.meta_description,
     content_text = excluded.content_text, word_count = excluded.word_count, links_found = excluded.links_found,
-    reason = excluded.reason, error_message = NULL, content_hash = excluded.content_hash,
+    links_followed = excluded.links_followed, reason = excluded.reason, error_message = NULL,
+    content_hash = excluded.content_hash,
     canonical_url = excluded.canonical_url, noindex = excluded.noindex, etag = excluded.etag,
     last_modified = excluded.last_modified, language = excluded.language,
     crawl_method = excluded.crawl_method, http_status = excluded.http_status,
@@ -144,8 +150,8 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
                            THEN excluded.last_changed_at ELSE p.last_changed_at END
 """
 _PAGES_ROW = (
-    "(%s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, "
-    "'success', %s, %s, %s)"
+    "(%s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, "
+    "%s, 'success', %s, %s, %s)"
 )
 _VERSIONS = """
 INSERT INTO page_versions (id, page_id, crawl_id, snapshot_id, content_hash, title, links, headers, hreflang,
@@ -156,12 +162,20 @@ _VERSIONS_ROW = "(%s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %
 _UNCHANGED = """
 UPDATE crawled_pages p
 SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.depth, status = 'success',
+    http_status = CASE WHEN p.status = 'success' THEN p.http_status ELSE 200 END,
     reason = 'unchanged', error_message = NULL, etag = coalesce(v.etag, p.etag),
     last_modified = coalesce(v.last_modified, p.last_modified)
 FROM (VALUES %s) AS v(id, crawl_id, depth, etag, last_modified, at)
 WHERE p.id = v.id
 """
 _UNCHANGED_ROW = "(%s::uuid, %s::uuid, %s::integer, %s, %s, %s::timestamptz)"
+_OUTLINES = """
+UPDATE crawled_pages p
+SET links_found = v.links_found, links_followed = v.links_followed, canonical_url = v.canonical_url, noindex = v.noindex
+FROM (VALUES %s) AS v(id, links_found, links_followed, canonical_url, noindex)
+WHERE p.id = v.id
+"""
+_OUTLINES_ROW = "(%s::uuid, %s::jsonb, %s::jsonb, %s, %s::boolean)"
 _UNFETCHED = """
 INSERT INTO crawled_pages (id, project_id, url, status, reason, error_message, http_status, crawled_at,
     normalized_url, crawl_id, depth)
@@ -190,6 +204,7 @@ def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) 
         [(u.page_id, u.key.crawl_id, depths[u.key], u.etag, u.last_modified, u.fetched_at) for u in unchanged],
         _UNCHANGED_ROW,
     )
+    _insert(db, _OUTLINES, [(u.page_id, *u.outline) for u in unchanged if u.outline], _OUTLINES_ROW)
     _insert(
         db,
         _UNFETCHED,

@@ -65,7 +65,8 @@ def make_celery(settings: Settings) -> Celery:
         # Less than the supervisor's patience; a shift ends by itself within a second of hearing of it.
         worker_soft_shutdown_timeout=20,
         worker_enable_soft_shutdown_on_idle=True,
-        worker_cancel_long_running_tasks_on_connection_loss=True,
+        # A shift outlives a lost broker: it works for the frontier, not for the message. Killing it would cost leases.
+        worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_eta_task_limit=100,
         worker_hijack_root_logger=False,
         worker_send_task_events=True,

@@ -135,6 +135,20 @@ class CurlFetcher:
         self._sent.clear()  # the same list: handles hold its append
         return moments
 
+    def abandon(self) -> None:
+        for curl in self._running:
+            self._multi.remove_handle(curl)  # which also closes the connection it was using
+        unfinished = (*self._running.values(), *self._waiting)
+        for transfer in unfinished:
+            transfer.forget_answer()
+        self._free += unfinished
+        self._running.clear()
+        self._waiting.clear()
+        self._waiting_for.clear()
+        self._finished.clear()
+        self._sent.clear()
+        self._meter.active = 0
+
     def close(self) -> None:
         for curl in self._running:
             self._multi.remove_handle(curl)

@@ -6,7 +6,7 @@ enforced here while bytes arrive, so a hostile answer costs what the limit says 
 
 from collections.abc import Callable
 from socket import AF_INET, AF_INET6, socket
-from time import time
+from time import monotonic, time
 from typing import Any
 
 import pycurl
@@ -72,7 +72,7 @@ class Transfer:
         self._pipewait_set = False
         self._lines: list[bytes] = []
         self._size = 0
-        self._forget_answer()
+        self.forget_answer()
         self.curl = new_handle(options)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         self.curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
@@ -90,13 +90,14 @@ class Transfer:
     def hop(self, url: str) -> None:
         """Go on to where the answer redirects."""
         self.visited += (self.url,)
-        self._forget_answer()
+        self.forget_answer()
         self._clear(url)
 
     def _clear(self, url: str) -> None:
         self.url = url
         self.address = ""
         self.sent_at = 0.0
+        self.head_at = 0.0
         self._sent = False
         self._stopped = None
         self._note = ""
@@ -166,8 +167,11 @@ class Transfer:
         if not self._options.proxy and not self.rule.allows(address, self.target.port, self.target.host):
             self._refused, self._dialled = True, False
             return int(pycurl.PREREQFUNC_ABORT)
+        if self.request.start_by is not None and monotonic() > self.request.start_by:
+            self._stop(Reason.TIMEOUT, "It was too late to send the request.")
+            return int(pycurl.PREREQFUNC_ABORT)
         if self._head_bytes:
-            self._forget_answer()
+            self.forget_answer()
         self._sent = True
         self.address = address
         self.sent_at = time()
@@ -194,6 +198,7 @@ class Transfer:
             self._interim += 1
             many = self._interim > MAX_INTERIM_ANSWERS
             return self._stop(Reason.PROTOCOL, "There are too many interim answers.") if many else None
+        self.head_at = time()
         self._status, self._version, self._headers = status, version, headers
         self._content_type = headers.get("content-type", "")
         if not 200 <= status < 300:
@@ -283,12 +288,14 @@ class Transfer:
             address=self.address,
             http_version=self._version,
             sent_at=self.sent_at,
+            head_at=self.head_at,
             elapsed_seconds=now - self.started_at,
         )
-        self._forget_answer()
+        self.forget_answer()
         return answer
 
-    def _forget_answer(self) -> None:
+    def forget_answer(self) -> None:
+        """Whatever came so far."""
         self._meter.buffered -= self._size
         self._size = 0
         self._chunks = []

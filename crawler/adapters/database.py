@@ -16,6 +16,8 @@ __all__ = ["Cursor", "connect", "cursor", "transaction", "unavailable"]
 _LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
 # A stuck statement or a forgotten transaction must not hold a crawl's rows for ever.
 _SESSION = "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000"
+# A peer that vanished without a word is noticed within half a minute, not after hours.
+_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 
 
 def connect(url: str, pool_size: int = 5) -> Engine:
@@ -25,7 +27,7 @@ def connect(url: str, pool_size: int = 5) -> Engine:
         max_overflow=pool_size,
         pool_pre_ping=True,
         pool_timeout=30,
-        connect_args={"connect_timeout": 5, "options": _SESSION, "application_name": "crawler"},
+        connect_args={"connect_timeout": 5, "options": _SESSION, "application_name": "crawler", **_KEEPALIVE},
     )
 
 

@@ -53,6 +53,19 @@ class EventStream:
         except RedisError as exc:
             log.warning("event_lost", crawl_id=str(crawl_id), type=kind, error=str(exc))
 
+    def highest(self, crawl_id: UUID, percentage: float) -> float:
+        """The highest percentage any process has told of this crawl, this one included."""
+        key = f"{self._prefix}:events:{crawl_id}:progress"
+        try:
+            with self._redis.pipeline(transaction=False) as pipe:
+                pipe.zadd(key, {"shown": percentage}, gt=True)
+                pipe.zscore(key, "shown")
+                pipe.expire(key, KEEP_SECONDS)
+                return float(pipe.execute()[1])
+        except RedisError as exc:
+            log.warning("progress_unknown", crawl_id=str(crawl_id), error=str(exc))
+            return percentage
+
     def read(self, crawl_id: UUID, after: int = 0, wait_seconds: float = 0) -> Iterator[Event]:
         """Events with a number greater than `after`, oldest first; waits for the first if asked to."""
         key = f"{self._prefix}:events:{crawl_id}"

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from crawler.adapters.database import transaction
 from crawler.adapters.tables import hosts
-from crawler.domain.hosts import HostRecord
+from crawler.domain.hosts import HostRecord, Slowdown
 
 
 class HostStore:
@@ -25,6 +25,20 @@ class HostStore:
 
     def save_block(self, host: str, until: datetime, learned_seconds: float, incidents: int) -> None:
         self._save(host, blocked_until=until, learned_seconds=learned_seconds, incidents=incidents)
+
+    def slowdowns(self) -> list[Slowdown]:
+        """Of all hosts that have any."""
+        c = hosts.c
+        any_of = (c.learned_seconds > 0) | (c.blocked_until > func.now()) | c.paused | (c.delay_seconds > 0)
+        with transaction(self._engine) as db:
+            rows = db.execute(select(*(c[name] for name in Slowdown._fields)).where(any_of))
+            return [Slowdown(*row) for row in rows]
+
+    def find_slowdown(self, host: str) -> Slowdown | None:
+        with transaction(self._engine) as db:
+            query = select(*(hosts.c[name] for name in Slowdown._fields)).where(hosts.c.host == host)
+            row = db.execute(query).one_or_none()
+        return Slowdown(*row) if row else None
 
     def save_pause(self, host: str, *, paused: bool) -> None:
         self._save(host, paused=paused)

@@ -1,6 +1,7 @@
 """The ledger beside the hot path: reading it whole, closing it, lowering depths, counting it up."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -52,10 +53,19 @@ class Ledger:
         return [LedgerRow(*row[:7]) for row in found]
 
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
-        """A shorter path was found; says where each URL stands and, if it was stored, what it links to."""
+        """A shorter path was found; says where each URL stands and where it leads."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
-            return [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+            lowered = [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+            stored = [
+                (crawl_id, row.normalized_url, row.depth) for row in lowered if row.fetch_state == FetchState.DONE
+            ]
+            if not stored:
+                return lowered
+            # A statement of its own: it sees the pages of those whom the first had to wait for.
+            pages = execute_values(db, _LOWER_PAGES, sorted(stored), page_size=len(stored), fetch=True)
+            links = {url: (followed, canonical) for url, followed, canonical in pages}
+        return [Lowered(*row[:8], *links.get(row.normalized_url, ())) for row in lowered]
 
     def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]:
         """The URLs whose redirects led here, nearest first."""
@@ -70,6 +80,15 @@ class Ledger:
             for url, key, content_hash, state, reason in rows:
                 found = standing(FetchState(state), Reason(reason) if reason else None)
                 yield SeenPage(key, url, bytes(content_hash) if content_hash else None, found)
+
+    def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
+        """Note on each URL how many other spellings of it the crawl's pages link to."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=5000).execute(text(_SPELLINGS), {"crawl": crawl_id})
+            variants = Counter(key for (href,) in streamed if (key := key_of(href)) is not None)
+            with cursor(connection) as db:
+                rows = [(crawl_id, key, count) for key, count in sorted(variants.items())]
+                execute_values(db, _VARIANTS, rows, page_size=5000)
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]:
         """Counted from rows, not from counters."""
@@ -115,18 +134,17 @@ UPDATE crawl_jobs SET pages_failed = pages_failed - :failed, pages_skipped = pag
 WHERE id = :crawl
 """
 _LOWER = """
-WITH v(crawl_id, normalized_url, depth) AS (VALUES %s),
-lowered AS (
-    UPDATE crawl_discovered_urls u SET depth = v.depth
-    FROM v
-    WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth > v.depth
-    RETURNING u.*
-)
-SELECT l.normalized_url, l.url, l.depth, l.priority, l.seq, l.fetch_state, l.reason, p.links_found
-FROM lowered l
-JOIN crawl_jobs c ON c.id = l.crawl_job_id
-LEFT JOIN crawled_pages p ON l.fetch_state = 'done' AND p.project_id = c.project_id
-    AND p.normalized_url = l.normalized_url
+UPDATE crawl_discovered_urls u SET depth = v.depth
+FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth > v.depth
+RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, u.final_url
+"""
+_LOWER_PAGES = """
+UPDATE crawled_pages p SET depth = v.depth
+FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
+JOIN crawl_jobs c ON c.id = v.crawl_id
+WHERE p.project_id = c.project_id AND p.normalized_url = v.normalized_url
+RETURNING p.normalized_url, coalesce(p.links_followed, p.links_found), p.canonical_url
 """
 _ANCESTORS = """
 WITH RECURSIVE chain AS (
@@ -138,6 +156,19 @@ WITH RECURSIVE chain AS (
     WHERE u.source = 'redirect' AND hop < :hops
 )
 SELECT parent FROM chain WHERE parent IS NOT NULL ORDER BY hop
+"""
+# Few links are left: those to other sites, and the other spellings.
+_SPELLINGS = """
+SELECT DISTINCT link FROM crawl_jobs c
+JOIN crawled_pages p ON p.project_id = c.project_id AND p.crawl_id = c.id AND p.status = 'success'
+CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(p.links_followed, p.links_found)) AS link
+WHERE c.id = :crawl
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u WHERE u.crawl_job_id = c.id AND u.url = link)
+"""
+_VARIANTS = """
+UPDATE crawl_discovered_urls u SET variants = v.variants
+FROM (VALUES %s) AS v(crawl_id, normalized_url, variants)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 """
 _STATISTICS = """
 WITH rows AS (SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :crawl),
@@ -155,6 +186,8 @@ SELECT jsonb_build_object(
         JOIN crawl_jobs c ON c.id = r.crawl_job_id
         JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = r.normalized_url
         WHERE r.fetch_state = 'done'),
+    'merged_links', (SELECT coalesce(sum(variants), 0) FROM rows),
+    'total_links', (SELECT count(*) + coalesce(sum(variants), 0) FROM rows),
     'requests', (SELECT count(*) FROM request_log WHERE crawl_id = :crawl),
     'latency_ms', (SELECT jsonb_build_object(
         'p50', percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),

@@ -1,5 +1,8 @@
 """Connections to Redis, and whether it is one we can trust with a frontier."""
 
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from redis import Redis, exceptions
@@ -10,9 +13,32 @@ from redis.retry import Retry
 from crawler.errors import RedisUnavailable
 
 MAX_SKEW_SECONDS = 5.0
+PERSON_SECONDS = 2.0
+"""How long somebody who waits for an answer is left without one."""
+
+T = TypeVar("T")
 
 
-def connect_redis(url: str) -> Redis:
+class PatientRetry(Retry):
+    """Tries again until so much time has passed, however long each try takes."""
+
+    def __init__(self, patience_seconds: float) -> None:
+        super().__init__(ExponentialBackoff(cap=1, base=0.1), retries=-1)
+        self._patience_seconds = patience_seconds
+
+    def call_with_retry(self, do: Callable[[], T], fail: Callable[..., Any], *args: Any, **options: Any) -> T:
+        give_up = monotonic() + self._patience_seconds
+
+        def fail_in_time(error: Exception, *count: int) -> None:
+            fail(error, *count)
+            if monotonic() >= give_up:
+                raise error
+
+        return super().call_with_retry(do, fail_in_time, *args, **options)
+
+
+def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
+    """A worker has more patience than a person: its leases hold, so the answers it has are worth keeping."""
     keepalive = {} if url.startswith("unix") else {"socket_keepalive": True}
     return Redis.from_url(
         url,
@@ -20,7 +46,7 @@ def connect_redis(url: str) -> Redis:
         socket_connect_timeout=5,
         health_check_interval=25,
         # A command whose answer was lost may have run: scripts are fenced by tokens, so asking again is safe.
-        retry=Retry(ExponentialBackoff(cap=2, base=0.1), retries=3),
+        retry=PatientRetry(patience_seconds),
         retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
         **keepalive,
     )

@@ -27,9 +27,10 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     crawl:C:hosts     zset  L H -> ms: pairs at which something waits
     crawl:C:seen      hash  digest -> depth
 
-    host:H            hash  last request (last gap, prev_last prev_gap), hold hold_token until `sent` comes, blocked,
-                            learned robots floor (gaps), robots_until robots_lease robots_token, turn turn_until,
-                            incidents, paused, capped. Times and gaps in ms
+    host:H            hash  times (last gap hold prev_last prev_gap hold_token: the last request, the gap after it, how
+                            long nobody may ask until `sent` comes for that token, and what was so before it),
+                            blocked, learned robots floor (gaps), robots_until robots_lease robots_token,
+                            turn turn_until (whose request is next), capped (a pair waits for a slot), incidents, paused
     host:H:flying     zset  token -> lease deadline: requests in flight, of all crawls
     host:H:waiters    zset  L C -> ms last served: whose turn it is
 

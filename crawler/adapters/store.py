@@ -1,7 +1,7 @@
 """Projects, crawls and keys in Postgres: rows to values and back."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +22,7 @@ _PROJECT_COLUMNS = [t.projects.c[name] for name in Project.model_fields]
 _CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
+_END_GRACE = timedelta(seconds=15)
 
 
 def _project(row: Row[Any]) -> Project:
@@ -179,6 +180,21 @@ class Store:
         with transaction(self.engine) as db:
             rows = db.execute(
                 select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.status.in_(_OPEN)).order_by(t.crawl_jobs.c.id)
+            )
+            return [_crawl(row) for row in rows]
+
+    def take_half_ended(self) -> list[CrawlJob]:
+        """Each is handed out 15 s after its end, then at ever longer intervals: the comparison may only be slow."""
+        c = t.crawl_jobs.c
+        waited = func.now() - c.updated_at
+        half_its_age = (func.now() - c.completed_at) / 2
+        with transaction(self.engine) as db:
+            rows = db.execute(
+                update(t.crawl_jobs)
+                .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
+                .where(c.completed_at > func.now() - timedelta(days=1), waited > _END_GRACE, waited > half_its_age)
+                .values(updated_at=func.now())
+                .returning(*_CRAWL_COLUMNS)
             )
             return [_crawl(row) for row in rows]
 

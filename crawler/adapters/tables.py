@@ -190,6 +190,7 @@ crawled_pages = Table(
     Column("content_text", Text),
     Column("word_count", Integer),
     _json("links_found", "[]"),
+    Column("links_followed", JSONB),  # those that nofollow left; null when that is all of them
     _now("crawled_at"),
     Column("status", String(20), nullable=False, server_default="success"),
     Column("reason", String(24)),
@@ -431,6 +432,7 @@ hosts = Table(
     Column("robots_text", LargeBinary),
     _when("robots_fetched_at"),
     _when("robots_failing_since"),
+    Column("robots_failure", String(24)),
     _now("updated_at"),
 )
 

@@ -20,6 +20,8 @@ class FetchRequest:
     """Followed inside the fetcher, each hop under the egress rule. Pages use 0: their hops go through the frontier."""
     opened: tuple[str, int] | None = None
     """A host and port that may be dialled for this request although its address is not public."""
+    start_by: float | None = None
+    """Monotonic time after which it is not sent any more, but fails as a timeout: its turn at the host is over."""
     context: Any = None
     """Handed back untouched with the result."""
 
@@ -50,4 +52,6 @@ class FetchResult:
     http_version: str = ""
     sent_at: float = 0.0
     """Unix time at which the server can have seen the request (not when it was handed to us)."""
+    head_at: float = 0.0
+    """Unix time at which the answer's head was here: by then the server has seen the request. 0 when none came."""
     elapsed_seconds: float = 0.0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from crawler.domain.crawls import FetchState
@@ -70,6 +70,8 @@ class StoredPage(NamedTuple):
     byte_length: int
     version_id: UUID
     fetched_at: datetime
+    links_followed: str | None = None
+    """Those that nofollow left; None when that is all of them."""
 
 
 class Version(NamedTuple):
@@ -96,6 +98,15 @@ class Snapshot(NamedTuple):
     fetched_at: datetime
 
 
+class Outline(NamedTuple):
+    """What a page says beside its content, and may change without it."""
+
+    links_found: str
+    links_followed: str | None
+    canonical_url: str | None
+    noindex: bool
+
+
 class Unchanged(NamedTuple):
     """A page that is what it was: only its dates and validators move."""
 
@@ -104,6 +115,8 @@ class Unchanged(NamedTuple):
     etag: str | None
     last_modified: str | None
     fetched_at: datetime
+    outline: Outline | None = None
+    """None when it is as it was, or came without its body."""
 
 
 class Unfetched(NamedTuple):
@@ -156,7 +169,9 @@ class Previous(NamedTuple):
     last_modified: str | None
     content_hash: bytes | None
     version_id: UUID | None
-    links_found: list[Any]
+    links_followed: list[str]
+    canonical_url: str | None
+    noindex: bool
 
 
 class LedgerRow(NamedTuple):
@@ -170,7 +185,7 @@ class LedgerRow(NamedTuple):
 
 
 class Lowered(NamedTuple):
-    """A URL whose depth fell, and what it links to if it is stored."""
+    """A URL whose depth fell, and where it leads."""
 
     normalized_url: str
     url: str
@@ -179,7 +194,11 @@ class Lowered(NamedTuple):
     seq: int
     fetch_state: str
     reason: str | None
-    links_found: list[str] | None
+    final_url: str | None
+    """Where it redirects."""
+    links_followed: list[str] | None = None
+    """If it is stored, as is the next."""
+    canonical_url: str | None = None
 
 
 @dataclass(slots=True)

@@ -4,6 +4,8 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from crawler.domain.reasons import Reason
+
 DAY_SECONDS = 86_400.0
 MAX_BLOCK_SECONDS = DAY_SECONDS
 FIRST_BLOCK_SECONDS = 60.0
@@ -29,6 +31,11 @@ ROBOTS_HOLD_SECONDS = 1800.0
 ROBOTS_RETRY_SECONDS = 60.0
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
 """RFC 9309: a copy is not used longer without asking again."""
+
+ABSENT = frozenset({Reason.DNS, Reason.CONNECT, Reason.TLS})
+"""Failures that are the host's own, whatever was asked for."""
+ROBOTS_STREAK_SECONDS = 600.0
+"""A failure so long after the last time we could have asked is a new one."""
 
 _SECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:,|$)").match
 
@@ -88,6 +95,21 @@ def retry_delay(attempt: int, jitter: float) -> float:
 def robots_given_up(held_seconds: float) -> bool:
     """Whether a host has been held long enough for its URLs to be `robots_unreachable`."""
     return held_seconds >= ROBOTS_HOLD_SECONDS
+
+
+def robots_wait(failure: Reason | None, held_seconds: float) -> float | None:
+    """Seconds until robots.txt is asked for again after it could not be read; None when its host is given up.
+
+    Where nobody answers, nobody's pages could be had either: it is tried as often as a page would be.
+    """
+    if failure not in ABSENT:
+        return None if robots_given_up(held_seconds) else ROBOTS_RETRY_SECONDS
+    tried = 0.0
+    for attempt in range(1, MAX_RETRIES + 1 if failure is not Reason.TLS else 1):
+        if held_seconds < tried + FIRST_RETRY_SECONDS / 2:
+            return retry_delay(attempt, 0.0)
+        tried += retry_delay(attempt, 0.0)
+    return None
 
 
 def _jittered(seconds: float, jitter: float) -> float:

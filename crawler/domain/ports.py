@@ -1,6 +1,6 @@
 """What the handlers need from the outside, as protocols. One contract suite per port."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -35,6 +35,9 @@ class Fetcher(Protocol):
 
     def sent(self) -> list[tuple[FetchRequest, float]]:
         """Requests that went onto the wire since the last call, and when (unix time)."""
+
+    def abandon(self) -> None:
+        """Break off every request; none of them has a result."""
 
     def close(self) -> None: ...
 
@@ -165,6 +168,9 @@ class CrawlStore(Protocol):
 
     def open_crawls(self) -> list[CrawlJob]: ...
 
+    def take_half_ended(self) -> list[CrawlJob]:
+        """Crawls that are over and were not compared since: whoever ended them may have died on the way."""
+
     def change_crawl(self, old: CrawlJob, new: CrawlJob) -> CrawlJob: ...
 
     def save_stats(self, crawl_id: UUID, stats: dict[str, Any]) -> CrawlJob: ...
@@ -180,6 +186,9 @@ class Events(Protocol):
 
 class BatchWriter(Protocol):
     """The engine's commit."""
+
+    def check(self) -> None:
+        """Raises when nothing could be stored now."""
 
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]: ...
 
@@ -204,6 +213,8 @@ class Ledger(Protocol):
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]: ...
 
     def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]: ...
+
+    def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None: ...
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]: ...
 

@@ -41,8 +41,10 @@ class ControlCrawl:
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
         cancelled = self._store.change_crawl(crawl, crawl.cancel(self._clock()))
-        self._frontier.close_crawl(crawl_id)
+        # Paused at once, closed last: a crash in between leaves an open frontier, which the reconciler finds.
+        self._frontier.pause_crawl(crawl_id, paused=True)
         self._ledger.close_rest(crawl_id, Reason.CANCELLED)
+        self._frontier.close_crawl(crawl_id)
         self._events.publish(crawl_id, "completed", {"status": cancelled.status.value})
         return self._store.get_crawl(crawl_id)
 

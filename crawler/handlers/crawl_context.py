@@ -32,7 +32,7 @@ class CrawlContext:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the homepage is stored. Until then a redirect may move the scope, and the homepage choose a preset."""
+        """Whether the homepage is stored: until then a redirect may move the scope, and it may choose a preset."""
         return self.facts.crawl.pages_crawled > 0 or not self.follows_links
 
     def key(self, url: Url) -> str:

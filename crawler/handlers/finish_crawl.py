@@ -1,19 +1,26 @@
 """End a crawl, once: decide why it ended, close its ledger, count it up, tell the rest of the house."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.frontier import CrawlStats, Wait
 from crawler.domain.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
+from crawler.domain.urls import QueryRule, Url, normalize, read
 from crawler.errors import InvalidTransition
 from crawler.handlers.open_frontier import entry_of
 
 log = telemetry.logger(__name__)
 
+MAX_HOSTS_LOOKED_AT = 200
+
 _SEED_REACHED = {FetchState.DONE.value}
+_STAY_AWAY = frozenset({Wait.BLOCKED, Wait.RETRY})
+_TOO_LATE = frozenset({EndReason.MAX_DURATION, EndReason.BLOCKED})
 
 
 class FinishCrawl:
@@ -42,16 +49,30 @@ class FinishCrawl:
         if self._is_overdue(crawl):
             return EndReason.MAX_DURATION
         stats = self._frontier.stats(crawl.id)
-        if stats is None or not stats.finished:
+        if stats is None:
             return None
+        if not stats.finished:
+            return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
         waiting = self._ledger.count_queued(crawl.id)
         if waiting and stats.budget_left > 0 and self._bring_back(crawl):
             return None
         return EndReason.MAX_PAGES if waiting else EndReason.EXHAUSTED
 
     def _is_overdue(self, crawl: CrawlJob) -> bool:
-        started = crawl.started_at or crawl.created_at
-        return self._clock() - started > timedelta(seconds=crawl.config.max_duration_seconds)
+        return self._seconds_left(crawl) < 0
+
+    def _seconds_left(self, crawl: CrawlJob) -> float:
+        spent = self._clock() - (crawl.started_at or crawl.created_at)
+        return crawl.config.max_duration_seconds - spent.total_seconds()
+
+    def _is_blocked(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
+        """Whether every host that is left asked us to stay away for longer than the crawl may last."""
+        if stats.leased or stats.paused or stats.building:
+            return False
+        left = self._seconds_left(crawl)
+        waits = self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT)
+        too_long = [wait for wait in waits if wait.why in _STAY_AWAY and (wait.due_seconds or 0.0) > left]
+        return bool(too_long) and sum(wait.queued for wait in too_long) >= stats.queued
 
     def _bring_back(self, crawl: CrawlJob) -> bool:
         """URLs the ledger holds and the frontier lost (a page that changed between a crash and its repeat)."""
@@ -69,14 +90,45 @@ class FinishCrawl:
             done = self._store.change_crawl(crawl, ended)
         except InvalidTransition:
             return self._store.get_crawl(crawl.id)
-        leftover = Reason.HOST_BLOCKED if end_reason is EndReason.MAX_DURATION else Reason.MAX_PAGES
-        self._ledger.close_rest(crawl.id, leftover)
+        return self.wind_up(done)
+
+    def wind_up(self, crawl: CrawlJob) -> CrawlJob:
+        """What follows the end of a crawl. Safe to repeat: the reconciler does so for whoever died in here."""
+        self._ledger.close_rest(crawl.id, _leftover(crawl))
         self._frontier.close_crawl(crawl.id)
+        if crawl.status is CrawlStatus.CANCELLED:
+            return crawl
+        self._ledger.count_variants(crawl.id, _keys(crawl))
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id))
-        self._events.publish(crawl.id, "completed", {"status": done.status.value, "pages_crawled": done.pages_crawled})
+        self._events.publish(crawl.id, "completed", _result(done))
         self._hints.after_crawl(crawl.id)
         log.info("crawl_ended", crawl_id=str(crawl.id), status=done.status.value, pages=done.pages_crawled)
         return done
+
+
+def _leftover(crawl: CrawlJob) -> Reason:
+    """Why URLs that still wait will not be fetched."""
+    if crawl.status is CrawlStatus.CANCELLED:
+        return Reason.CANCELLED
+    too_late = crawl.status is CrawlStatus.FAILED or crawl.end_reason in _TOO_LATE
+    return Reason.HOST_BLOCKED if too_late else Reason.MAX_PAGES
+
+
+def _result(crawl: CrawlJob) -> dict[str, Any]:
+    told = ("status", "end_reason", "error_message", "pages_crawled", "pages_failed", "pages_skipped")
+    result = crawl.model_dump(mode="json", include=set(told))
+    return {**result, "progress": 100.0} if crawl.status is CrawlStatus.COMPLETED else result
+
+
+def _keys(crawl: CrawlJob) -> Callable[[str], str | None]:
+    """How this crawl tells pages apart."""
+    rule = QueryRule.of(crawl.config)
+
+    def key_of(href: str) -> str | None:
+        url = read(href)
+        return normalize(url, rule) if isinstance(url, Url) else None
+
+    return key_of
 
 
 def _why_no_seed(crawl: CrawlJob, state: str, reason: str | None, error: str | None) -> str:

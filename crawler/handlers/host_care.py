@@ -6,28 +6,31 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from crawler import telemetry
-from crawler.domain.clock import Clock
+from crawler.domain.clock import Clock, from_ms
 from crawler.domain.fetching import FetchResult
-from crawler.domain.frontier import Lease
+from crawler.domain.frontier import HostState, Lease
 from crawler.domain.hosts import HostRecord
 from crawler.domain.politeness import (
+    ABSENT,
     ROBOTS_FRESH_SECONDS,
     ROBOTS_HOLD_SECONDS,
     ROBOTS_RETRY_SECONDS,
+    ROBOTS_STREAK_SECONDS,
     block_seconds,
     learned_delay,
     retry_after,
-    robots_given_up,
+    robots_wait,
 )
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.robots import Robots, RobotsPolicy, robots_policy
-from crawler.domain.urls import Url
+from crawler.domain.urls import Url, read
 from crawler.handlers.crawl_context import CrawlContext
 
 log = telemetry.logger(__name__)
 
 MAX_CACHED = 5000
+MAX_ROBOTS_HOPS = 5
 
 
 class HostStore(Protocol):
@@ -51,8 +54,20 @@ _UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, "robots.txt could not be 
 
 class _Known(NamedTuple):
     robots: Robots | None
-    """None: unreachable."""
-    fetched_at: datetime
+    """None: given up."""
+    failure: Reason | None = None
+    """Why there was no answer, of a host that was given up."""
+
+    @property
+    def given_up(self) -> RobotsAnswer:
+        if self.failure not in ABSENT:
+            return _UNREACHABLE
+        return RobotsAnswer(self.failure, "nobody answered when robots.txt was asked for")
+
+
+class _Hop(NamedTuple):
+    url: str
+    hops: int
 
 
 class HostCare:
@@ -70,6 +85,7 @@ class HostCare:
         self._agent = user_agent
         self._jitter = jitter
         self._known: dict[str, _Known] = {}
+        self._hops: dict[str, _Hop] = {}
 
     # -- robots.txt -------------------------------------------------------------------------
 
@@ -90,7 +106,7 @@ class HostCare:
         if known is None:
             return _UNKNOWN
         if known.robots is None:
-            return _UNREACHABLE
+            return known.given_up
         if known.robots.permits(url, self._agent):
             return _GO
         return RobotsAnswer(Reason.ROBOTS, known.robots.allows(url, self._agent)[1])
@@ -104,9 +120,16 @@ class HostCare:
         self._known.pop(host, None)
         self._frontier.set_robots(host, 0, 0)
 
+    def robots_url(self, lease: Lease) -> str:
+        """Where a host's robots.txt is asked for: at its usual place, or where redirects have led so far."""
+        hop = self._hops.get(lease.host)
+        return hop.url if hop else lease.url
+
     def read_robots(self, lease: Lease, result: FetchResult) -> None:
         """A robots.txt was asked for; the host's pages wait for this."""
         host, now = lease.host, self._clock()
+        if self._redirected(host, result):
+            return
         policy = robots_policy(result.status, result.failure)
         if policy is RobotsPolicy.HOLD:
             self._hold(host, result, now)
@@ -114,26 +137,49 @@ class HostCare:
         body = result.body if policy is RobotsPolicy.PARSE else b""
         record = HostRecord(result.status or None, body, now, None)
         self._hosts.save_robots(host, record)
-        known = self._remember(host, Robots.parse(body), now)
-        assert known.robots is not None
-        delay = known.robots.crawl_delay(self._agent) or 0.0
+        robots = Robots.parse(body)
+        self._remember(host, _Known(robots))
+        delay = robots.crawl_delay(self._agent) or 0.0
         self._frontier.set_robots(host, ROBOTS_FRESH_SECONDS, delay)
         log.info("robots_read", host=host, status=result.status, policy=policy.value, delay_seconds=delay)
 
+    def _redirected(self, host: str, result: FetchResult) -> bool:
+        """A redirect is a request of its own, in its own turn: the host still needs its robots.txt, so it comes."""
+        last = self._hops.pop(host, None)
+        hops = last.hops + 1 if last else 1
+        target = read(result.location, result.url) if result.location else None
+        if not isinstance(target, Url) or hops > MAX_ROBOTS_HOPS:
+            return False
+        if len(self._hops) >= MAX_CACHED:
+            self._hops.clear()
+        self._hops[host] = _Hop(target.href, hops)
+        return True
+
     def _hold(self, host: str, result: FetchResult, now: datetime) -> None:
-        """Ask again in a minute; after half an hour the host's URLs are given up, not fetched."""
-        record = self._hosts.find_host(host)
-        since = (record.robots_failing_since if record else None) or now
-        self._hosts.save_robots(host, HostRecord(result.status or None, None, None, since))
+        """Ask again later; in the end the host's URLs are given up, not fetched."""
+        state = self._frontier.host(host)
+        since = self._failing_since(host, state, now)
+        record = HostRecord(result.status or None, None, now, since, result.failure)
+        self._hosts.save_robots(host, record)
         self._known.pop(host, None)
-        if robots_given_up((now - since).total_seconds()):
-            self._remember(host, None, now)
-            self._frontier.set_robots(host, ROBOTS_HOLD_SECONDS, 0)
+        wait = robots_wait(result.failure, (now - since).total_seconds())
+        if wait is None:
+            self._remember(host, _Known(None, result.failure))
+            absent = result.failure in ABSENT
+            self._frontier.set_robots(host, ROBOTS_RETRY_SECONDS if absent else ROBOTS_HOLD_SECONDS, 0)
         else:
-            state = self._frontier.host(host)
-            seconds = retry_after(result.headers.get("retry-after"), now) or ROBOTS_RETRY_SECONDS
+            seconds = retry_after(result.headers.get("retry-after"), now) or wait
             self._frontier.block_host(host, seconds, state.learned_ms / 1000, state.incidents)
         log.warning("robots_unreachable", host=host, status=result.status, error=result.error, since=str(since))
+
+    def _failing_since(self, host: str, state: HostState, now: datetime) -> datetime:
+        """Since when nobody could read it; a failure of last week is another matter."""
+        record = self._hosts.find_host(host)
+        if record is None or record.robots_failing_since is None or record.robots_fetched_at is None:
+            return now
+        might_have_asked = max(record.robots_fetched_at, from_ms(state.blocked_until_ms))
+        fresh = (now - might_have_asked).total_seconds() < ROBOTS_STREAK_SECONDS
+        return record.robots_failing_since if fresh else now
 
     def _load(self, host: str) -> _Known | None:
         record = self._hosts.find_host(host)
@@ -142,34 +188,40 @@ class HostCare:
         now = self._clock()
         failing = record.robots_failing_since
         if failing is not None:
-            given_up = robots_given_up((now - failing).total_seconds())
-            return self._remember(host, None, now) if given_up else None
+            failure = Reason(record.robots_failure) if record.robots_failure else None
+            given_up = robots_wait(failure, (now - failing).total_seconds()) is None
+            return self._remember(host, _Known(None, failure)) if given_up else None
         if record.robots_fetched_at is None:
             return None
-        return self._remember(host, Robots.parse(record.robots_text or b""), record.robots_fetched_at)
+        return self._remember(host, _Known(Robots.parse(record.robots_text or b"")))
 
-    def _remember(self, host: str, robots: Robots | None, fetched_at: datetime) -> _Known:
+    def _remember(self, host: str, known: _Known) -> _Known:
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
-        known = self._known[host] = _Known(robots, fetched_at)
+        self._known[host] = known
         return known
 
     # -- complaints -------------------------------------------------------------------------
 
-    def back_off(self, host: str, header: str | None) -> float:
+    def back_off(self, lease: Lease, header: str | None) -> float:
         """A 429 or 503: block the host and slow it down; other hosts are untouched. Seconds of the block."""
-        now = self._clock()
+        host, now = lease.host, self._clock()
         state = self._frontier.host(host)
-        now_ms = int(now.timestamp() * 1000)
-        if state.blocked_until_ms > now_ms:
-            # Answers of requests that were already under way belong to the incident that caused the block.
-            return (state.blocked_until_ms - now_ms) / 1000
+        asked = retry_after(header, now)
+        left = (state.blocked_until_ms - lease.claimed_ms) / 1000
+        if left > 0:
+            # It was under way when the host was blocked, so its answer belongs to that incident.
+            if asked is not None and asked > left:
+                self._block(host, asked, state.learned_ms / 1000, state.incidents, now)
+            return max(left, asked or 0.0)
         incidents = state.incidents + 1
-        seconds = retry_after(header, now)
-        if not seconds:
-            seconds = block_seconds(incidents, self._jitter())
-        learned = learned_delay(state.learned_ms / 1000, max(state.robots_ms, state.floor_ms) / 1000)
+        learned = learned_delay(state.learned_ms / 1000, lease.gap_ms / 1000)
+        # However soon it says: not before the gap it taught us.
+        seconds = block_seconds(incidents, self._jitter()) if asked is None else max(asked, learned)
+        self._block(host, seconds, learned, incidents, now)
+        return seconds
+
+    def _block(self, host: str, seconds: float, learned: float, incidents: int, now: datetime) -> None:
         self._frontier.block_host(host, seconds, learned, incidents)
         self._hosts.save_block(host, now + timedelta(seconds=seconds), learned, incidents)
         log.warning("host_blocked", host=host, seconds=round(seconds, 1), incidents=incidents, delay_seconds=learned)
-        return seconds

@@ -1,9 +1,8 @@
 """A shorter path was found: lower the ledger's depths, and admit what was too deep before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
-from crawler.domain.crawls import FetchState
 from crawler.domain.frontier import Entry, Kind, score
 from crawler.domain.ledger import Lowered
 from crawler.domain.ports import Frontier, Ledger
@@ -23,7 +22,7 @@ class LowerDepths:
         while depths:
             rows = self._ledger.lower_depths(context.crawl.id, list(depths.items()))
             self._readmit(context, [row for row in rows if row.reason == Reason.MAX_DEPTH])
-            depths = self._children(context, [row for row in rows if row.fetch_state == FetchState.DONE])
+            depths = self._children(context, rows)
 
     def _readmit(self, context: CrawlContext, rows: list[Lowered]) -> None:
         within = [row for row in rows if _admitted(context, row)]
@@ -36,15 +35,15 @@ class LowerDepths:
         )
 
     def _children(self, context: CrawlContext, rows: list[Lowered]) -> dict[str, int]:
-        """Links of stored pages, one deeper than the page is now, that the frontier knows as deeper still."""
+        """Where these lead, as deep as that is now, if the frontier knows it as deeper still."""
         leads: dict[bytes, tuple[str, int]] = {}
         for row in rows:
-            for href in row.links_found or ():
+            for href, depth in _leads(row):
                 url = read(href)
                 if isinstance(url, Url):
-                    candidate = context.scope.candidate(url, row.depth + 1)
-                    depth = min(row.depth + 1, leads.get(candidate.digest, ("", row.depth + 1))[1])
-                    leads[candidate.digest] = (candidate.normalized, depth)
+                    candidate = context.scope.candidate(url, depth)
+                    shortest = min(depth, leads.get(candidate.digest, ("", depth))[1])
+                    leads[candidate.digest] = (candidate.normalized, shortest)
         return self._lower_seen(context.crawl.id, leads)
 
     def _lower_seen(self, crawl_id: UUID, leads: dict[bytes, tuple[str, int]]) -> dict[str, int]:
@@ -53,6 +52,16 @@ class LowerDepths:
         lower = [d for d, seen in zip(digests, known, strict=True) if seen is not None and seen > leads[d][1]]
         self._frontier.discover(crawl_id, [Entry(d, "", "", leads[d][1], -1) for d in lower])
         return {leads[d][0]: leads[d][1] for d in lower}
+
+
+def _leads(row: Lowered) -> Iterator[tuple[str, int]]:
+    """A redirect's target is as deep as the redirect, all else one deeper."""
+    if row.reason == Reason.REDIRECTED and row.final_url:
+        yield row.final_url, row.depth
+    if row.canonical_url:
+        yield row.canonical_url, row.depth + 1
+    for href in row.links_followed or ():
+        yield href, row.depth + 1
 
 
 def _admitted(context: CrawlContext, row: Lowered) -> bool:

@@ -40,6 +40,9 @@ class OpenFrontier:
     def __call__(self, crawl: CrawlJob) -> None:
         """Afterwards the frontier holds what the ledger says is queued, and knows what was seen."""
         limits = limits_of(crawl)
+        if crawl.paused:  # before there is anything to claim
+            self._frontier.open_crawl(crawl.id, limits)
+            self._frontier.pause_crawl(crawl.id, paused=True)
         fetched = crawl.pages_crawled + crawl.pages_failed + crawl.pages_skipped
         self._frontier.rebuild(
             crawl.id,
@@ -49,8 +52,6 @@ class OpenFrontier:
             pages_left=limits.max_pages - crawl.pages_crawled,
             fetches_left=max(limits.max_fetches - fetched, limits.max_pages - crawl.pages_crawled),
         )
-        if crawl.paused:
-            self._frontier.pause_crawl(crawl.id, paused=True)
         log.info("frontier_opened", crawl_id=str(crawl.id))
 
     def _seen(self, crawl_id: UUID) -> Iterator[tuple[bytes, int]]:

@@ -5,6 +5,7 @@ from typing import Any
 from crawler import telemetry
 from crawler.domain.fetching import FetchRequest, FetchResult
 from crawler.domain.frontier import End
+from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.sitemaps import MAX_BYTES, parse_sitemap
 from crawler.domain.urls import Url, read
 from crawler.handlers.settle_page import Settled
@@ -12,16 +13,21 @@ from crawler.handlers.settle_page import Settled
 log = telemetry.logger(__name__)
 
 MAX_INDEX_DEPTH = 2
+"""Levels of indexes; a redirect counts as one."""
+MAX_HOPS = 5
 MAX_CHILDREN = 500
 
 
 def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> FetchRequest:
-    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, max_redirects=5, opened=opened, context=ticket)
+    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, opened=opened, context=ticket)
 
 
-def settle_sitemap(settled: Settled, result: FetchResult) -> Settled:
+def settle_sitemap(settled: Settled, result: FetchResult, judgement: Judgement) -> Settled:
     """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
-    settled.end = End.DROPPED
+    settled.end = End.RETRY if judgement.verdict is Verdict.RETRY else End.DROPPED
+    if judgement.verdict is Verdict.REDIRECT and settled.lease.hops < MAX_HOPS:
+        target = read(judgement.target, result.url)
+        settled.sitemaps = [target.href] if isinstance(target, Url) else []
     if result.failure is not None or result.status != 200:
         log.info("sitemap_unread", url=result.url, status=result.status, error=result.error)
         return settled

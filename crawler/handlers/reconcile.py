@@ -11,13 +11,14 @@ from crawler.domain.ledger import Request, UrlKey
 from crawler.domain.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
-from crawler.errors import InvalidTransition
+from crawler.errors import InvalidTransition, NotFound
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.open_frontier import OpenFrontier
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import SettleBatch
 from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.tend_hosts import TendHosts
 
 log = telemetry.logger(__name__)
 
@@ -37,6 +38,7 @@ class Reconcile:
         seed_crawl: SeedCrawl,
         open_frontier: OpenFrontier,
         finish_crawl: FinishCrawl,
+        tend_hosts: TendHosts,
         hints: Hints,
         clock: Clock,
     ) -> None:
@@ -48,15 +50,24 @@ class Reconcile:
         self._seed_crawl = seed_crawl
         self._open_frontier = open_frontier
         self._finish_crawl = finish_crawl
+        self._tend_hosts = tend_hosts
         self._hints = hints
         self._clock = clock
 
     def __call__(self) -> None:
-        for crawl in self._store.open_crawls():
+        # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
+        self._tend_hosts()
+        in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
+        crawls = self._store.open_crawls()
+        for crawl in crawls:
             if crawl.status is CrawlStatus.PENDING:
                 self._start_forgotten(crawl)
             else:
                 self._look_after(crawl)
+        for crawl_id in set(in_frontier) - {crawl.id for crawl in crawls}:
+            self._close(crawl_id)
+        for crawl in self._store.take_half_ended():
+            self._end_wholly(crawl)
         self._record_lost_requests()
         for lane in Lane:
             pairs, _ = self._frontier.due(lane, 1)
@@ -73,16 +84,37 @@ class Reconcile:
         log.warning("pending_crawl_started", crawl_id=str(crawl.id))
 
     def _look_after(self, crawl: CrawlJob) -> None:
-        if self._frontier.stats(crawl.id) is None:
+        stats = self._frontier.stats(crawl.id)
+        if stats is None:
             log.warning("frontier_lost", crawl_id=str(crawl.id))
             self._open_frontier(crawl)
             return
+        if stats.paused != crawl.paused:  # whoever paused or resumed it could not reach Redis
+            self._frontier.pause_crawl(crawl.id, paused=self._store.get_crawl(crawl.id).paused)
         reaped = self._frontier.reap(crawl.id)
         if reaped:
             telemetry.leases_expired.inc(len(reaped))
             log.warning("leases_expired", crawl_id=str(crawl.id), count=len(reaped))
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
         self._finish_crawl(crawl.id)
+
+    def _end_wholly(self, crawl: CrawlJob) -> None:
+        log.warning("half_ended_crawl", crawl_id=str(crawl.id))
+        if crawl.stats:  # only the last message was lost
+            self._hints.after_crawl(crawl.id)
+        else:
+            self._finish_crawl.wind_up(crawl)
+
+    def _close(self, crawl_id: UUID) -> None:
+        """The crawl is over, or gone with its project, and whoever ended it died before Redis heard of it."""
+        try:
+            crawl = self._store.get_crawl(crawl_id)
+        except NotFound:
+            self._frontier.close_crawl(crawl_id)
+            return
+        if crawl.status.is_over:
+            log.warning("frontier_left_open", crawl_id=str(crawl_id))
+            self._finish_crawl.wind_up(crawl)
 
     def _bury(self, crawl_id: UUID, leases: list[Lease]) -> None:
         """URLs that took three workers down with them are failed, so that the fourth lives."""

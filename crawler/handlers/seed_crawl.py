@@ -6,17 +6,20 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.frontier import Lane
-from crawler.domain.ports import CrawlStore, Hints
+from crawler.domain.ports import CrawlStore, Events, Hints
 from crawler.handlers.open_frontier import OpenFrontier
 
 log = telemetry.logger(__name__)
 
 
 class SeedCrawl:
-    def __init__(self, store: CrawlStore, open_frontier: OpenFrontier, hints: Hints, clock: Clock) -> None:
+    def __init__(
+        self, store: CrawlStore, open_frontier: OpenFrontier, hints: Hints, events: Events, clock: Clock
+    ) -> None:
         self._store = store
         self._open_frontier = open_frontier
         self._hints = hints
+        self._events = events
         self._clock = clock
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
@@ -27,6 +30,7 @@ class SeedCrawl:
         started = self._store.change_crawl(crawl, crawl.start(self._clock()))
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
         self._open_frontier(started)
+        self._events.publish(crawl_id, "status", {"status": started.status.value, "paused": started.paused})
         self._hints.fetch(Lane.HTTP)
         log.info("crawl_started", crawl_id=str(crawl_id), project_id=str(crawl.project_id), seed=crawl.seed_url)
         return started

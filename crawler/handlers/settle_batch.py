@@ -15,6 +15,7 @@ from crawler.errors import DatabaseUnavailable
 from crawler.handlers.follow_links import Children, FollowLinks
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.tell_news import TellNews
 
 log = telemetry.logger(__name__)
 
@@ -32,6 +33,7 @@ class SettleBatch:
         ledger: Ledger,
         follow: FollowLinks,
         lower: LowerDepths,
+        news: TellNews,
         *,
         patience_seconds: float,
         failpoint: Failpoint,
@@ -41,6 +43,7 @@ class SettleBatch:
         self._ledger = ledger
         self._follow = follow
         self._lower = lower
+        self._news = news
         self._patience_seconds = patience_seconds
         self._failpoint = failpoint
 
@@ -48,58 +51,74 @@ class SettleBatch:
         """Commit and complete; returns how many URLs the frontier newly queued."""
         if not batch:
             return 0
-        batch = [self._break_redirect_loop(settled) for settled in batch]
+        try:
+            return self._settle([self._break_redirect_loop(settled) for settled in batch])
+        except BaseException:
+            _forget_handed_on(batch)
+            raise
+
+    def _settle(self, batch: Sequence[Settled]) -> int:
+        depths: Depths = {}
         with telemetry.batch_seconds.time():
-            written, children = self._write_patiently(batch)
+            written, children = self._write_patiently(batch, depths)
         self._failpoint("after_commit")
         queued = self._complete(written, children)
         self._failpoint("after_complete")
+        self._news.pages(written, depths)
+        self._news.progress({settled.key.crawl_id for settled in written})
         return queued
 
-    def _write_patiently(self, batch: Sequence[Settled]) -> tuple[Sequence[Settled], Children]:
+    def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
         """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
         give_up = time.monotonic() + self._patience_seconds
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return self._write(batch)
+                return self._write(batch, told)
             except DatabaseUnavailable as exc:
                 if time.monotonic() + pause > give_up:
                     self._frontier.release([settled.lease for settled in batch])
                     raise
+                _forget_handed_on(batch)
                 log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
                 time.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
 
-    def _write(self, batch: Sequence[Settled]) -> tuple[Sequence[Settled], Children]:
+    def _write(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
+        """`told` gets the depth of each URL that ended."""
         children = Children([], {})
 
         def find_children(depths: Depths) -> list[Found]:
             nonlocal children
+            told.update(depths)
             children = self._follow(batch, depths)
             return children.found
 
         try:
             self._writer.write(_rows(batch), find_children)
         except CrawlsOver as over:
+            _forget_handed_on(batch)
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
             rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
-            return self._write(rest) if rest else ((), Children([], {}))
+            return self._write(rest, told) if rest else ((), Children([], {}))
         except RowRefused as refused:
-            return self._write_apart(batch, refused)
+            _forget_handed_on(batch)
+            return self._write_apart(batch, refused, told)
         return batch, children
 
-    def _write_apart(self, batch: Sequence[Settled], refused: RowRefused) -> tuple[Sequence[Settled], Children]:
+    def _write_apart(
+        self, batch: Sequence[Settled], refused: RowRefused, told: Depths
+    ) -> tuple[Sequence[Settled], Children]:
         """One row Postgres cannot take must not cost its neighbours: halve until it stands alone, then fail it."""
         if len(batch) == 1:
             settled = batch[0]
             log.error("row_refused", url=settled.lease.url, error=refused.message)
             alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
             at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
-            return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)])
+            return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
         middle = len(batch) // 2
-        first, first_children = self._write(batch[:middle])
-        second, second_children = self._write(batch[middle:])
+        first, first_children = self._write(batch[:middle], told)
+        second, second_children = self._write(batch[middle:], told)
         entries = dict(first_children.entries)
         for crawl_id, more in second_children.entries.items():
             entries[crawl_id] = [*entries.get(crawl_id, ()), *more]
@@ -142,6 +161,12 @@ class SettleBatch:
         settled.redirect = None
         error = f"The redirects lead back to {key}."
         return settle_refused(settled, Reason.REDIRECT_LOOP, error, settled.url_end.fetched_at)
+
+
+def _forget_handed_on(batch: Sequence[Settled]) -> None:
+    """Nothing was written: the links these pages led to must be found again."""
+    for settled in batch:
+        settled.context.known.clear()
 
 
 def _rows(batch: Sequence[Settled]) -> Batch:

@@ -15,6 +15,7 @@ from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import End, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.ledger import (
+    Outline,
     Previous,
     Request,
     Snapshot,
@@ -89,7 +90,8 @@ def settle_page(
         case Verdict.STORE:
             _store(settled, result, previous, now)
         case Verdict.UNCHANGED if previous is not None:
-            stored = (read(href) for href in previous.links_found)
+            stored = (read(href) for href in previous.links_followed)
+            settled.canonical = _usable(previous.canonical_url)
             _unchanged(settled, result, previous, [url for url in stored if isinstance(url, Url)], now)
         case Verdict.REDIRECT:
             _redirect(settled, result, judgement, now)
@@ -145,14 +147,29 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
         settle_refused(settled, Reason.PARSE, exc.message, now, result)
         return
     links, urls = _resolve_links(page)
-    canonical = read(page.canonical, page.base_url) if page.canonical else None
-    settled.canonical = canonical if isinstance(canonical, Url) else None
+    settled.canonical = _usable(page.canonical, page.base_url)
     follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
+    outline = Outline(
+        json.dumps([link[0] for link in links]),
+        json.dumps([url.href for url in follow]) if len(follow) < len(links) else None,
+        settled.canonical.href if settled.canonical else None,
+        page.noindex,
+    )
     if previous is not None and previous.content_hash == page.content_hash:
-        _unchanged(settled, result, previous, follow, now)
+        _unchanged(settled, result, previous, follow, now, outline if _differs(outline, follow, previous) else None)
         return
-    _new_content(settled, result, page, links, now)
+    _new_content(settled, result, page, links, outline, now)
     settled.links = follow if context.follows_links else ()
+
+
+def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
+    links = [url.href for url in follow]
+    return (links, *outline[2:]) != (previous.links_followed, previous.canonical_url, previous.noindex)
+
+
+def _usable(href: str | None, base: str | None = None) -> Url | None:
+    url = read(href, base) if href else None
+    return url if isinstance(url, Url) else None
 
 
 def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url]]:
@@ -167,7 +184,12 @@ def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Ur
 
 
 def _new_content(
-    settled: Settled, result: FetchResult, page: Extracted, links: list[tuple[str, str, str]], now: datetime
+    settled: Settled,
+    result: FetchResult,
+    page: Extracted,
+    links: list[tuple[str, str, str]],
+    outline: Outline,
+    now: datetime,
 ) -> None:
     crawl = settled.context.crawl
     identity = page_id(crawl.project_id, settled.key.normalized_url)
@@ -185,11 +207,11 @@ def _new_content(
         meta_description=page.meta_description,
         content_text=page.text,
         word_count=page.word_count,
-        links_found=json.dumps([link[0] for link in links]),
+        links_found=outline.links_found,
         reason=None,
         content_hash=page.content_hash,
-        canonical_url=settled.canonical.href if settled.canonical else None,
-        noindex=page.noindex,
+        canonical_url=outline.canonical_url,
+        noindex=outline.noindex,
         etag=clean_header(result.headers.get("etag")),
         last_modified=clean_header(result.headers.get("last-modified")),
         language=page.language,
@@ -198,6 +220,7 @@ def _new_content(
         byte_length=len(result.body),
         version_id=version,
         fetched_at=now,
+        links_followed=outline.links_followed,
     )
     settled.version = Version(
         version,
@@ -231,7 +254,14 @@ def _new_content(
     )
 
 
-def _unchanged(settled: Settled, result: FetchResult, previous: Previous, follow: Sequence[Url], now: datetime) -> None:
+def _unchanged(
+    settled: Settled,
+    result: FetchResult,
+    previous: Previous,
+    follow: Sequence[Url],
+    now: datetime,
+    outline: Outline | None = None,
+) -> None:
     identity = page_id(settled.context.crawl.project_id, settled.key.normalized_url)
     settled.end = End.STORED
     settled.unchanged = Unchanged(
@@ -240,6 +270,7 @@ def _unchanged(settled: Settled, result: FetchResult, previous: Previous, follow
         clean_header(result.headers.get("etag")),
         clean_header(result.headers.get("last-modified")),
         now,
+        outline,
     )
     settled.url_end = UrlEnd(
         settled.key,

@@ -4,9 +4,11 @@ The order inside a round is the engine's speed: answers free their slots, the ne
 network is driven, and only then is anything parsed.
 """
 
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -15,13 +17,16 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls import Preset
 from crawler.domain.fetching import FetchRequest, FetchResult
-from crawler.domain.frontier import End, Kind, Lane, Lease
+from crawler.domain.frontier import MOST_LOSSES, End, Kind, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict, judge
 from crawler.domain.ledger import Previous, UrlKey
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.presets import looks_like_shopify
-from crawler.domain.urls import parse
+from crawler.domain.reasons import FAILED, Reason
+from crawler.domain.urls import Url, parse, read
+from crawler.errors import RedisUnavailable
 from crawler.handlers.crawl_context import CrawlContext, CrawlContexts
+from crawler.handlers.held_leases import HeldLeases
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import settle_sitemap, sitemap_request
 from crawler.handlers.settle_batch import SettleBatch
@@ -36,7 +41,16 @@ FLUSH_ROWS = 96
 FLUSH_SECONDS = 0.25
 POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
+STOP_SECONDS = 5.0
+"""What is under way may take so long when the worker is asked to stop; then it is left to others."""
+STALL_SECONDS = 2.0
+"""After so long without a look at the network, deadlines that passed are our own fault."""
+HOLD_SECONDS = 30.0
+"""How long a host waits at most for a request that was claimed; nothing is sent later."""
+ON_ITS_WAY_SECONDS = 0.02
+"""How long a request may be on its way to the server; more would slow down hosts that only think slowly."""
 ROBOTS_BYTES = 512 * 1024
+_OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
 
 
 class Ticket(NamedTuple):
@@ -80,6 +94,7 @@ class WorkShift:
         shift_seconds: float,
         lease_seconds: float,
         max_redirects: int,
+        jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
     ) -> None:
         self._frontier = frontier
         self._fetcher = fetcher
@@ -94,13 +109,15 @@ class WorkShift:
         self._shift_seconds = shift_seconds
         self._lease_seconds = lease_seconds
         self._max_redirects = max_redirects
+        self._jitter = jitter
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
+        self._writer.check()  # what nobody could store must not be asked for
         shift = _Shift(self, lane, shift_id, should_stop)
         try:
             return shift.work()
         finally:
-            self._frontier.leave_shift(lane, shift_id)
+            shift.leave()
 
 
 class _Shift:
@@ -120,15 +137,22 @@ class _Shift:
         self._next_due: float | None = 0.0
         self._live = 1
         self._next_beat = 0.0
+        self._held = HeldLeases(tools._frontier, tools._fetcher, tools._writer, lane)
+        self._careful = False
+        self._looked_at = time.monotonic()
+        self._woke_at = 0.0
 
     def work(self) -> Report:
         deadline = time.monotonic() + self._tools._shift_seconds
+        stop_by = float("inf")
         while True:
             now = time.monotonic()
-            stopping = now >= deadline or self._should_stop()
+            if self._should_stop():
+                deadline, stop_by = min(deadline, now), min(stop_by, now + STOP_SECONDS)
+            stopping = now >= deadline
             self._drive(now, stopping=stopping)
             self._flush_if_due(stopping=stopping)
-            if self._tools._fetcher.active or self._answers or self._settled:
+            if self._is_busy and now < stop_by:
                 continue
             if stopping:
                 return self._end("stopped" if self._should_stop() else "time")
@@ -136,9 +160,22 @@ class _Shift:
             if self._next_due is None or self._next_due > IDLE_SECONDS:
                 return self._end("idle")
 
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._tools._fetcher.active or self._answers or self._settled)
+
+    def leave(self) -> None:
+        """However it ended: after a proper end there is nothing left to give up."""
+        self._held.give_up()
+        with suppress(RedisUnavailable):  # it is forgotten by itself in a few seconds
+            self._tools._frontier.leave_shift(self._lane, self._id)
+
     def _drive(self, now: float, *, stopping: bool) -> None:
         fetcher = self._tools._fetcher
+        if now - self._looked_at > STALL_SECONDS:
+            self._woke_at = time.time()
         fresh = fetcher.poll(0.0 if self._answers else self._patience())
+        self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
             self._tools._frontier.answered([(r.request.context.lease, _lateness(r)) for r in fresh])
@@ -158,26 +195,46 @@ class _Shift:
 
     def _claim(self, now: float, *, at_once: bool = False) -> int:
         """Lease what is due, and launch it."""
-        room = min(MAX_ACTIVE - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
+        room = self._room()
         if room <= 0 or (now < self._next_claim and not at_once):
             return 0
         before = time.time()
         frontier = self._tools._frontier
         pairs, self._next_due = frontier.due(self._lane, min(room, 100))
         leases = frontier.claim(self._lane, pairs, room, self._tools._lease_seconds, self._live) if pairs else []
+        self._held.add(leases)
         self._next_claim = now + (0.0 if leases else POLL_SECONDS)
         if leases:
             self._next_due = 0.0
-            self._launch(leases, before)
+            start_by = now + 0.9 * min(self._tools._lease_seconds, HOLD_SECONDS)
+            self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
                 self._hint_more()
         return len(leases)
 
-    def _launch(self, leases: Sequence[Lease], claimed_at: float) -> None:
+    def _room(self) -> int:
+        if self._careful:
+            return 0 if self._is_busy else 1
+        return min(MAX_ACTIVE - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
+
+    def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
+        """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
+
+        So its last chance is alone: others cannot drag it down, and it cannot drag down others.
+        """
+        suspects = [lease for lease in leases if is_suspect(lease)]
+        if self._careful or not suspects:
+            return leases
+        self._careful = True
+        self._held.give_back(suspects, asked=False)
+        return [lease for lease in leases if not is_suspect(lease)]
+
+    def _launch(self, leases: Sequence[Lease], claimed_at: float, start_by: float) -> None:
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, claimed_at))]
         for ticket in self._with_previous(tickets):
             request = self._request(ticket)
             if request is not None:
+                request.start_by = start_by
                 self._report.requests += 1
                 self._tools._fetcher.submit(request)
 
@@ -185,7 +242,7 @@ class _Shift:
         context = self._tools._contexts.get(lease.crawl_id, lease.epoch)
         if context is None:
             # The crawl ended under us; its frontier is going or gone.
-            self._tools._frontier.release([lease])
+            self._held.give_back([lease], asked=False)
             return None
         self._touched.add(lease.crawl_id)
         key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if lease.kind is Kind.PAGE else lease.url)
@@ -211,16 +268,15 @@ class _Shift:
         lease, context = ticket.lease, ticket.context
         if lease.kind is Kind.ROBOTS:
             return FetchRequest(
-                lease.url,
+                self._tools._care.robots_url(lease),
                 accept_types=(),
                 max_body_bytes=ROBOTS_BYTES,
-                max_redirects=5,
                 opened=context.facts.opened,
                 context=ticket,
             )
         answer = self._tools._care.ask(context, lease.host, lease.url)
         if answer.unknown:
-            self._tools._frontier.release([lease])
+            self._held.give_back([lease], asked=False)
             self._tools._care.forget_robots(lease.host)
             return None
         if answer.reason is not None:
@@ -228,7 +284,8 @@ class _Shift:
             settled = Settled(lease, context, End.DROPPED, ticket.key, lateness_ms=-1)
             self._tools._frontier.answered([(lease, -1)])
             if lease.kind is Kind.PAGE:
-                settle_refused(settled, answer.reason, None, self._tools._clock(), rule=answer.rule)
+                error = answer.rule if answer.reason in FAILED else None
+                settle_refused(settled, answer.reason, error, self._tools._clock(), rule=answer.rule)
             self._add(settled)
             return None
         if lease.kind is Kind.SITEMAP:
@@ -262,32 +319,54 @@ class _Shift:
         telemetry.fetch_seconds.labels(self._lane.value).observe(result.elapsed_seconds)
         settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, _lateness(result))
         settled.request = log_request(lease, result, self._lane)
+        if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
+            self._excuse(settled)
+            return
         if lease.kind is Kind.ROBOTS:
             self._tools._care.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
-            settle_sitemap(settled, result)
+            settle_sitemap(settled, result, self._judge(settled, result))
         else:
             self._take_page(settled, ticket, result)
         self._add(settled)
 
+    def _excuse(self, settled: Settled) -> None:
+        """This process slept meanwhile (stopped, or waiting for a server): that the request failed says nothing."""
+        if settled.request is not None:
+            self._tools._writer.log_requests([settled.request])
+        self._held.give_back([settled.lease])
+
     def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
-        lease, tools = ticket.lease, self._tools
-        judgement = judge(result, attempts=lease.attempts, hops=lease.hops, max_redirects=tools._max_redirects)
-        if judgement.verdict is Verdict.RETRY:
-            settled.at_ms = self._retry_at(lease, judgement)
-        elif judgement.block_host:
-            tools._care.back_off(lease.host, judgement.retry_after)
-        settle_page(settled, result, judgement, ticket.previous, tools._clock())
+        judgement = self._judge(settled, result)
+        settle_page(settled, result, judgement, ticket.previous, self._tools._clock())
         if ticket.context.is_home(ticket.key.normalized_url):
             self._take_homepage(settled, ticket, result)
         if settled.end is End.STORED:
             self._report.stored += 1
 
-    def _retry_at(self, lease: Lease, judgement: Judgement) -> int:
+    def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
+        """What the answer means; its host is told at once if it asks to be left alone."""
+        lease, tools = settled.lease, self._tools
+        judgement = judge(
+            result,
+            attempts=lease.attempts,
+            hops=lease.hops,
+            max_redirects=tools._max_redirects,
+            jitter=tools._jitter(),
+        )
+        if judgement.verdict is Verdict.RETRY:
+            settled.at_ms = self._retry_at(result.request.context, judgement)
+        elif judgement.block_host:
+            tools._care.back_off(lease, judgement.retry_after)
+        return judgement
+
+    def _retry_at(self, ticket: Ticket, judgement: Judgement) -> int:
+        """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
+        lease = ticket.lease
         seconds = judgement.retry_in_seconds or 0.0
         if judgement.block_host:
-            seconds = max(seconds, self._tools._care.back_off(lease.host, judgement.retry_after))
-        return int((self._tools._clock().timestamp() + seconds) * 1000)
+            seconds = max(seconds, self._tools._care.back_off(lease, judgement.retry_after))
+        return lease.claimed_ms + _ms(time.time() - ticket.claimed_at + seconds)
 
     def _take_homepage(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
         """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
@@ -301,9 +380,12 @@ class _Shift:
                 self._tools._record_shopify(crawl.id)
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
-                url = parse(ticket.lease.url)
-                named = self._tools._care.sitemaps(url.host)
-                settled.sitemaps = list(named) or [f"{url.scheme}://{url.host}/sitemap.xml"]
+                settled.sitemaps = self._sitemaps(parse(ticket.lease.url))
+
+    def _sitemaps(self, home: Url) -> list[str]:
+        """Those robots.txt names, else the one where everybody looks."""
+        named = self._tools._care.sitemaps(home.host) or ("/sitemap.xml",)
+        return [url.href for raw in named if isinstance(url := read(raw, home.href), Url)]
 
     # -- settling ---------------------------------------------------------------------------
 
@@ -321,6 +403,9 @@ class _Shift:
         if waiting >= FLUSH_ROWS or old or quiet or stopping:
             batch, self._settled = self._settled, []
             queued = self._tools._settle(batch)
+            self._held.settled(settled.lease for settled in batch)
+            if any(is_suspect(settled.lease) for settled in batch):
+                self._careful = False
             if queued:
                 self._next_claim = 0.0
                 if queued > self._tools._fetcher.active:
@@ -339,13 +424,21 @@ class _Shift:
     def _hint_more(self) -> None:
         """There is more than this shift can do: let another slot help. At most one such hint is under way."""
         if self._tools._frontier.hint_allowed(self._lane, 2000):
-            self._tools._hints.fetch(self._lane)
+            self._hint(0)
+
+    def _hint(self, countdown_seconds: float) -> None:
+        """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
+        try:
+            self._tools._hints.fetch(self._lane, countdown_seconds)
+        except RedisUnavailable as exc:
+            log.warning("hint_not_sent", detail=exc.message)
 
     def _finish_crawls(self) -> None:
         for crawl_id in self._touched:
             stats = self._tools._frontier.stats(crawl_id)
             if stats is not None and stats.finished:
-                self._tools._hints.finish_crawl(crawl_id)
+                with suppress(RedisUnavailable):  # the reconciler looks whether crawls are over, too
+                    self._tools._hints.finish_crawl(crawl_id)
         self._touched.clear()
 
     def _end(self, why: str) -> Report:
@@ -354,12 +447,17 @@ class _Shift:
         tools = self._tools
         pairs, next_due = tools._frontier.due(self._lane, 1)
         if pairs and tools._frontier.hint_allowed(self._lane, 2000):
-            tools._hints.fetch(self._lane)
+            self._hint(0)
         elif next_due is not None and tools._frontier.wake_allowed(self._lane, next_due):
-            tools._hints.fetch(self._lane, next_due)
+            self._hint(next_due)
         self._finish_crawls()
         telemetry.shifts.labels(self._lane.value, why).inc()
         return self._report
+
+
+def is_suspect(lease: Lease) -> bool:
+    """One more lost worker, and it is poison."""
+    return lease.losses >= MOST_LOSSES - 1
 
 
 def _ms(seconds: float) -> int:
@@ -367,8 +465,14 @@ def _ms(seconds: float) -> int:
 
 
 def _lateness(result: FetchResult) -> int:
-    """Negative when nothing went onto the wire (an address refused, a name not found)."""
-    return _ms(result.sent_at - result.request.context.claimed_at) if result.sent_at else -1
+    """When the server saw the request, as late as it can have been: the host's gap counts from there.
+
+    Negative when nothing went onto the wire (an address refused, a name not found).
+    """
+    if not result.sent_at:
+        return -1
+    seen_at = min(result.head_at or result.sent_at, result.sent_at + ON_ITS_WAY_SECONDS)
+    return _ms(max(seen_at, result.sent_at) - result.request.context.claimed_at)
 
 
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:

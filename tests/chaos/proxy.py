@@ -97,7 +97,8 @@ class Proxy:
             return
         link = _Link(self, (reader, writer), there)
         self._links.add(link)
-        await link.run()
+        with contextlib.suppress(asyncio.CancelledError):  # asyncio would print a trace of it
+            await link.run()
         self._links.discard(link)
 
     async def _reset_all(self) -> None:

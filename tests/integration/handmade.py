@@ -1,15 +1,21 @@
 """Pages written by hand, for rules about a single link or a single answer."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from html import escape
 
+from crawler.adapters.curl_fetcher import CurlFetcher
+from crawler.bootstrap import utc_now
 from tests.integration.engine import Engine
 from tests.site.client import Site
+from tests.site.graph import address
 
 
 def page(*links: str, title: str = "A page", head: str = "", body: str = "") -> str:
     anchors = "\n".join(f'<a href="{escape(link)}">to {escape(link)[:80]}</a>' for link in links)
-    return f"<!doctype html><html><head><title>{escape(title)}</title>{head}</head><body>{body}\n{anchors}</body></html>"
+    return (
+        f"<!doctype html><html><head><title>{escape(title)}</title>{head}</head><body>{body}\n{anchors}</body></html>"
+    )
 
 
 def lay(site: Site, pages: Mapping[str, Sequence[str] | str], *, host: int = 0) -> None:
@@ -20,11 +26,11 @@ def lay(site: Site, pages: Mapping[str, Sequence[str] | str], *, host: int = 0) 
 
 def asked(site: Site, *, host: int | None = None) -> list[str]:
     """Targets that were requested, in order, without robots.txt and the sitemap every crawl looks for."""
-    address = f"127.0.0.{host + 1}" if host is not None else ""
+    dialled = address(host) if host is not None else ""
     return [
         request.target
         for request in site.requests()
-        if request.address.startswith(address) and request.path not in {"/robots.txt", "/sitemap.xml"}
+        if dialled in {"", request.address} and request.path not in {"/robots.txt", "/sitemap.xml"}
     ]
 
 
@@ -33,7 +39,26 @@ def host_of(site: Site, host: int = 0) -> str:
     return site.url("", host).removeprefix("http://")
 
 
-def reasons(crawler: Engine, crawl_id: object) -> dict[str, tuple[str, str | None]]:
-    """Path → state and reason."""
-    rows = crawler.rows("SELECT url, fetch_state, reason FROM crawl_discovered_urls WHERE crawl_job_id = :id", id=crawl_id)
-    return {"/" + row["url"].split("/", 3)[3]: (row["fetch_state"], row["reason"]) for row in rows}
+def find_names(crawler: Engine, names: Mapping[str, int]) -> None:
+    """Let the engine find these names at the site's hosts. Before its first crawl."""
+    tools = crawler.tools
+    tools.__dict__["fetcher"] = CurlFetcher(
+        user_agent=tools.settings.user_agent,
+        egress=tools.egress,
+        timeout_seconds=tools.settings.http_timeout_seconds,
+        resolve={name: [address(host)] for name, host in names.items()},
+    )
+
+
+class Clock:
+    """The engine's clock, which can be put forward. Before the engine's first use."""
+
+    def __init__(self, crawler: Engine) -> None:
+        self._ahead = timedelta(0)
+        crawler.tools.clock = self
+
+    def __call__(self) -> datetime:
+        return utc_now() + self._ahead
+
+    def forward(self, **time: float) -> None:
+        self._ahead += timedelta(**time)

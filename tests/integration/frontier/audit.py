@@ -47,12 +47,11 @@ class Audit:
     def check(self) -> dict[str, CrawlBooks]:
         ready = self._ready()
         books = {name: self._books(name) for name in _texts(self._redis.hkeys(f"{self._prefix}:crawls"))}
-        now_ms = int(self._redis.time()[0] * 1000 + self._redis.time()[1] / 1000)
         for crawl in books.values():
             self._one_place_each(crawl)
             self._leases_agree(crawl)
             self._every_pair_waits_somewhere(crawl, ready)
-            self._nothing_claimable_sleeps(crawl, ready, now_ms)
+            self._nothing_claimable_sleeps(crawl, ready)
         return books
 
     def _ready(self) -> ReadyPairs:
@@ -104,10 +103,11 @@ class Audit:
             places = ((crawl.name, lane, host) in ready, lane + host in crawl.parked, lane + host in crawl.broke)
             assert any(places), f"{lane} {host} is forgotten"
 
-    def _nothing_claimable_sleeps(self, crawl: CrawlBooks, ready: ReadyPairs, now_ms: int) -> None:
+    def _nothing_claimable_sleeps(self, crawl: CrawlBooks, ready: ReadyPairs) -> None:
+        """With slots or budget to spare some pair of the crawl is awake; when it is asked it wakes the next."""
         if crawl.info.get("paused") == "1":
             return
-        awake = any(name == crawl.name and score <= now_ms for (name, _, _), score in ready.items())
+        awake = any(name == crawl.name for name, _, _ in ready)
         slots = int(crawl.info["max_concurrent"]) - len(crawl.flying)
         assert not crawl.parked or slots <= 0 or awake, "a free slot woke nobody"
         assert not crawl.broke or crawl.budget <= 0 or awake, "budget woke nobody"

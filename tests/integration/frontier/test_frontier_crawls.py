@@ -101,6 +101,8 @@ def test_requests_of_a_closed_crawl_hold_their_slots_until_answered(desk: Desk) 
     assert desk.claim() == []
     desk.answer(leases[:2])
     assert len(desk.claim()) == 2
+    desk.frontier.complete(crawl, [Outcome(lease, End.STORED) for lease in leases[2:]])
+    assert len(desk.claim()) == 3
 
 
 def test_what_a_half_closed_crawl_left_is_cleared_when_it_is_next_asked(desk: Desk, redis: Redis, prefix: str) -> None:

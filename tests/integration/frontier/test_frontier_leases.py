@@ -2,6 +2,7 @@
 
 import time
 
+from crawler.adapters.redis_frontier import RedisFrontier
 from crawler.domain.frontier import Discovered, End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths
 
@@ -19,6 +20,20 @@ def test_a_completed_lease_is_over(desk: Desk) -> None:
     assert desk.end([lease]) == []
     assert desk.end([lease]) == [lease]
     assert desk.stats(crawl).finished
+
+
+def test_a_lease_completed_twice_in_one_call_ends_once(desk: Desk) -> None:
+    crawl = desk.crawl(page("http://a.test/x"), max_pages=1)
+    outcome = Outcome(desk.one(), End.DROPPED)
+    assert desk.frontier.complete(crawl, [outcome, outcome])[0] == [outcome.lease]
+    assert desk.stats(crawl).budget_left == 1
+
+
+def test_reaping_spares_a_lease_that_ended_or_was_renewed_meanwhile(desk: Desk, frontier: RedisFrontier) -> None:
+    crawl = desk.crawl(page("http://a.test/x"))
+    lease = desk.one()
+    assert frontier._reap(crawl, [(1, str(lease.token), lease.host), (1, "17", lease.host)], tell=9) == []
+    assert desk.end([lease]) == []
 
 
 def test_tokens_only_grow(desk: Desk) -> None:
@@ -150,7 +165,7 @@ def test_a_retry_alone_is_due_at_its_time(desk: Desk) -> None:
     pairs, wait = desk.frontier.due(Lane.HTTP, 1)
     assert not pairs
     assert wait is not None
-    assert wait <= 0.05
+    assert wait <= 0.051
     assert desk.one().claimed_ms >= lease.claimed_ms + 50
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from typing import Any
 from uuid import UUID
 
 from redis import Redis
@@ -33,6 +34,14 @@ def test_claim_never_serves_a_host_inside_its_delay(desk: Desk) -> None:
     served = serve_all(desk, 6)
     assert min(gaps(served)) >= 15
     assert [lease.gap_ms for lease in served] == [15] * 6
+
+
+def test_a_claim_is_never_dated_before_it_happened(desk: Desk, redis: Redis) -> None:
+    """Or a gap counted from it would be short by a part of a millisecond."""
+    desk.crawl(*pages("a.test", 20), max_concurrent=20)
+    for _ in range(20):
+        seconds, micros = redis.time()
+        assert desk.one().claimed_ms * 1000 >= seconds * 1_000_000 + micros
 
 
 def test_one_claim_takes_one_url_of_a_host_with_a_gap(desk: Desk) -> None:
@@ -166,7 +175,7 @@ def test_the_longer_of_two_blocks_counts_and_zero_lifts_it(desk: Desk) -> None:
     assert desk.one().host == "a.test"
 
 
-def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(desk: Desk, redis: Redis, prefix: str) -> None:
+def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(desk: Desk, redis: Any, prefix: str) -> None:
     hosts = [f"h{n}.test" for n in range(20)]
     desk.crawl(page("http://first.test/", 0), delay_ms=60_000)
     assert desk.claim() != []
@@ -206,7 +215,7 @@ def test_crawls_of_one_host_without_delay_take_turns_at_its_slots(desk: Desk) ->
 
 def test_a_slow_crawl_keeps_its_own_gap_beside_a_fast_one_and_is_not_starved(desk: Desk) -> None:
     slow = desk.crawl(*pages("a.test", 3), delay_ms=25)
-    desk.crawl(*pages("a.test", 200, start=100), delay_ms=1)
+    fast = desk.crawl(*pages("a.test", 400, start=100), max_pages=400, max_fetches=400, max_concurrent=1)
     served: list[Lease] = []
     give_up = time.monotonic() + 3
     while [lease.crawl_id for lease in served].count(slow) < 3:
@@ -215,6 +224,7 @@ def test_a_slow_crawl_keeps_its_own_gap_beside_a_fast_one_and_is_not_starved(des
     after = [(later.crawl_id, later.claimed_ms - lease.claimed_ms) for lease, later in itertools.pairwise(served)]
     before = [(lease.crawl_id, later.claimed_ms - lease.claimed_ms) for lease, later in itertools.pairwise(served)]
     assert min(gap for crawl, gap in [*after, *before] if crawl == slow) >= 25
+    assert desk.stats(fast).queued > 0, "it was served only when the fast one had done all its work"
 
 
 # -- in flight ------------------------------------------------------------------------------
@@ -307,6 +317,36 @@ def test_a_crawl_at_its_cap_is_not_polled(desk: Desk) -> None:
     assert desk.frontier.due(Lane.HTTP, 10)[0] == []
     desk.answer(leases[:1])
     assert len(desk.frontier.due(Lane.HTTP, 10)[0]) == 1
+
+
+def test_a_released_slot_goes_to_a_host_that_can_use_it(desk: Desk) -> None:
+    crawl = desk.crawl(*pages("a.test", 1), *pages("b.test", 1, start=5), max_concurrent=1)
+    lease = desk.one()
+    assert desk.claim() == []
+    desk.frontier.block_host(lease.host, 60, 0, 1)
+    desk.frontier.release([lease])
+    assert desk.one().host != lease.host
+    assert desk.stats(crawl).in_flight == 1
+
+
+def test_a_slot_passes_from_a_woken_host_that_cannot_use_it_to_one_that_can(desk: Desk) -> None:
+    desk.crawl(*(page(f"http://{name}.test/{name}", n) for n, name in enumerate("abc")), max_concurrent=1)
+    lease = desk.one()
+    assert desk.claim() == []
+    first, second = sorted({"a.test", "b.test", "c.test"} - {lease.host})
+    desk.frontier.block_host(first, 60, 0, 1)
+    desk.answer([lease])
+    assert desk.one().host == second
+
+
+def test_a_dead_workers_slot_wakes_another_host(desk: Desk) -> None:
+    crawl = desk.crawl(*pages("a.test", 1), *pages("b.test", 1, start=5), max_concurrent=1)
+    lease = desk.one(lease=0.02)
+    assert desk.claim() == []
+    desk.frontier.block_host(lease.host, 60, 0, 1)
+    time.sleep(0.03)
+    desk.frontier.reap(crawl)
+    assert desk.one().host != lease.host
 
 
 def test_slots_of_dead_workers_come_free_with_their_lease(desk: Desk) -> None:

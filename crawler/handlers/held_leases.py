@@ -1,0 +1,57 @@
+"""What a shift has claimed and not settled yet. However the shift ends, none of it stays behind with a dead claim."""
+
+from collections.abc import Iterable, Sequence
+
+from crawler import telemetry
+from crawler.domain.clock import from_ms
+from crawler.domain.frontier import Lane, Lease
+from crawler.domain.ledger import Request
+from crawler.domain.ports import BatchWriter, Fetcher, Frontier
+from crawler.errors import DatabaseUnavailable, RedisUnavailable
+
+log = telemetry.logger(__name__)
+
+
+class HeldLeases:
+    def __init__(self, frontier: Frontier, fetcher: Fetcher, writer: BatchWriter, lane: Lane) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._writer = writer
+        self._lane = lane
+        self._held: dict[int, Lease] = {}
+
+    def add(self, leases: Iterable[Lease]) -> None:
+        for lease in leases:
+            self._held[lease.token] = lease
+
+    def settled(self, leases: Iterable[Lease]) -> None:
+        for lease in leases:
+            self._held.pop(lease.token, None)
+
+    def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
+        """For others to take, without a mark against them. `asked`: their requests may have gone out."""
+        if not asked:
+            self._frontier.answered([(lease, -1) for lease in leases])
+        self._frontier.release(leases)
+        self.settled(leases)
+
+    def give_up(self) -> None:
+        """The shift ends here: nothing is asked for any more, and what it could not finish goes back.
+
+        Requests are broken off before their slots are freed, or a host would see more at once than it should.
+        """
+        self._fetcher.abandon()
+        if not self._held:
+            return
+        leases, self._held = list(self._held.values()), {}
+        log.warning("shift_gives_up", leases=len(leases))
+        try:
+            self._frontier.release(leases)
+            # Some of them went out, and nobody will log them now: the audit counts them as uncertain.
+            self._writer.log_requests([self._uncertain(lease) for lease in leases])
+        except (RedisUnavailable, DatabaseUnavailable) as exc:
+            log.warning("leases_left_to_run_out", detail=exc.message)
+
+    def _uncertain(self, lease: Lease) -> Request:
+        at = from_ms(lease.claimed_ms)
+        return Request(at, lease.crawl_id, lease.host, lease.kind.value, self._lane.value, None, None, certain=False)

@@ -1,0 +1,55 @@
+"""A commit that does not succeed at once costs nothing but time."""
+
+from pathlib import Path
+from typing import Any
+
+from crawler.domain.crawls import CrawlStatus
+from crawler.domain.ledger import Batch, FindChildren
+from crawler.errors import DatabaseUnavailable
+from tests.integration.engine import Engine
+from tests.integration.handmade import asked, lay
+from tests.site.client import Site
+
+
+def test_links_are_found_again_when_a_commit_has_to_be_repeated(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a", "/b"], "/a": ["/c"], "/b": [], "/c": []})
+    write = crawler.tools.writer.write
+    fails = iter([True, False, True, True])
+
+    def write_badly(batch: Batch, find_children: FindChildren) -> Any:
+        if next(fails, False):
+            find_children({end.key: 0 for end in batch.ends})
+            raise DatabaseUnavailable
+        return write(batch, find_children)
+
+    crawler.tools.writer.write = write_badly  # type: ignore[method-assign]
+    crawl = crawler.crawl(site.url())
+    assert crawler.ends(crawl) == {"/": "done", "/a": "done", "/b": "done", "/c": "done"}
+    assert asked(site) == ["/", "/a", "/b", "/c"]
+
+
+def test_a_crawl_that_ends_does_not_cost_its_neighbours_in_the_batch_their_links(
+    crawler: Engine, tmp_path: Path
+) -> None:
+    """Both homepages arrive together; the second crawl is cancelled just before they are written."""
+    with Site(tmp_path, hosts=2, pages=2) as site:
+        for host in (0, 1):
+            lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []}, host=host)
+        site.set_fault("/", delay=0.05)
+        stays, goes = (
+            crawler.start(crawler.project(site.url("/", host)), config={"delay_seconds": 0}) for host in (0, 1)
+        )
+        write, together = crawler.tools.writer.write, []
+
+        def write_late(batch: Batch, find_children: FindChildren) -> Any:
+            if {end.key.crawl_id for end in batch.ends} == {stays.id, goes.id} and not together:
+                together.append(crawler.tools.control_crawl.cancel(goes.id))
+            return write(batch, find_children)
+
+        crawler.tools.writer.write = write_late  # type: ignore[method-assign]
+        ended = crawler.run(stays)
+        assert together, "the two were never in one batch"
+        assert crawler.ends(ended) == {"/": "done", "/a": "done", "/b": "done"}
+        cancelled = crawler.tools.store.get_crawl(goes.id)
+        assert (cancelled.status, cancelled.pages_crawled) == (CrawlStatus.CANCELLED, 0)
+        assert crawler.ends(cancelled) == {"/": "cancelled"}
