@@ -21,6 +21,7 @@ from crawler.adapters.database import connect
 from crawler.adapters.event_stream import EventStream
 from crawler.adapters.host_store import HostStore
 from crawler.adapters.ledger import Ledger
+from crawler.adapters.politeness_audit import PolitenessAudit
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
 from crawler.adapters.retention import Pruner, Retention
@@ -40,7 +41,7 @@ from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.open_frontier import OpenFrontier
 from crawler.handlers.reconcile import Reconcile
 from crawler.handlers.seed_crawl import SeedCrawl
-from crawler.handlers.settle_batch import SettleBatch
+from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
 from crawler.handlers.tell_news import TellNews
 from crawler.handlers.tend_hosts import TendHosts
@@ -113,6 +114,10 @@ class App:
     @cached_property
     def hosts(self) -> HostStore:
         return HostStore(self.engine)
+
+    @cached_property
+    def audit(self) -> PolitenessAudit:
+        return PolitenessAudit(self.engine)
 
     @cached_property
     def pruner(self) -> Pruner:
@@ -200,6 +205,7 @@ class App:
             shift_seconds=self.settings.shift_seconds,
             lease_seconds=self.settings.lease_seconds,
             max_redirects=self.settings.max_redirects,
+            failpoint=failpoint(self.settings.failpoint),
         )
 
     @cached_property
@@ -250,12 +256,18 @@ def with_servers(settings: Settings) -> tuple[Settings, EmbeddedServers | None]:
     return type(settings)(**{**settings.model_dump(exclude=set(urls)), **urls}), embedded
 
 
-def failpoint(spec: str) -> Callable[[str], None]:
-    """For tests: `name` or `name:probability` ends the process there, as `kill -9` would."""
-    name, _, chance = spec.partition(":")
+def failpoint(spec: str) -> Failpoint:
+    """For tests: where the process ends, as `kill -9` would end it.
 
-    def reach(point: str) -> None:
-        if point == name and (not chance or time.time_ns() % 1000 < float(chance) * 1000):
+    `name` always, `name:0.1` once in ten times, `name=word` when what is at hand there holds the word.
+    """
+    named, _, word = spec.partition("=")
+    name, _, chance = named.partition(":")
+
+    def reach(point: str, at_hand: bytes = b"") -> None:
+        if point != name or word.encode() not in at_hand:
+            return
+        if not chance or time.time_ns() % 1000 < float(chance) * 1000:
             os._exit(137)
 
     return reach

@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 
 from crawler import __version__
+from crawler.entrypoints.cli.audit import audit
+from crawler.entrypoints.cli.crawls import crawls, rebuild_frontier
 from crawler.entrypoints.cli.doctor import doctor
 from crawler.entrypoints.cli.keys import keys
 from crawler.entrypoints.cli.projects import projects
@@ -28,6 +30,9 @@ cli.command()(up)
 cli.command()(doctor)
 cli.command()(prune)
 cli.add_typer(projects, name="project")
+cli.add_typer(crawls, name="crawl")
+cli.command()(audit)
+cli.command("rebuild-frontier")(rebuild_frontier)
 cli.add_typer(keys, name="key")
 
 

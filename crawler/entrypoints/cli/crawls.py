@@ -1,0 +1,112 @@
+"""`crawler crawl`: look at crawls and steer them."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from crawler.bootstrap import App
+from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.session import session
+from crawler.errors import Conflict
+
+crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+CrawlId = Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")]
+
+
+@crawls.command()
+def status(crawl_id: CrawlId, as_json: AsJson = False) -> None:
+    """Where a crawl stands."""
+    with session() as tools:
+        crawl = tools.store.get_crawl(crawl_id)
+        waiting = tools.frontier.stats(crawl_id)
+    row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
+    row["queued"] = waiting.queued if waiting else 0
+    if as_json:
+        typer.echo(json.dumps(row, indent=2))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in row.items():
+        if value not in (None, {}):
+            table.add_row(name.replace("_", " "), str(value))
+    Console().print(table)
+
+
+@crawls.command("list")
+def list_crawls(
+    project_id: Annotated[UUID, typer.Argument(help="From 'crawler project list'.")], as_json: AsJson = False
+) -> None:
+    """A project's crawls, newest first."""
+    with session() as tools:
+        tools.store.get_project(project_id)
+        found = tools.store.list_crawls(project_id)
+    if as_json:
+        typer.echo(json.dumps([crawl.model_dump(mode="json", exclude={"config"}) for crawl in found], indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("id", "type", "status", "pages", "failed", "skipped", "started"):
+        table.add_column(heading, overflow="fold")
+    for crawl in found:
+        started = f"{crawl.started_at:%Y-%m-%d %H:%M}" if crawl.started_at else ""
+        counts = (str(n) for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
+        table.add_row(str(crawl.id), crawl.crawl_type, _state(crawl), *counts, started)
+    Console().print(table)
+
+
+def _state(crawl: CrawlJob) -> str:
+    return f"{crawl.status} (paused)" if crawl.paused and not crawl.status.is_over else str(crawl.status)
+
+
+@crawls.command()
+def cancel(crawl_id: CrawlId) -> None:
+    """End a crawl now; its pages are kept."""
+    with session() as tools:
+        crawl = tools.control_crawl.cancel(crawl_id)
+    typer.echo(f"Crawl {crawl_id} is cancelled after {crawl.pages_crawled} pages.")
+
+
+@crawls.command()
+def pause(crawl_id: CrawlId) -> None:
+    """Start no request until it is resumed."""
+    with session() as tools:
+        tools.control_crawl.pause(crawl_id)
+    typer.echo(f"Crawl {crawl_id} is paused.")
+
+
+@crawls.command()
+def resume(crawl_id: CrawlId) -> None:
+    """Go on with a paused crawl."""
+    with session() as tools:
+        tools.control_crawl.resume(crawl_id)
+    typer.echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
+
+
+@crawls.command("retry-failed")
+def retry_failed(crawl_id: CrawlId) -> None:
+    """Give the failed URLs of a running crawl another chance."""
+    with session() as tools:
+        count = tools.control_crawl.retry_failed(crawl_id)
+    typer.echo(f"{count} URLs of crawl {crawl_id} are queued again.")
+
+
+def rebuild_frontier(crawl_id: CrawlId) -> None:
+    """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
+    with session() as tools:
+        crawl = _running(tools, crawl_id)
+        tools.open_frontier(crawl)
+        stats = tools.frontier.stats(crawl_id)
+    typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {stats.queued if stats else 0} URLs wait.")
+
+
+def _running(tools: App, crawl_id: UUID) -> CrawlJob:
+    crawl = tools.store.get_crawl(crawl_id)
+    if crawl.status is not CrawlStatus.IN_PROGRESS:
+        raise Conflict(f"Crawl {crawl_id} is {crawl.status}; only a crawl in progress has a frontier.")
+    return crawl
