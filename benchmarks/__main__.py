@@ -18,6 +18,19 @@ from benchmarks.usage import Usage
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
 
+_DOCUMENT = """# Results
+
+Made by `make bench` on {date}: medians of {repeats} repeats, one crawler after the other in one run. Pages per second
+are counted in nginx's own log, from the first request to the last; CPU and memory are those of every process that
+works for the crawl (ours: workers, Postgres and Valkey, everything durable).
+
+{table}
+
+Machine: {machine}. Ours with {versions}; 32 requests in flight, one fetch process per core.
+Peers: {pinned}; no delay, 32 requests in flight, writing JSON lines.
+"""
+
+
 @dataclass(frozen=True)
 class Result:
     crawler: str
@@ -114,21 +127,14 @@ def _median(rows: list[Result], name: str, of: Callable[[Result], float]) -> flo
 
 
 def _document(table: str, repeats: int) -> str:
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}" for name in ("celery", "pycurl", "selectolax", "psycopg2-binary")
-    )
-    pinned = (Path(__file__).parent / "requirements.txt").read_text().split()
-    return f"""# Results
-
-Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: medians of {repeats} repeats, one crawler after the other
-in one run. Pages per second are counted in nginx's own log, from the first request to the last; CPU and memory are those of every process
-that works for the crawl (ours: workers, Postgres and Valkey, everything durable).
-
-{table}
-
-Machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}.
-Ours with {versions}; 32 requests in flight, one fetch process per core. Peers: {", ".join(pinned)}; no delay, 32 requests in flight, writing JSON lines.
-"""
+    used = ("celery", "pycurl", "selectolax", "psycopg2-binary")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in used)
+    pinned = ", ".join((Path(__file__).parent / "requirements.txt").read_text().split())
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    return _DOCUMENT.format(
+        date=f"{datetime.now(UTC):%Y-%m-%d}", repeats=repeats, table=table, machine=machine, versions=versions,
+        pinned=pinned,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

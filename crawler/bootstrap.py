@@ -170,7 +170,7 @@ class App:
 
     @cached_property
     def open_frontier(self) -> OpenFrontier:
-        return OpenFrontier(self.frontier, self.ledger)
+        return OpenFrontier(self.frontier, self.ledger, self.care.sitemaps)
 
     @cached_property
     def seed_crawl(self) -> SeedCrawl:

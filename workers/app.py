@@ -12,10 +12,12 @@ from crawler.adapters.redis_connection import connect_redis
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.telemetry import configure_logs
+from workers.pulse import Pulse
 
 settings, _embedded = with_servers(load_settings())
 app: Celery = make_celery(settings)
 app.set_current()
+app.steps["consumer"].add(Pulse)
 
 # Shared with the pool's children, which hear of a shutdown in no other way.
 _stopping = multiprocessing.Event()

@@ -65,8 +65,10 @@ def finish_crawl(crawl_id: str) -> None:
 
 @app.task(name="crawler.reconcile", **_options)
 def reconcile() -> None:
-    """Find work nobody is doing."""
-    container().reconcile()
+    """Find work nobody is doing. Beat, coordinators and shifts all ask for it; one in so many seconds is enough."""
+    tools = container()
+    if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
+        tools.reconcile()
 
 
 @app.task(name="crawler.diff_crawl", **_options)

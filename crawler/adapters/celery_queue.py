@@ -78,7 +78,7 @@ def make_celery(settings: Settings) -> Celery:
         visibility_timeout=visibility,
         redis_socket_timeout=15.0,
         redis_socket_connect_timeout=5.0,
-        redis_socket_keepalive=True,
+        redis_socket_keepalive=not settings.results.startswith("redis+socket"),  # unix sockets know no such thing
         redis_backend_health_check_interval=25,
         enable_utc=True,
         timezone="UTC",
@@ -135,6 +135,9 @@ class CeleryQueue:
 
     def finish_crawl(self, crawl_id: UUID) -> None:
         self._send("crawler.finish_crawl", crawl_id=str(crawl_id))
+
+    def reconcile(self) -> None:
+        self._send("crawler.reconcile", expires=60)
 
     def after_crawl(self, crawl_id: UUID) -> None:
         """The chain that tells people what changed."""

@@ -170,6 +170,9 @@ class Transfer:
         if self.request.start_by is not None and monotonic() > self.request.start_by:
             self._stop(Reason.TIMEOUT, "It was too late to send the request.")
             return int(pycurl.PREREQFUNC_ABORT)
+        if self._sent and self.request.once:
+            self._stop(Reason.CONNECT, "The kept connection broke before an answer came.")
+            return int(pycurl.PREREQFUNC_ABORT)
         if self._head_bytes:
             self.forget_answer()
         self._sent = True

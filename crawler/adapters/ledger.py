@@ -97,7 +97,7 @@ class Ledger:
         return stats
 
     def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None]:
-        """State, reason and error of the crawl's first URL."""
+        """State, reason and error of the crawl's first URL, or of where its redirects led."""
         with transaction(self._engine) as connection:
             row = connection.execute(text(_SEED), {"crawl": crawl_id}).one()
         return row.fetch_state, row.reason, row.error_message
@@ -196,5 +196,6 @@ SELECT jsonb_build_object(
 """
 _SEED = """
 SELECT fetch_state, reason, error_message FROM crawl_discovered_urls
-WHERE crawl_job_id = :crawl AND source IN ('seed', 'list') ORDER BY seq LIMIT 1
+WHERE crawl_job_id = :crawl AND (source IN ('seed', 'list') OR (source = 'redirect' AND priority = 0))
+ORDER BY reason = 'redirected' NULLS FIRST, seq LIMIT 1
 """

@@ -42,6 +42,11 @@ def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
     return flat
 
 
+def _set_phase(db: Connection, crawl: CrawlJob) -> None:
+    """Where the project stands (seed 000's phase status) is where its latest crawl does."""
+    db.execute(update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value))
+
+
 class Store:
     """CRUD and the guarded changes of state. Each method is one transaction."""
 
@@ -79,7 +84,8 @@ class Store:
 
     def save_project(self, project: Project) -> Project:
         with transaction(self.engine) as db:
-            done = db.execute(update(t.projects).where(t.projects.c.id == project.id).values(_values(project)))
+            own = {name: value for name, value in _values(project).items() if name != "phase_status"}
+            done = db.execute(update(t.projects).where(t.projects.c.id == project.id).values(own))
         if not done.rowcount:
             raise NotFound(f"There is no project {project.id}.")
         return project
@@ -114,6 +120,7 @@ class Store:
                     return known
                 db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
                 admit(db, urls)
+                _set_phase(db, crawl)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))
         except IntegrityError as exc:
@@ -187,12 +194,12 @@ class Store:
         """Each is handed out 15 s after its end, then at ever longer intervals: the comparison may only be slow."""
         c = t.crawl_jobs.c
         waited = func.now() - c.updated_at
-        half_its_age = (func.now() - c.completed_at) / 2
+        age = func.now() - c.completed_at
         with transaction(self.engine) as db:
             rows = db.execute(
                 update(t.crawl_jobs)
                 .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
-                .where(c.completed_at > func.now() - timedelta(days=1), waited > _END_GRACE, waited > half_its_age)
+                .where(c.completed_at > func.now() - timedelta(days=1), waited > _END_GRACE, waited + waited > age)
                 .values(updated_at=func.now())
                 .returning(*_CRAWL_COLUMNS)
             )
@@ -215,6 +222,8 @@ class Store:
                 .values(**changed, **columns)
                 .returning(*_CRAWL_COLUMNS)
             ).one_or_none()
+            if done is not None:
+                _set_phase(db, new)
         if done is None:
             now = self.get_crawl(old.id)
             raise InvalidTransition(

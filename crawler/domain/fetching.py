@@ -22,6 +22,8 @@ class FetchRequest:
     """A host and port that may be dialled for this request although its address is not public."""
     start_by: float | None = None
     """Monotonic time after which it is not sent any more, but fails as a timeout: its turn at the host is over."""
+    once: bool = False
+    """When a kept connection breaks, it is not sent again on another: the host may have seen it, and has a gap."""
     context: Any = None
     """Handed back untouched with the result."""
 

@@ -10,7 +10,7 @@ from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.scope import Admission, Candidate, Refusal
-from crawler.domain.urls import Url, digest
+from crawler.domain.urls import Url, digest, parse
 from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.settle_page import Settled
 
@@ -133,5 +133,9 @@ def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
 def _sitemap_entries(settled: Settled) -> Iterable[Entry]:
     level = settled.lease.hops + 1 if settled.lease.kind is Kind.SITEMAP else 0
     for url in settled.sitemaps:
-        host = url.split("/", 3)[2]
-        yield Entry(digest(f"sitemap {url}"), host, url, 0, 0, Kind.SITEMAP, level)
+        yield sitemap_entry(url, level)
+
+
+def sitemap_entry(url: str, level: int = 0) -> Entry:
+    """Before all pages, because it may name some of them."""
+    return Entry(digest(f"sitemap {url}"), parse(url).host, url, 0, 0, Kind.SITEMAP, level)

@@ -30,6 +30,8 @@ from crawler.handlers.crawl_context import CrawlContext
 log = telemetry.logger(__name__)
 
 MAX_CACHED = 5000
+KEEP = timedelta(minutes=10)
+KEEP_GIVEN_UP = timedelta(seconds=5)
 MAX_ROBOTS_HOPS = 5
 
 
@@ -55,6 +57,7 @@ _UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, "robots.txt could not be 
 class _Known(NamedTuple):
     robots: Robots | None
     """None: given up."""
+    until: datetime
     failure: Reason | None = None
     """Why there was no answer, of a host that was given up."""
 
@@ -102,7 +105,7 @@ class HostCare:
         """Whether a claimed URL may be requested."""
         if not context.crawl.config.respect_robots_txt:
             return _GO
-        known = self._known.get(host) or self._load(host)
+        known = self._find(host)
         if known is None:
             return _UNKNOWN
         if known.robots is None:
@@ -111,9 +114,12 @@ class HostCare:
             return _GO
         return RobotsAnswer(Reason.ROBOTS, known.robots.allows(url, self._agent)[1])
 
-    def sitemaps(self, host: str) -> tuple[str, ...]:
-        known = self._known.get(host) or self._load(host)
-        return known.robots.sitemaps if known and known.robots else ()
+    def sitemaps(self, home: Url) -> list[str]:
+        """Those the host's robots.txt names, else the one where everybody looks."""
+        known = self._find(home.host)
+        named = known.robots.sitemaps if known and known.robots else ()
+        urls = (read(raw, home.href) for raw in named or ("/sitemap.xml",))
+        return [url.href for url in urls if isinstance(url, Url)]
 
     def forget_robots(self, host: str) -> None:
         """Nobody has it after all: have it fetched again."""
@@ -138,7 +144,7 @@ class HostCare:
         record = HostRecord(result.status or None, body, now, None)
         self._hosts.save_robots(host, record)
         robots = Robots.parse(body)
-        self._remember(host, _Known(robots))
+        self._remember(host, robots)
         delay = robots.crawl_delay(self._agent) or 0.0
         self._frontier.set_robots(host, ROBOTS_FRESH_SECONDS, delay)
         log.info("robots_read", host=host, status=result.status, policy=policy.value, delay_seconds=delay)
@@ -164,7 +170,7 @@ class HostCare:
         self._known.pop(host, None)
         wait = robots_wait(result.failure, (now - since).total_seconds())
         if wait is None:
-            self._remember(host, _Known(None, result.failure))
+            self._remember(host, None, result.failure)
             absent = result.failure in ABSENT
             self._frontier.set_robots(host, ROBOTS_RETRY_SECONDS if absent else ROBOTS_HOLD_SECONDS, 0)
         else:
@@ -181,6 +187,10 @@ class HostCare:
         fresh = (now - might_have_asked).total_seconds() < ROBOTS_STREAK_SECONDS
         return record.robots_failing_since if fresh else now
 
+    def _find(self, host: str) -> _Known | None:
+        known = self._known.get(host)
+        return known if known and self._clock() < known.until else self._load(host)
+
     def _load(self, host: str) -> _Known | None:
         record = self._hosts.find_host(host)
         if record is None:
@@ -190,15 +200,17 @@ class HostCare:
         if failing is not None:
             failure = Reason(record.robots_failure) if record.robots_failure else None
             given_up = robots_wait(failure, (now - failing).total_seconds()) is None
-            return self._remember(host, _Known(None, failure)) if given_up else None
+            return self._remember(host, None, failure) if given_up else None
         if record.robots_fetched_at is None:
             return None
-        return self._remember(host, _Known(Robots.parse(record.robots_text or b"")))
+        return self._remember(host, Robots.parse(record.robots_text or b""))
 
-    def _remember(self, host: str, known: _Known) -> _Known:
+    def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None) -> _Known:
+        """For a while: another process may be the one that reads it next time."""
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
-        self._known[host] = known
+        until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
+        known = self._known[host] = _Known(robots, until, failure)
         return known
 
     # -- complaints -------------------------------------------------------------------------

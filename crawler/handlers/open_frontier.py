@@ -1,18 +1,21 @@
 """Fill the frontier of a crawl from the ledger alone: at its start, after Redis lost it, or when asked to."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.crawls import CrawlJob, FetchState
-from crawler.domain.frontier import Entry, Kind, Limits, score
+from crawler.domain.crawls import CrawlJob, CrawlType, FetchState
+from crawler.domain.frontier import Entry, Kind, Limits, Priority, score
 from crawler.domain.ledger import LedgerRow
 from crawler.domain.ports import Frontier, Ledger
-from crawler.domain.urls import digest, parse
+from crawler.domain.reasons import Reason
+from crawler.domain.urls import Url, digest, parse
+from crawler.handlers.follow_links import sitemap_entry
 
 log = telemetry.logger(__name__)
 
 FETCHES_PER_PAGE = 3
+REFUSED_AT_SIGHT = frozenset({Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.ROBOTS, Reason.TRAP})
 
 
 def limits_of(crawl: CrawlJob) -> Limits:
@@ -33,9 +36,10 @@ def entry_of(row: LedgerRow) -> Entry:
 
 
 class OpenFrontier:
-    def __init__(self, frontier: Frontier, ledger: Ledger) -> None:
+    def __init__(self, frontier: Frontier, ledger: Ledger, sitemaps_of: Callable[[Url], list[str]]) -> None:
         self._frontier = frontier
         self._ledger = ledger
+        self._sitemaps_of = sitemaps_of
 
     def __call__(self, crawl: CrawlJob) -> None:
         """Afterwards the frontier holds what the ledger says is queued, and knows what was seen."""
@@ -44,18 +48,31 @@ class OpenFrontier:
             self._frontier.open_crawl(crawl.id, limits)
             self._frontier.pause_crawl(crawl.id, paused=True)
         fetched = crawl.pages_crawled + crawl.pages_failed + crawl.pages_skipped
+        homes: list[str] = []
         self._frontier.rebuild(
             crawl.id,
             limits,
-            seen=self._seen(crawl.id),
-            entries=(entry_of(row) for row in self._ledger.rows(crawl.id, queued_only=True)),
+            seen=self._seen(crawl.id, homes),
+            entries=self._entries(crawl, homes),
             pages_left=limits.max_pages - crawl.pages_crawled,
             fetches_left=max(limits.max_fetches - fetched, limits.max_pages - crawl.pages_crawled),
         )
         log.info("frontier_opened", crawl_id=str(crawl.id))
 
-    def _seen(self, crawl_id: UUID) -> Iterator[tuple[bytes, int]]:
-        """URLs refused for good need no place in the seen-set; those too deep wait for a shorter path."""
+    def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
+        """What waits. Sitemaps stand in no ledger: some may not have been read, and reading one twice does no harm."""
+        yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))
+        if crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
+            for home in homes:
+                yield from map(sitemap_entry, self._sitemaps_of(parse(home)))
+
+    def _seen(self, crawl_id: UUID, homes: list[str]) -> Iterator[tuple[bytes, int]]:
+        """What was refused by its looks was never queued, so it needs no place in the seen-set either.
+
+        `homes` gets the homepage, if it is stored.
+        """
         for row in self._ledger.rows(crawl_id):
-            if row.fetch_state != FetchState.SKIPPED or row.reason == "max_depth" or row.reason == "redirected":
+            if row.priority == Priority.HOMEPAGE and row.fetch_state == FetchState.DONE:
+                homes.append(row.url)
+            if row.fetch_state != FetchState.SKIPPED or row.reason not in REFUSED_AT_SIGHT:
                 yield digest(row.normalized_url), row.depth

@@ -1,7 +1,9 @@
 """Write a batch of settled leases: one commit, then the frontier is told. In that order, always."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
@@ -11,7 +13,7 @@ from crawler.domain.ledger import Batch, CrawlsOver, Depths, Found, RowRefused
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
-from crawler.errors import DatabaseUnavailable
+from crawler.errors import DatabaseUnavailable, Unavailable
 from crawler.handlers.follow_links import Children, FollowLinks
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.settle_page import Settled, settle_refused
@@ -22,7 +24,11 @@ log = telemetry.logger(__name__)
 _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 5.0
 
-Failpoint = Callable[[str], None]
+
+class Failpoint(Protocol):
+    """A place where a test may want the process to die."""
+
+    def __call__(self, point: str, at_hand: bytes = b"") -> None: ...
 
 
 class SettleBatch:
@@ -52,7 +58,7 @@ class SettleBatch:
         if not batch:
             return 0
         try:
-            return self._settle([self._break_redirect_loop(settled) for settled in batch])
+            return self._settle(batch)
         except BaseException:
             _forget_handed_on(batch)
             raise
@@ -64,8 +70,9 @@ class SettleBatch:
         self._failpoint("after_commit")
         queued = self._complete(written, children)
         self._failpoint("after_complete")
-        self._news.pages(written, depths)
-        self._news.progress({settled.key.crawl_id for settled in written})
+        with suppress(Unavailable):  # all is settled; news may be lost
+            self._news.pages(written, depths)
+            self._news.progress({settled.key.crawl_id for settled in written})
         return queued
 
     def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
@@ -74,11 +81,10 @@ class SettleBatch:
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return self._write(batch, told)
+                return self._write([self._break_redirect_loop(settled) for settled in batch], told)
             except DatabaseUnavailable as exc:
                 if time.monotonic() + pause > give_up:
-                    self._frontier.release([settled.lease for settled in batch])
-                    raise
+                    raise  # the shift gives back what it holds
                 _forget_handed_on(batch)
                 log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
                 time.sleep(pause)
@@ -92,6 +98,7 @@ class SettleBatch:
             nonlocal children
             told.update(depths)
             children = self._follow(batch, depths)
+            self._failpoint("before_commit")
             return children.found
 
         try:
@@ -136,6 +143,7 @@ class SettleBatch:
             queued += discovered.new
             if discovered.lowered:
                 self._lower_first(group[0], entries, discovered.lowered)
+                self._failpoint("before_complete")
                 stale, _ = self._frontier.complete(crawl_id, outcomes)
             if stale:
                 telemetry.stale_completions.inc(len(stale))

@@ -23,13 +23,13 @@ from crawler.domain.ledger import Previous, UrlKey
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.presets import looks_like_shopify
 from crawler.domain.reasons import FAILED, Reason
-from crawler.domain.urls import Url, parse, read
+from crawler.domain.urls import parse
 from crawler.errors import RedisUnavailable
 from crawler.handlers.crawl_context import CrawlContext, CrawlContexts
 from crawler.handlers.held_leases import HeldLeases
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import settle_sitemap, sitemap_request
-from crawler.handlers.settle_batch import SettleBatch
+from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.settle_page import Settled, log_request, settle_page, settle_refused
 
 log = telemetry.logger(__name__)
@@ -94,6 +94,7 @@ class WorkShift:
         shift_seconds: float,
         lease_seconds: float,
         max_redirects: int,
+        failpoint: Failpoint,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
     ) -> None:
         self._frontier = frontier
@@ -109,6 +110,7 @@ class WorkShift:
         self._shift_seconds = shift_seconds
         self._lease_seconds = lease_seconds
         self._max_redirects = max_redirects
+        self._failpoint = failpoint
         self._jitter = jitter
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
@@ -235,6 +237,7 @@ class _Shift:
             request = self._request(ticket)
             if request is not None:
                 request.start_by = start_by
+                request.once = ticket.lease.gap_ms > 0
                 self._report.requests += 1
                 self._tools._fetcher.submit(request)
 
@@ -337,6 +340,7 @@ class _Shift:
         self._held.give_back([settled.lease])
 
     def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+        self._tools._failpoint("parse", result.body)
         judgement = self._judge(settled, result)
         settle_page(settled, result, judgement, ticket.previous, self._tools._clock())
         if ticket.context.is_home(ticket.key.normalized_url):
@@ -380,12 +384,7 @@ class _Shift:
                 self._tools._record_shopify(crawl.id)
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
-                settled.sitemaps = self._sitemaps(parse(ticket.lease.url))
-
-    def _sitemaps(self, home: Url) -> list[str]:
-        """Those robots.txt names, else the one where everybody looks."""
-        named = self._tools._care.sitemaps(home.host) or ("/sitemap.xml",)
-        return [url.href for raw in named if isinstance(url := read(raw, home.href), Url)]
+                settled.sitemaps = self._tools._care.sitemaps(parse(ticket.lease.url))
 
     # -- settling ---------------------------------------------------------------------------
 
@@ -406,10 +405,10 @@ class _Shift:
             self._held.settled(settled.lease for settled in batch)
             if any(is_suspect(settled.lease) for settled in batch):
                 self._careful = False
-            if queued:
-                self._next_claim = 0.0
-                if queued > self._tools._fetcher.active:
-                    self._hint_more()
+            # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
+            self._next_claim = self._next_due = 0.0
+            if queued > self._tools._fetcher.active:
+                self._hint_more()
 
     def _patience(self) -> float:
         """How long to wait for the network this round."""

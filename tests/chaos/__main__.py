@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.chaos import scenarios  # noqa: F401 - importing registers them
+from tests.chaos import nemesis, scenarios  # noqa: F401 - importing registers them
 from tests.chaos.scenario import REGISTRY, Report, run
 
 
@@ -22,8 +22,7 @@ def main() -> int:
     reports = []
     for round_number in range(options.rounds):
         print(f"seed {seed + round_number}", flush=True)
-        for name in chosen:
-            reports.append(_run_one(name, seed + round_number, keep=options.keep))
+        reports += [_run_one(name, seed + round_number, keep=options.keep) for name in chosen]
     failed = [report for report in reports if not report.ok]
     print(f"{len(reports) - len(failed)} of {len(reports)} passed")
     for report in failed:
@@ -59,8 +58,7 @@ def _line(report: Report) -> str:
     notes = f"  ({'; '.join(report.notes)})" if report.notes else ""
     outcome = "ok  " if report.ok else "FAIL"
     return (
-        f"{outcome}  {report.name:24} {report.seconds:5.1f} s  recovery {recovery} s  "
-        f"{report.repeats} repeats{notes}"
+        f"{outcome}  {report.name:24} {report.seconds:5.1f} s  recovery {recovery} s  {report.repeats} repeats{notes}"
     )
 
 

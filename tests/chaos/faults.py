@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
 from crawler.domain.frontier import Lane
+from tests.chaos.proxy import Proxy
 from tests.chaos.servers import POSTGRES, VALKEY
 from tests.chaos.stack import TIMES, Stack
 
@@ -235,39 +236,46 @@ def exhaust_connections(stack: Stack, rng: Random, seconds: float = 0) -> None:
 # -- networks -------------------------------------------------------------------------------
 
 
-def _cut(which: str) -> Fault:
-    def cut(stack: Stack, rng: Random, seconds: float = 0) -> None:
-        network = stack.networks[which]
-        network.cut()
-        time.sleep(seconds or rng.uniform(1, 6))
-        network.mend()
-
-    return cut
+def _cut(network: Proxy, rng: Random, seconds: float) -> None:
+    network.cut()
+    time.sleep(seconds or rng.uniform(1, 6))
+    network.mend()
 
 
-def _freeze(which: str) -> Fault:
-    def freeze(stack: Stack, rng: Random, seconds: float = 0) -> None:
-        network = stack.networks[which]
-        network.freeze()
-        time.sleep(seconds or rng.uniform(1, 6))
-        network.mend()
-
-    return freeze
+def _freeze(network: Proxy, rng: Random, seconds: float) -> None:
+    network.freeze()
+    time.sleep(seconds or rng.uniform(1, 6))
+    network.mend()
 
 
-def _slow(which: str) -> Fault:
-    def slow(stack: Stack, rng: Random, seconds: float = 0) -> None:
-        network = stack.networks[which]
-        network.slow_down(latency=rng.uniform(0.05, 0.3))
-        time.sleep(seconds or rng.uniform(2, 6))
-        network.mend()
-
-    return slow
+def _slow_down(network: Proxy, rng: Random, seconds: float) -> None:
+    network.slow_down(latency=rng.uniform(0.05, 0.3))
+    time.sleep(seconds or rng.uniform(2, 6))
+    network.mend()
 
 
-cut_redis, cut_postgres = _cut(VALKEY), _cut(POSTGRES)
-freeze_redis, freeze_postgres = _freeze(VALKEY), _freeze(POSTGRES)
-slow_redis, slow_postgres = _slow(VALKEY), _slow(POSTGRES)
+def cut_redis(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _cut(stack.networks[VALKEY], rng, seconds)
+
+
+def cut_postgres(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _cut(stack.networks[POSTGRES], rng, seconds)
+
+
+def freeze_redis(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _freeze(stack.networks[VALKEY], rng, seconds)
+
+
+def freeze_postgres(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _freeze(stack.networks[POSTGRES], rng, seconds)
+
+
+def slow_redis(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _slow_down(stack.networks[VALKEY], rng, seconds)
+
+
+def slow_postgres(stack: Stack, rng: Random, seconds: float = 0) -> None:
+    _slow_down(stack.networks[POSTGRES], rng, seconds)
 
 
 def narrow_redis(stack: Stack, rng: Random, seconds: float = 8) -> None:

@@ -25,6 +25,7 @@ class Arena:
     """What a scenario works with."""
 
     stack: Stack
+    seed: int
     rng: Random
     crawls: list[Crawl] = field(default_factory=list)
     recoveries: list[float] = field(default_factory=list)
@@ -100,12 +101,14 @@ def run(chosen: Scenario, seed: int, directory: Path) -> Report:
     began = time.monotonic()
     problems: list[str] = []
     stack = Stack(directory, seed=seed, **chosen.stack)
-    arena = Arena(stack, Random(f"{chosen.name}/{seed}"))
+    arena = Arena(stack, seed, Random(f"{chosen.name}/{seed}"))
     try:
         with stack:
             began = time.monotonic()
             problems += _act_and_judge(chosen, arena)
             repeats = oracle.repeats(stack, arena.crawls)
+            if missing := oracle.unlogged(stack, arena.crawls):
+                arena.note(f"{missing} requests are not in the audit")
     except AssertionError as exc:
         problems.append(f"{type(exc).__name__}: {exc}")
         repeats = 0

@@ -40,6 +40,7 @@ TIMES = {
     "CRAWLER_RECONCILE_SECONDS": "4",
 }
 LOOK_SECONDS = 0.1
+BEAT = (sys.executable, "-m", "celery", "-A", "workers.app", "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=")
 
 T = TypeVar("T")
 
@@ -148,8 +149,7 @@ class Stack:
         specs = [worker("control", "coordinator,notify", "-c", "2", env=env)]
         specs += [worker(name, "fetch", "-c", "1", env=env) for name in self.fetchers]
         if self._beat:
-            beat = (sys.executable, "-m", "celery", "-A", "workers.app", "beat")
-            specs.append(ProcessSpec("beat", (*beat, "-S", "redbeat.RedBeatScheduler", "--pidfile=", "-l", "info"), env))
+            specs.append(ProcessSpec("beat", BEAT, env))
         self._supervisor = Supervisor(specs, FileOutput(self.data_dir / "logs"))
         self._supervisor.start()
         self._polling.set()
@@ -206,6 +206,12 @@ class Stack:
         with suppress(psutil.NoSuchProcess):
             return next(iter(main.children()), None) if main else None
         return None
+
+    def wait_gone(self, process: psutil.Process, seconds: float) -> bool:
+        """Whether it ended in time. Only looks: it is the supervisor's to bury it."""
+        with suppress(TooSlow):
+            return self.eventually(lambda: _has_ended(process), seconds, f"{process.pid} ends")
+        return False
 
     def processes(self) -> list[psutil.Process]:
         """Everything the supervisor runs, with children."""
@@ -297,3 +303,10 @@ class Stack:
                 return found
             time.sleep(LOOK_SECONDS)
         raise TooSlow(f"not within {seconds:g} s: {name}")
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

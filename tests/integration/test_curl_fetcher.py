@@ -382,3 +382,16 @@ def test_close_with_requests_under_way_leaves_no_descriptor_behind() -> None:
     while open_descriptors() > before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert open_descriptors() <= before
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_a_request_on_a_kept_connection_that_breaks_is_sent_again_unless_it_must_not_be(once: bool) -> None:
+    def breaks(stream: socket.socket, request: Request) -> bytes | None:
+        return None if request.path == "/breaks" else hello(stream, request)
+
+    with serving(breaks) as server, loopback_fetcher() as fetcher:
+        fetch(fetcher, server.url("/first"))
+        result = fetch(fetcher, server.url("/breaks"), once=once)
+        assert result.failure is Reason.CONNECT
+        assert result.sent_at > 0
+        assert [request.path for request in server.requests].count("/breaks") == (1 if once else 2)

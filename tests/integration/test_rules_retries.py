@@ -48,7 +48,7 @@ def tried(
         site.set_fault("/flaky", times=1, reset=True)
         site.set_fault("/busy", host=1, status=429, retry_after=1)
         hosts = [f"127.0.0.{n}:{site.port}" for n in (2, 3, 99)]
-        yield Tried(crawler, crawler.crawl(site.url(), allowed_hosts=hosts, seconds=60), site)
+        yield Tried(crawler, crawler.crawl(site.url(), allowed_hosts=hosts, delay_seconds=0.02, seconds=60), site)
 
 
 def test_a_lost_connection_a_timeout_and_a_torn_body_are_tried_four_times_then_failed(tried: Tried) -> None:

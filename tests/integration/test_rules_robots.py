@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from crawler.domain.crawls import CrawlStatus
+from crawler.domain.hosts import HostRecord
 from tests.integration.engine import Engine
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.site.client import Site
@@ -135,3 +136,13 @@ def test_links_into_what_is_forbidden_are_known_before_they_are_queued(crawler: 
     lay(site, {"/": [f"/private/{n}" for n in range(50)] + ["/a"], "/a": []})
     crawl = crawler.crawl(site.url(), max_pages=2)
     assert (crawl.pages_crawled, crawl.stats["by_reason"]) == (2, {"robots": 50})
+
+
+def test_what_another_worker_read_since_is_what_counts(crawler: Engine, site: Site) -> None:
+    """A worker that knows an old robots.txt, or had given the host up, asks Postgres again before long."""
+    clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
+    lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
+    first = crawler.crawl(site.url())
+    tools.hosts.save_robots(host, HostRecord(200, b"User-agent: *\nDisallow: /b", clock()))
+    clock.forward(minutes=11)
+    assert crawler.ends(crawler.again(first)) == {"/": "done", "/a": "done", "/b": "robots"}

@@ -290,7 +290,8 @@ def test_names_are_coloured_on_a_terminal_only(tmp_path: Path) -> None:
 
 def test_log_files_are_bounded(tmp_path: Path) -> None:
     output = FileOutput(tmp_path / "logs", max_bytes=10_000)
-    supervisor = Supervisor([python("chatty", "for n in range(5000): print(n)\nprint(end='', flush=True)\nimport time; time.sleep(60)")], output)
+    talk = "for n in range(5000): print(n)\nprint(end='', flush=True)\nimport time; time.sleep(60)"
+    supervisor = Supervisor([python("chatty", talk)], output)
     supervisor.start()
     until(lambda: (tmp_path / "logs" / "chatty.log").exists() and "4999" in (tmp_path / "logs/chatty.log").read_text())
     supervisor.stop()

@@ -80,7 +80,9 @@ def _href_writer(graph: Graph, page: Page, port: int, base: str | None) -> Calla
     here = urlsplit(base or "").path
 
     def write(target: Page) -> str:
-        path = target.path.title() if rng.random() < 0.03 else target.path
+        # Not of private pages: robots.txt, unlike our keys, tells capitals apart.
+        capitals = rng.random() < 0.03 and target.kind is not Kind.PRIVATE
+        path = target.path.title() if capitals else target.path
         suffix = "#top" if target.path == "/" else rng.choice(HREF_SUFFIXES)
         way = rng.randrange(4)
         origin = f"//{address(target.host)}:{port}"

@@ -18,7 +18,9 @@ from crawler.domain.politeness import (
     retry_after,
     retry_delay,
     robots_given_up,
+    robots_wait,
 )
+from crawler.domain.reasons import Reason
 
 NOW = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
 jitters = st.floats(-1, 1)
@@ -142,3 +144,17 @@ def test_retries_wait_two_four_eight_seconds() -> None:
 def test_a_host_without_robots_txt_is_given_up_after_half_an_hour() -> None:
     assert not robots_given_up(1799.9)
     assert robots_given_up(1800)
+
+
+@pytest.mark.parametrize("failure", [None, Reason.TIMEOUT, Reason.PROTOCOL])
+def test_a_robots_txt_that_cannot_be_read_is_asked_for_each_minute_of_half_an_hour(failure: Reason | None) -> None:
+    assert [robots_wait(failure, held) for held in (0, 60, 1799, 1800)] == [60, 60, 60, None]
+
+
+@pytest.mark.parametrize("failure", [Reason.CONNECT, Reason.DNS])
+def test_where_nobody_answers_robots_txt_is_tried_as_often_as_a_page(failure: Reason) -> None:
+    assert [robots_wait(failure, held) for held in (0, 2.1, 6.2, 14.4)] == [2, 4, 8, None]
+
+
+def test_a_certificate_does_not_get_better_by_asking_again() -> None:
+    assert robots_wait(Reason.TLS, 0) is None

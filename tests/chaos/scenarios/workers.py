@@ -68,6 +68,18 @@ def death_after_complete(arena: Arena) -> None:
     arena.under_way()
 
 
+@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "before_commit:0.02"})
+def death_before_commit(arena: Arena) -> None:
+    """F2: workers die inside the transaction: no half page (G1, G2, G6)."""
+    arena.under_way()
+
+
+@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "before_complete:0.5"})
+def death_before_complete(arena: Arena) -> None:
+    """F2: workers die between queueing what a page led to and its acknowledgement (G1, G2)."""
+    arena.under_way()
+
+
 @scenario(seconds=60)
 def stalled_child(arena: Arena) -> None:
     """F8: SIGSTOP for longer than a lease, then CONT: late tokens are refused, nothing is overwritten (G8)."""
@@ -103,8 +115,7 @@ def rolling_restart(arena: Arena) -> None:
         main = arena.stack.main(name)
         began = time.monotonic()
         main.send_signal(signal.SIGTERM)
-        with suppress(psutil.NoSuchProcess):
-            main.wait(STOP_SECONDS)
+        assert arena.stack.wait_gone(main, STOP_SECONDS), f"{name} does not stop"
         arena.note(f"{name} stopped in {time.monotonic() - began:.1f} s")
         arena.stack.main(name)
     arena.recovers(30)
