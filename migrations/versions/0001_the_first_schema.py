@@ -14,6 +14,7 @@ depends_on = None
 UNCOMPRESSED = (
     ("crawled_pages", "content_text"),
     ("crawled_pages", "links_found"),
+    ("crawled_pages", "links_followed"),
     ("page_versions", "links"),
     ("snapshots", "content"),
 )
@@ -67,6 +68,7 @@ def upgrade() -> None:
         sa.Column("robots_text", sa.LargeBinary(), nullable=True),
         sa.Column("robots_fetched_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("robots_failing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("robots_failure", sa.String(length=24), nullable=True),
         sa.Column("updated_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_hosts")),
     )
@@ -313,6 +315,7 @@ def upgrade() -> None:
             server_default=sa.text("'[]'::jsonb"),
             nullable=False,
         ),
+        sa.Column("links_followed", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("crawled_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("status", sa.String(length=20), server_default="success", nullable=False),
         sa.Column("reason", sa.String(length=24), nullable=True),
