@@ -17,6 +17,7 @@ from crawler.adapters.database import Cursor, cursor, transaction
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import (
     Batch,
+    CrawlsFull,
     CrawlsOver,
     Depths,
     FindChildren,
@@ -39,7 +40,7 @@ _ALL = 1_000_000  # execute_values sends one statement per so many rows; a batch
 def admit(connection: Connection, found: Sequence[Found]) -> None:
     """Write URLs that no page led to: seeds and lists."""
     with cursor(connection) as db:
-        _count_found(db, _insert_found(db, found))
+        _count_found(db, _by_crawl(_insert_found(db, found)))
 
 
 class BatchWriter:
@@ -51,7 +52,10 @@ class BatchWriter:
             db.execute("SELECT 1")
 
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
-        """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found."""
+        """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found.
+
+        Of that it returns what was known before, perhaps at a greater depth.
+        """
         try:
             with transaction(self._engine) as connection, cursor(connection) as db:
                 depths, turned = _end_urls(db, batch.ends)
@@ -59,11 +63,11 @@ class BatchWriter:
                 children = find_children(depths)
                 inserted = _insert_found(db, children)
                 _log_requests(db, batch.requests)
-                _count(db, batch, turned, inserted)
+                _count(db, batch, turned, _by_crawl(inserted))
         # psycopg2 itself raises ValueError for a NUL in text.
         except (psycopg2.DataError, psycopg2.IntegrityError, ValueError) as exc:
             raise RowRefused(" ".join(str(exc).split())) from exc
-        return children
+        return [child for child in children if child.key not in inserted]
 
     def log_requests(self, requests: Sequence[Request]) -> None:
         with transaction(self._engine) as connection, cursor(connection) as db:
@@ -220,12 +224,13 @@ def _page_row(page: StoredPage, depth: int) -> tuple[Any, ...]:
 _FOUND = """
 INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
     reason, rule, source, parent, found_at)
-VALUES %s ON CONFLICT DO NOTHING RETURNING crawl_job_id, fetch_state
+VALUES %s ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
 """
 _FOUND_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, now())"
 
 
-def _insert_found(db: Cursor, found: Sequence[Found]) -> Counter[tuple[UUID, str]]:
+def _insert_found(db: Cursor, found: Sequence[Found]) -> dict[UrlKey, str]:
+    """The state of each that was new."""
     rows = [
         (
             *f.key,
@@ -243,9 +248,13 @@ def _insert_found(db: Cursor, found: Sequence[Found]) -> Counter[tuple[UUID, str
         for f in sorted(found, key=_key)
     ]
     if not rows:
-        return Counter()
+        return {}
     answer = execute_values(db, _FOUND, rows, template=_FOUND_ROW, page_size=_ALL, fetch=True)
-    return Counter((crawl_id, state) for crawl_id, state in answer)
+    return {UrlKey(crawl_id, url): state for crawl_id, url, state in answer}
+
+
+def _by_crawl(inserted: dict[UrlKey, str]) -> Counter[tuple[UUID, str]]:
+    return Counter((key.crawl_id, state) for key, state in inserted.items())
 
 
 _REQUESTS = "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, certain) VALUES %s"
@@ -298,7 +307,9 @@ def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tupl
         return
     answer = execute_values(db, _COUNT, rows, template=_COUNT_ROW, page_size=_ALL, fetch=True)
     if over := set(crawl_ids) - {row[0] for row in answer}:
-        raise CrawlsOver(over)
+        db.execute("SELECT id FROM crawl_jobs WHERE id = ANY(%s) AND status = 'in_progress'", (list(over),))
+        full = {row[0] for row in db}
+        raise CrawlsFull(full) if full else CrawlsOver(over)
 
 
 def _count_found(db: Cursor, inserted: Counter[tuple[UUID, str]]) -> None:

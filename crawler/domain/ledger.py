@@ -226,6 +226,10 @@ class CrawlsOver(Conflict):
         self.crawl_ids = crawl_ids
 
 
+class CrawlsFull(CrawlsOver):
+    """Some crawls of this batch would have more pages than they may; they are in progress."""
+
+
 class RowRefused(Invalid):
     """The database refuses a row of this batch."""
 

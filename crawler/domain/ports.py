@@ -190,7 +190,8 @@ class BatchWriter(Protocol):
     def check(self) -> None:
         """Raises when nothing could be stored now."""
 
-    def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]: ...
+    def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
+        """Commit the batch; of the children found, those that were known before."""
 
     def previous(self, project_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Previous]: ...
 

@@ -54,7 +54,8 @@ class FinishCrawl:
         if not stats.finished:
             return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
         waiting = self._ledger.count_queued(crawl.id)
-        if waiting and stats.budget_left > 0 and self._bring_back(crawl):
+        has_room = stats.budget_left > 0 and crawl.pages_crawled < crawl.config.max_pages
+        if waiting and has_room and self._bring_back(crawl):
             return None
         return EndReason.MAX_PAGES if waiting else EndReason.EXHAUSTED
 

@@ -25,6 +25,8 @@ RobotsRefuses = Callable[[CrawlContext, Url], str | None]
 class Children(NamedTuple):
     found: list[Found]
     entries: dict[UUID, list[Entry]]
+    known: Sequence[Found] = ()
+    """Of those found, the ones the ledger had before: refused at sight, or lost by the frontier in a crash."""
 
 
 class _Lead(NamedTuple):

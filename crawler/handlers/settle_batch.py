@@ -1,7 +1,7 @@
 """Write a batch of settled leases: one commit, then the frontier is told. In that order, always."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import from_ms
 from crawler.domain.frontier import End, Entry, Outcome
-from crawler.domain.ledger import Batch, CrawlsOver, Depths, Found, RowRefused
+from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, RowRefused
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
@@ -29,6 +29,9 @@ class Failpoint(Protocol):
     """A place where a test may want the process to die."""
 
     def __call__(self, point: str, at_hand: bytes = b"") -> None: ...
+
+
+_Alone = Callable[[Settled, Depths], tuple[Sequence[Settled], Children]]
 
 
 class SettleBatch:
@@ -102,7 +105,10 @@ class SettleBatch:
             return children.found
 
         try:
-            self._writer.write(_rows(batch), find_children)
+            known = self._writer.write(_rows(batch), find_children)
+        except CrawlsFull:
+            _forget_handed_on(batch)
+            return self._write_apart(batch, told, self._leave_out)
         except CrawlsOver as over:
             _forget_handed_on(batch)
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
@@ -110,26 +116,36 @@ class SettleBatch:
             return self._write(rest, told) if rest else ((), Children([], {}))
         except RowRefused as refused:
             _forget_handed_on(batch)
-            return self._write_apart(batch, refused, told)
-        return batch, children
+            log.warning("batch_refused", rows=len(batch), error=refused.message)
+            return self._write_apart(batch, told, self._fail_alone)
+        return batch, children._replace(known=known)
 
-    def _write_apart(
-        self, batch: Sequence[Settled], refused: RowRefused, told: Depths
-    ) -> tuple[Sequence[Settled], Children]:
-        """One row Postgres cannot take must not cost its neighbours: halve until it stands alone, then fail it."""
+    def _write_apart(self, batch: Sequence[Settled], told: Depths, alone: _Alone) -> tuple[Sequence[Settled], Children]:
+        """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
         if len(batch) == 1:
-            settled = batch[0]
-            log.error("row_refused", url=settled.lease.url, error=refused.message)
-            alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
-            at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
-            return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
+            return alone(batch[0], told)
         middle = len(batch) // 2
         first, first_children = self._write(batch[:middle], told)
         second, second_children = self._write(batch[middle:], told)
         entries = dict(first_children.entries)
         for crawl_id, more in second_children.entries.items():
             entries[crawl_id] = [*entries.get(crawl_id, ()), *more]
-        return [*first, *second], Children([*first_children.found, *second_children.found], entries)
+        found = [*first_children.found, *second_children.found]
+        return [*first, *second], Children(found, entries, [*first_children.known, *second_children.known])
+
+    def _fail_alone(self, settled: Settled, told: Depths) -> tuple[Sequence[Settled], Children]:
+        log.error("row_refused", url=settled.lease.url)
+        alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
+        at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
+        return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
+
+    def _leave_out(self, settled: Settled, _: Depths) -> tuple[Sequence[Settled], Children]:
+        """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
+        log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
+        if settled.request is not None:
+            self._writer.log_requests([settled.request])
+        surplus = Settled(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
+        return [surplus], Children([], {})
 
     def _complete(self, written: Sequence[Settled], children: Children) -> int:
         by_crawl: dict[UUID, list[Settled]] = {}
@@ -138,6 +154,9 @@ class SettleBatch:
         queued = 0
         for crawl_id, group in by_crawl.items():
             outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group]
+            # The frontier did not know these, so it could not notice that this path to them is shorter.
+            known = [child for child in children.known if child.key.crawl_id == crawl_id]
+            self._lower(group[0].context, {child.key.normalized_url: child.depth for child in known})
             entries = children.entries.get(crawl_id, [])
             stale, discovered = self._frontier.complete(crawl_id, outcomes, entries)
             queued += discovered.new

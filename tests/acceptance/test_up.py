@@ -35,10 +35,17 @@ def get(url: str, key: str = "") -> int:
         return 0
 
 
+def words_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it ends this very moment
+        return []
+
+
 def workers(stack: psutil.Process, name: str) -> list[psutil.Process]:
     """The main process of a worker: its children carry the same command line."""
     children = stack.children(recursive=True)
-    named = [p for p in children if any(word.startswith(f"{name}-") for word in p.cmdline())]
+    named = [p for p in children if any(word.startswith(f"{name}-") for word in words_of(p))]
     return [p for p in named if p.ppid() not in {q.pid for q in named}]
 
 
@@ -70,6 +77,7 @@ def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
         listening = [
             connection.laddr.ip
             for process in [stack, *everything]
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE
             for connection in process.net_connections("inet")
             if connection.status == psutil.CONN_LISTEN
         ]

@@ -60,8 +60,7 @@ def _same_urls(crawl: Crawl, ledger: Mapping[str, Mapping[str, Any]]) -> Iterato
         wanted, found = (expected.state, expected.reason), (row["fetch_state"], row["reason"])
         if wanted != found:
             yield f"{key} is {found} instead of {wanted}: {row['error_message']}"
-        # What robots.txt forbids is never queued, so a shorter path to it that is found later goes unnoticed.
-        if row["depth"] != expected.depth and expected.reason != "robots":
+        if row["depth"] != expected.depth:
             yield f"{key} is at depth {row['depth']} instead of {expected.depth}"
 
 
