@@ -1,6 +1,7 @@
 """Settings: the only reader of the environment."""
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Self
@@ -8,7 +9,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from redis import Redis
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
+from crawler.domain.egress import EgressRule
 from crawler.errors import SettingsError
 
 PREFIX = "CRAWLER_"
@@ -92,10 +97,29 @@ class Settings(BaseSettings):
     def _split_commas(cls, value: object) -> object:
         return tuple(p.strip() for p in value.split(",") if p.strip()) if isinstance(value, str) else value
 
+    @field_validator("egress_allow")
+    @classmethod
+    def _is_egress(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            EgressRule.parse(value)
+        except SettingsError as exc:
+            raise ValueError(exc.message) from exc
+        return value
+
     @field_validator("data_dir", "ca_bundle", "chromium")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
-        return value.expanduser().absolute() if value else value
+        try:
+            return value.expanduser().absolute() if value else value
+        except RuntimeError as exc:
+            raise ValueError("there is no such home directory; name an absolute path") from exc
+
+    @field_validator("proxy_url")
+    @classmethod
+    def _is_proxy(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not re.match(r"^(https?|socks5h?)://[^/\s]+", value.get_secret_value()):
+            raise ValueError("must look like http://user:password@host:3128")
+        return value
 
     @field_validator("database_url")
     @classmethod
@@ -105,13 +129,32 @@ class Settings(BaseSettings):
         scheme, found, rest = value.get_secret_value().partition("://")
         if not found or scheme.split("+")[0] not in {"postgresql", "postgres"}:
             raise ValueError("must look like postgresql://user:password@host:5432/name")
-        return SecretStr(f"postgresql+psycopg2://{rest}")
+        url = f"postgresql+psycopg2://{rest}"
+        try:
+            make_url(url)
+        except (ArgumentError, ValueError) as exc:
+            raise ValueError("must look like postgresql://user:password@host:5432/name") from exc
+        return SecretStr(url)
 
     @field_validator("redis_url")
     @classmethod
     def _is_redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value and value.get_secret_value().split("://")[0] not in {"redis", "rediss", "unix"}:
+        if value is None:
+            return None
+        try:
+            Redis.from_url(_with_database(value.get_secret_value(), 2)).close()
+        except (ValueError, TypeError) as exc:
+            raise ValueError("must look like redis://:password@host:6379/0") from exc
+        if not _has_server(value.get_secret_value()):
             raise ValueError("must look like redis://:password@host:6379/0")
+        return value
+
+    @field_validator("broker_url")
+    @classmethod
+    def _is_broker(cls, value: SecretStr | None) -> SecretStr | None:
+        known = {"redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp", "sentinel"}
+        if value and value.get_secret_value().partition("://")[0] not in known:
+            raise ValueError("must look like redis://host:6379/1 or amqp://user:password@host//")
         return value
 
     @model_validator(mode="after")
@@ -135,6 +178,11 @@ class Settings(BaseSettings):
         if self.redis_url is None:
             raise SettingsError("CRAWLER_REDIS_URL is not set and no embedded server was started.")
         return _with_database(self.redis_url.get_secret_value(), offset)
+
+
+def _has_server(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.path) if parts.scheme == "unix" else bool(parts.hostname)
 
 
 def _with_database(url: str, offset: int) -> str:

@@ -27,7 +27,7 @@ shifts = Counter("crawler_shifts", "Fetch tasks run", ["lane", "ended"], registr
 shift_slots = Gauge("crawler_shift_active", "Requests in flight in this process", ["lane"], registry=registry)
 
 _SECRET_QUERY = re.compile(r"([?&](?:[^=&\s]*(?:token|key|sig|password|secret)[^=&\s]*)=)[^&\s'\"]+", re.IGNORECASE)
-_USERINFO = re.compile(r"(\w+://)[^/@\s'\"]+@")
+_USERINFO = re.compile(r"(\w+://)[^/\s'\"]+@")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 

@@ -143,7 +143,7 @@ class CeleryQueue:
         """The chain that tells people what changed."""
         first = self._app.signature("crawler.diff_crawl", kwargs={"crawl_id": str(crawl_id)}, queue="coordinator")
         try:
-            first.apply_async()
+            first.apply_async(ignore_result=True)
         except OperationalError as exc:
             raise _unavailable() from exc
 

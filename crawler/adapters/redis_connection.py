@@ -56,11 +56,9 @@ def check_redis(redis: Redis, now: float) -> None:
     """Refuse a server that may forget keys or whose clock is not ours."""
     try:
         seconds, micros = redis.time()
-        policy = str(redis.config_get("maxmemory-policy").get("maxmemory-policy", "noeviction"))
-    except ResponseError:
-        policy = "noeviction"  # managed servers forbid CONFIG; their answer to TIME was fine
     except RedisError as exc:
         raise redis_unavailable(redis, exc) from exc
+    policy = _eviction_policy(redis)
     if policy != "noeviction":
         raise RedisUnavailable(
             f"Redis evicts keys when it is full (maxmemory-policy {policy}); that would lose work: "
@@ -73,12 +71,25 @@ def check_redis(redis: Redis, now: float) -> None:
         )
 
 
+def _eviction_policy(redis: Redis) -> str:
+    try:
+        return str(redis.config_get("maxmemory-policy").get("maxmemory-policy", "noeviction"))
+    except ResponseError:
+        return "noeviction"  # managed servers forbid CONFIG
+    except RedisError as exc:
+        raise redis_unavailable(redis, exc) from exc
+
+
 def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
     where = _where(redis)
     if isinstance(exc, AuthenticationError) or "NOAUTH" in str(exc) or "WRONGPASS" in str(exc):
         return RedisUnavailable(f"Redis at {where} refuses this password; correct CRAWLER_REDIS_URL.")
     if "READONLY" in str(exc):
         return RedisUnavailable(f"Redis at {where} is a read-only replica; point CRAWLER_REDIS_URL at the primary.")
+    if "DB index" in str(exc) or "invalid DB" in str(exc):
+        return RedisUnavailable(
+            f"Redis at {where} has no such database; three from the one in CRAWLER_REDIS_URL on are used."
+        )
     if "OOM" in str(exc):
         return RedisUnavailable(f"Redis at {where} is full; raise its maxmemory or end some crawls.")
     return RedisUnavailable(

@@ -9,12 +9,17 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.reasons import Reason
 
 SIGNIFICANT_NEW_PAGES = 5
 SIGNIFICANT_CHANGED_SHARE = 0.1
 
+_REACH = {
+    "max_depth", "include_patterns", "exclude_patterns", "include_mode", "preset", "query_params", "meaningful_params",
+    "allow_subdomains", "allowed_hosts", "path_prefix", "use_sitemaps", "respect_robots_txt", "content_types",
+    "max_links_per_page",
+}  # fmt: skip
 _COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
 
 
@@ -69,14 +74,19 @@ def compare(
     new: Iterable[SeenPage | tuple[str, str, bytes | None, Standing]],
     *,
     exhausted: bool = True,
+    baseline_exhausted: bool = True,
 ) -> Changes:
-    """`exhausted`: the new crawl saw the whole site. If not, a URL it never met is not compared instead of removed."""
+    """What a crawl that did not see the whole site never met is not compared: neither removed nor new."""
     before = {page[0]: page for page in old}
     after = {page[0]: page for page in new}
     found: dict[str, list[str]] = {"new": [], "removed": [], "changed": [], "unchanged": [], "not_compared": []}
     for key, (_, url, content_hash, state) in after.items():
         earlier = before.get(key)
-        kind = _kind_of_known(earlier[2], earlier[3], content_hash, state) if earlier else _kind_of_new(state)
+        kind = (
+            _kind_of_known(earlier[2], earlier[3], content_hash, state)
+            if earlier
+            else _kind_of_new(state, baseline_exhausted)
+        )
         if kind:
             found[kind].append(url)
     missing = "removed" if exhausted else "not_compared"
@@ -84,8 +94,10 @@ def compare(
     return Changes(**{kind: tuple(sorted(urls)) for kind, urls in found.items()})
 
 
-def _kind_of_new(state: Standing) -> str | None:
-    return "new" if state == Standing.PAGE else None
+def _kind_of_new(state: Standing, baseline_exhausted: bool) -> str | None:
+    if state != Standing.PAGE:
+        return None
+    return "new" if baseline_exhausted else "not_compared"
 
 
 def _kind_of_known(old_hash: bytes | None, old: Standing, new_hash: bytes | None, new: Standing) -> str | None:
@@ -100,6 +112,11 @@ def _kind_of_known(old_hash: bytes | None, old: Standing, new_hash: bytes | None
     if old_hash is None or new_hash is None:
         return "not_compared"
     return "unchanged" if old_hash == new_hash else "changed"
+
+
+def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:
+    """Whether both crawls were after the same URLs; if not, what only one of them met says nothing."""
+    return one.model_dump(include=_REACH) == other.model_dump(include=_REACH)
 
 
 def change_summary(

@@ -9,7 +9,7 @@ from contextlib import closing
 from pydantic import SecretStr
 
 from crawler.config import PREFIX, Settings
-from crawler.errors import Conflict
+from crawler.errors import Conflict, Invalid
 from crawler.supervisor import ProcessSpec
 
 _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
@@ -60,11 +60,15 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
 
 
 def check_port_free(host: str, port: int, setting: str) -> None:
+    if not 0 <= port <= 65535:
+        raise Invalid(f"{port} is not a port; ports go from 0 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
+        except socket.gaierror as exc:
+            raise Invalid(f"{host} is not an address of this machine; correct CRAWLER_API_HOST.") from exc
         except OSError as exc:
             raise Conflict(
                 f"{host}:{port} cannot be used ({exc.strerror}); stop what listens there or set {setting}."

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes import SeenPage, change_summary, choose_baseline, compare
+from crawler.domain.changes import SeenPage, change_summary, choose_baseline, compare, same_reach
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
 
 log = telemetry.logger(__name__)
@@ -32,10 +32,12 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
+        comparable = same_reach(baseline.config, crawl.config)
         changes = compare(
             self._ledger.seen_pages(baseline.id),
             self._ledger.seen_pages(crawl.id),
-            exhausted=crawl.end_reason is EndReason.EXHAUSTED,
+            exhausted=comparable and crawl.end_reason is EndReason.EXHAUSTED,
+            baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
         )
         summary = change_summary(changes, crawl_id=crawl.id, compared_to=baseline.id)
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])

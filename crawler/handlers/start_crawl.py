@@ -46,8 +46,12 @@ class StartCrawl:
         urls: Sequence[str] = (),
         idempotency_key: str | None = None,
         opened: tuple[str, int] | None = None,
+        max_seconds: int | None = None,
     ) -> CrawlJob:
-        """`opened` is for a person at a terminal alone: the host and port they typed may be dialled in this crawl."""
+        """`max_seconds` is for this crawl alone, not for the project's settings.
+
+        `opened` is for a person at a terminal alone: the host and port they typed may be dialled in this crawl.
+        """
         project = self._store.get_project(project_id)
         if not project.is_active:
             raise Conflict(f"Project {project.name!r} is not active; activate it before crawling it.")
@@ -59,7 +63,7 @@ class StartCrawl:
             seed_url=seed.href,
             domain=seed.host,
             crawl_type=_type(crawl_type, first=first, fetch_only=bool(urls)),
-            config=options.model_copy(update={"max_pages": max(options.max_pages, len(urls))}) if urls else options,
+            config=_for_this_crawl(options, len(urls), max_seconds),
             now=self._clock(),
         )
         started = self._store.add_crawl(
@@ -75,16 +79,30 @@ class StartCrawl:
         return started
 
     def _options(self, project: Project, given: Mapping[str, Any]) -> CrawlConfig:
-        try:
-            options = CrawlConfig.model_validate({**project.settings.model_dump(), **given})
-        except ValidationError as exc:
-            raise InvalidConfig(explain(exc)) from exc
+        options = valid_config({**project.settings.model_dump(), **given})
         if options.max_pages > self._ceiling:
             raise InvalidConfig(
                 f"max_pages is {options.max_pages}, but at most {self._ceiling} are allowed here; "
                 "raise CRAWLER_MAX_PAGES_CEILING to allow more."
             )
         return options
+
+
+def _for_this_crawl(options: CrawlConfig, urls: int, max_seconds: int | None) -> CrawlConfig:
+    """A list is fetched whole; a person at a terminal waits less long than a schedule."""
+    return options.model_copy(
+        update={
+            "max_pages": max(options.max_pages, urls),
+            "max_duration_seconds": max_seconds or options.max_duration_seconds,
+        }
+    )
+
+
+def valid_config(given: Mapping[str, Any]) -> CrawlConfig:
+    try:
+        return CrawlConfig.model_validate(given)
+    except ValidationError as exc:
+        raise InvalidConfig(explain(exc)) from exc
 
 
 def explain(exc: ValidationError) -> str:

@@ -1,11 +1,15 @@
 """`crawler run` end to end: the real command, real workers, real servers, a real site."""
 
+import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.acceptance.cli import Cli
+from tests.acceptance.test_up import eventually
 from tests.site.client import Site
 
 
@@ -76,3 +80,54 @@ def test_a_site_that_does_not_answer_is_one_sentence(cli: Cli) -> None:
     assert done.returncode == 1
     assert "could not be fetched: connect" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_narrower_crawl_in_between_is_no_change_of_the_site(cli: Cli, site: Site) -> None:
+    wide = ("run", site.url(), "--delay", "0", "--max-pages", "500")
+    first = cli.json(*wide)
+    narrow = cli.json(*wide, "--depth", "1")
+    assert narrow["pages_crawled"] < first["pages_crawled"]
+    again = cli.json(*wide)
+    for crawl in (narrow, again):
+        counts = crawl["change_summary"]["summary"]
+        assert (counts["new_pages"], counts["removed_pages"], counts["changed_pages"]) == (0, 0, 0)
+
+
+def test_a_closed_terminal_pauses_the_crawl_and_leaves_nothing_behind(cli: Cli, site: Site) -> None:
+    process = cli.start("run", site.url(), "--delay", "0.2")
+    assert eventually(lambda: len(site.requests()) > 3, 60)
+    process.send_signal(signal.SIGHUP)
+    output, _ = process.communicate(timeout=40)
+    assert process.returncode == 130, output
+    assert "Paused after" in output
+    state = json.loads((cli.data_dir / "servers" / "state.json").read_text())
+    assert not any(psutil.pid_exists(state[name]["pid"]) for name in ("postgres", "valkey") if name in state)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "http://127.0.0.1:9/", "--include", "("), "not a valid regular expression"),
+        (("run", "http://127.0.0.1:9/", "--max-pages", "-1"), "max_pages"),
+        (("project", "create", "", "http://127.0.0.1:9/"), "1 to 200 characters"),
+        (("key", "create", ""), "1 to 100 characters"),
+        (("up", "--port", "99999"), "not a port"),
+    ],
+)
+def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...], told: str) -> None:
+    done = cli(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_names_have_no_power_over_the_terminal(cli: Cli) -> None:
+    assert cli("project", "create", "[/x] \x1b[2J", "http://127.0.0.1:9/").returncode == 0
+    listed = cli("project", "list")
+    assert listed.returncode == 0, listed.stderr
+    assert "[/x]" in listed.stdout
+    assert "\x1b[2J" not in listed.stdout
+
+
+def test_help_shows_the_defaults(cli: Cli) -> None:
+    assert "[default: 200]" in " ".join(cli("run", "--help").stdout.split())

@@ -7,7 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes import Changes, SeenPage, Standing, change_summary, choose_baseline, compare, standing
+from crawler.domain.changes import (
+    Changes,
+    SeenPage,
+    Standing,
+    change_summary,
+    choose_baseline,
+    compare,
+    same_reach,
+    standing,
+)
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
@@ -211,3 +220,16 @@ def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> N
 
 def test_fetch_only_crawls_are_never_compared() -> None:
     assert choose_baseline([crawl(1)], crawl(5, crawl_type=CrawlType.FETCH_ONLY)) is None
+
+
+def test_what_a_baseline_that_stopped_early_never_met_is_not_new() -> None:
+    page = ("https://a.example/x", "https://a.example/x", b"h", Standing.PAGE)
+    assert compare([], [page]).new == ("https://a.example/x",)
+    partial = compare([], [page], baseline_exhausted=False)
+    assert (partial.new, partial.not_compared) == ((), ("https://a.example/x",))
+
+
+def test_crawls_after_other_urls_are_told_apart() -> None:
+    assert same_reach(CrawlConfig(), CrawlConfig(max_pages=7, delay_seconds=3, max_duration_seconds=60))
+    assert not same_reach(CrawlConfig(), CrawlConfig(max_depth=2))
+    assert not same_reach(CrawlConfig(), CrawlConfig(exclude_patterns=("/x/",)))

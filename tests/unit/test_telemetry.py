@@ -7,6 +7,7 @@ from crawler.telemetry import redact
     ("written", "shown"),
     [
         ("redis://:hunter2@host:6379/0", "redis://…@host:6379/0"),
+        ("redis://a:se@cret@host/0", "redis://…@host/0"),
         ("postgresql://me:pw@db/x", "postgresql://…@db/x"),
         ("https://h/?api_key=abc&page=2", "https://h/?api_key=…&page=2"),
         ("https://h/?page=2&access_token=abc", "https://h/?page=2&access_token=…"),

@@ -1,3 +1,3 @@
-from crawler.entrypoints.cli.app import main
+from crawler.entrypoints.cli.start import main
 
 main()

@@ -1,5 +1,6 @@
 """The `crawler` command."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -16,13 +17,16 @@ from crawler.entrypoints.cli.prune import prune
 from crawler.entrypoints.cli.run import run
 from crawler.entrypoints.cli.up import up
 from crawler.errors import CrawlerError
-from crawler.telemetry import configure_logs, redact
+from crawler.telemetry import configure_logs, logger, redact
+
+log = logger(__name__)
 
 cli = typer.Typer(
     name="crawler",
     help="Crawl websites politely, keep every page, crawl again, and see what really changed.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # or "[default: 200]" is taken for markup and vanishes
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 cli.command()(run)
@@ -53,11 +57,23 @@ def options(
 
 def main() -> None:
     """An error a person can mend is one sentence on stderr and an exit status, never a traceback."""
-    configure_logs("error")
+    debugging = os.environ.get("CRAWLER_LOG_LEVEL") == "debug"
+    configure_logs("debug" if debugging else "critical")
     try:
         cli()
     except CrawlerError as exc:
-        Console(stderr=True, highlight=False, markup=False).print(redact(exc.message), style="red")
+        _tell(exc.message)
         sys.exit(exc.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as exc:
+        log.exception("unexpected_error")
+        _tell(
+            f"Something went wrong that should not have: {type(exc).__name__}: {exc}. Set CRAWLER_LOG_LEVEL=debug "
+            "for the details."
+        )
+        sys.exit(1)
+
+
+def _tell(sentence: str) -> None:
+    Console(stderr=True, highlight=False, markup=False).print(redact(" ".join(sentence.split())), style="red")

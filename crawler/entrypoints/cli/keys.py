@@ -5,11 +5,14 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.entrypoints.cli.projects import shown
 from crawler.entrypoints.cli.session import session
+from crawler.errors import Invalid
 
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 
@@ -25,9 +28,14 @@ def create(
 ) -> None:
     """Make a key. Its secret is shown now and never again."""
     with session() as tools:
-        key, secret = ApiKey.issue(
-            name=name, scope=scope, now=tools.clock(), project_ids=tuple(project) if project else None
-        )
+        for project_id in project or ():
+            tools.store.get_project(project_id)
+        try:
+            key, secret = ApiKey.issue(
+                name=name, scope=scope, now=tools.clock(), project_ids=tuple(project) if project else None
+            )
+        except ValidationError as exc:
+            raise Invalid("A key's name has 1 to 100 characters.") from exc
         tools.store.add_key(key)
     typer.echo(json.dumps({"id": str(key.id), "key": secret}) if as_json else secret)
 
@@ -46,7 +54,7 @@ def list_keys(as_json: AsJson = False) -> None:
         table.add_column(heading)
     for key in found:
         revoked = f"{key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
-        table.add_row(str(key.id), key.name, key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked)
+        table.add_row(str(key.id), shown(key.name), key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked)
     Console().print(table)
 
 

@@ -1,16 +1,21 @@
 """`crawler project`: websites under care."""
 
 import json
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from crawler.domain.projects import Project
 from crawler.domain.urls import parse
 from crawler.entrypoints.cli.session import session
+from crawler.errors import Invalid
+from crawler.telemetry import redact
 
 projects = typer.Typer(help="Websites under care.", no_args_is_help=True)
 
@@ -27,7 +32,7 @@ def create(
     """Make a project."""
     href = parse(url).href
     with session() as tools:
-        project = tools.store.add_project(Project.create(name=name, website_url=href, now=tools.clock()))
+        project = tools.store.add_project(valid_project(name, href, tools.clock()))
     _show(project, as_json=as_json)
 
 
@@ -43,7 +48,8 @@ def list_projects(as_json: AsJson = False) -> None:
     for heading in ("id", "name", "website", "active"):
         table.add_column(heading, overflow="fold")
     for project in found:
-        table.add_row(str(project.id), project.name, project.website_url, "yes" if project.is_active else "no")
+        active = "yes" if project.is_active else "no"
+        table.add_row(str(project.id), shown(project.name), project.website_url, active)
     Console().print(table)
 
 
@@ -63,12 +69,25 @@ def delete(project_id: ProjectId) -> None:
     typer.echo(f"Project {project_id} is deleted.")
 
 
+def valid_project(name: str, href: str, now: datetime) -> Project:
+    try:
+        name.encode()
+        return Project.create(name=name, website_url=href, now=now)
+    except (ValidationError, UnicodeEncodeError) as exc:
+        raise Invalid("A project's name has 1 to 200 characters of text.") from exc
+
+
+def shown(text: str) -> str:
+    """People's own words, without power over the terminal."""
+    return escape(redact(text))
+
+
 def _show(project: Project, *, as_json: bool) -> None:
     if as_json:
         typer.echo(project.model_dump_json(indent=2))
         return
-    console = Console(highlight=False)
-    console.print(f"{project.name}  {project.id}")
+    console = Console(highlight=False, markup=False)
+    console.print(f"{redact(project.name)}  {project.id}")
     console.print(f"website   {project.website_url}")
     for name, value in project.settings.model_dump(mode="json", exclude_defaults=True).items():
         console.print(f"{name:<9} {value}")

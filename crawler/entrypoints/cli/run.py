@@ -16,9 +16,11 @@ from crawler.domain.crawls import CrawlJob, CrawlStatus, IncludeMode, QueryParam
 from crawler.domain.projects import Project
 from crawler.domain.urls import Url, parse
 from crawler.entrypoints.cli.live_view import LiveView, summary_table
+from crawler.entrypoints.cli.projects import valid_project
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.stack import crawl_processes
 from crawler.errors import CrawlRunning, Invalid
+from crawler.handlers.start_crawl import valid_config
 from crawler.supervisor import FileOutput, Supervisor
 
 LOOK_SECONDS = 0.2
@@ -64,9 +66,9 @@ def run(
         "max_concurrent": concurrency,
         "render": render,
         "respect_robots_txt": False if ignore_robots else None,
-        "max_duration_seconds": RUN_SECONDS,
     }
     config = {name: value for name, value in given.items() if value is not None}
+    valid_config(config)  # before anything is started or made
     urls = _read_urls(urls_file) if urls_file else []
     with session() as tools:
         crawl = _start(tools, _project(tools, project or seed.href, seed), seed, config, urls)
@@ -97,20 +99,25 @@ def _read_urls(path: Path) -> list[str]:
 
 def _project(tools: App, name: str, seed: Url) -> Project:
     name = name[:200]
-    known = tools.store.find_project(name)
-    return known or tools.store.add_project(Project.create(name=name, website_url=seed.href, now=tools.clock()))
+    new = valid_project(name, seed.href, tools.clock())
+    return tools.store.find_project(name) or tools.store.add_project(new)
 
 
 def _start(tools: App, project: Project, seed: Url, config: dict[str, Any], urls: list[str]) -> CrawlJob:
     """A crawl of this project that was interrupted goes on; otherwise a new one begins."""
     try:
-        return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed))
+        return tools.start_crawl(
+            project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed), max_seconds=RUN_SECONDS
+        )
     except CrawlRunning:
         running = tools.store.find_running(project.id)
         if running is None:
-            return tools.start_crawl(project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed))
+            return tools.start_crawl(
+                project.id, seed_url=seed.href, config=config, urls=urls, opened=_typed(seed), max_seconds=RUN_SECONDS
+            )
         if running.paused:
             tools.control_crawl.resume(running.id)
+            Console(stderr=True).print("Going on with the paused crawl, with the options it was started with.")
         return running
 
 

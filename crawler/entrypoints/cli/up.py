@@ -10,6 +10,7 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.stack import all_processes, check_port_free
+from crawler.errors import Conflict
 from crawler.supervisor import Supervisor, TerminalOutput
 
 KEY_FILE = "api-key"
@@ -25,6 +26,9 @@ def up(
         address, number = host or settings.api_host, settings.api_port if port is None else port
         check_port_free(address, number, "CRAWLER_API_PORT")
         check_port_free("127.0.0.1", settings.flower_port, "CRAWLER_FLOWER_PORT")
+        if number == settings.flower_port:
+            raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
+        tools.hints.ping()
         key_file = ensure_key(tools)
         console = Console(stderr=True, highlight=False)
         console.print(f"Service on http://{address}:{number}, Flower on http://127.0.0.1:{settings.flower_port}")

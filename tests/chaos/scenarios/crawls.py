@@ -46,7 +46,7 @@ def _rows(stack: Stack, crawl: Crawl, url: str = "") -> list[Row[Any]]:
 
 @scenario(seconds=80, starts=False, judged=False)
 def bounded(arena: Arena) -> None:
-    """`max_pages` is exact while workers are killed and Redis loses its data."""
+    """`max_pages` is exact while workers are killed and Redis loses its data, or only what it wrote last."""
     stack = arena.stack
     stack.site.set_fault(host=QUICK_HOST, delay=0.3)
     arena.crawls = [
@@ -58,6 +58,7 @@ def bounded(arena: Arena) -> None:
     faults.forget_redis(stack, arena.rng)
     arena.recovers(60)
     faults.kill_child(stack, arena.rng)
+    faults.tear_redis(stack, arena.rng)
     stack.wait_done(arena.crawls, 80)
     for crawl, limit in zip(arena.crawls, (170, 50), strict=True):
         row = stack.row(crawl)
