@@ -18,7 +18,7 @@ setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there a
 run: $(VENV)/.base ## crawl URL=https://… (default: a small demo site) and show what was found; options in ARGS="…"
 	@$(if $(URL),$(BIN)/crawler run "$$URL",$(BIN)/python -m crawler.demo) $(ARGS)
 
-up: $(VENV)/.full ## service, dashboard, workers and schedules, until Ctrl-C
+up: $(VENV)/.full ## service, workers, periodic work and Flower, until Ctrl-C
 	@$(BIN)/crawler up $(ARGS)
 
 test: browser ## all tests; some of them in ARGS="-k robots"

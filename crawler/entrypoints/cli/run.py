@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob, CrawlStatus, IncludeMode, QueryParams, RenderMode
+from crawler.domain.crawls import CrawlJob, CrawlStatus, IncludeMode, QueryParams
 from crawler.domain.projects import Project
 from crawler.domain.urls import Url, parse
 from crawler.entrypoints.cli.live_view import LiveView, summary_table
@@ -43,7 +43,6 @@ def run(
     query_params: Annotated[QueryParams | None, typer.Option(help="Which query parameters tell pages apart.")] = None,
     delay: Annotated[float | None, typer.Option(help="Seconds between requests to a host [default: 0.5].")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Requests in flight at most [default: 5].")] = None,
-    render: Annotated[RenderMode | None, typer.Option(help="When to use a browser [default: auto].")] = None,
     ignore_robots: Annotated[bool, typer.Option("--ignore-robots", help="Do not ask robots.txt.")] = False,
     urls_file: Annotated[Path | None, typer.Option(help="Fetch just the URLs in this file, one a line.")] = None,
     project: Annotated[str | None, typer.Option(help="Name of the project [default: the URL].")] = None,
@@ -64,7 +63,6 @@ def run(
         "query_params": query_params,
         "delay_seconds": delay,
         "max_concurrent": concurrency,
-        "render": render,
         "respect_robots_txt": False if ignore_robots else None,
     }
     config = {name: value for name, value in given.items() if value is not None}
