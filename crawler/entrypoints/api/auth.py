@@ -3,32 +3,26 @@
 from collections.abc import Awaitable, Callable
 
 from fastapi import Request, Response
-from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from crawler.bootstrap import App
+from crawler.entrypoints.api.problems import problem
+from crawler.errors import CrawlerError, Unauthorized
 
 OPEN_PATHS = frozenset({"/api/v1/health/live"})
 
 
 async def require_key(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    if request.url.path not in OPEN_PATHS and not await run_in_threadpool(_is_known, request):
-        return JSONResponse(
-            {
-                "type": "about:blank",
-                "title": "Unauthorized",
-                "status": 401,
-                "detail": "Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.",
-                "code": "unauthorized",
-            },
-            401,
-            {"WWW-Authenticate": "Bearer"},
-            media_type="application/problem+json",
-        )
+    if request.url.path not in OPEN_PATHS:
+        try:
+            await run_in_threadpool(_check, request)
+        except CrawlerError as exc:
+            return await problem(request, exc)
     return await call_next(request)
 
 
-def _is_known(request: Request) -> bool:
+def _check(request: Request) -> None:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     tools: App = request.app.state.tools
-    return scheme.lower() == "bearer" and tools.store.find_key(secret.strip()) is not None
+    if scheme.lower() != "bearer" or tools.store.find_key(secret.strip()) is None:
+        raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
