@@ -1,6 +1,7 @@
 """The Celery app: `celery -A workers.app worker -Q fetch`."""
 
 import multiprocessing
+import time
 from functools import cache
 from typing import Any
 
@@ -8,9 +9,10 @@ from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutting_down
 
 from crawler.adapters.celery_queue import make_celery
-from crawler.adapters.redis_connection import connect_redis
+from crawler.adapters.redis_connection import check_redis, connect_redis
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
+from crawler.errors import RedisUnavailable
 from crawler.telemetry import configure_logs
 from workers.pulse import Pulse
 
@@ -42,6 +44,13 @@ def _forget_parent(**_: Any) -> None:
 @worker_init.connect
 def _start(**_: Any) -> None:
     _stopping.clear()
+    with connect_redis(settings.redis_database(0)) as redis:
+        try:
+            check_redis(redis, time.time())
+        except RedisUnavailable as exc:
+            # One that is away may come back; one that forgets, or whose clock is not ours, must not be worked with.
+            if exc.details.get("unfit"):
+                raise SystemExit(exc.message) from exc
 
 
 @worker_shutting_down.connect

@@ -53,7 +53,10 @@ class Ledger:
         return [LedgerRow(*row[:7]) for row in found]
 
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
-        """A shorter path was found; says where each URL stands and where it leads."""
+        """A path of this length was found; says of each URL that is no nearer where it stands and where it leads.
+
+        Also of those that are already at that depth: a worker may have died before it went on from them.
+        """
         with transaction(self._engine) as connection, cursor(connection) as db:
             rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
             lowered = [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
@@ -136,7 +139,7 @@ WHERE id = :crawl
 _LOWER = """
 UPDATE crawl_discovered_urls u SET depth = v.depth
 FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth > v.depth
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
 RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, u.final_url
 """
 _LOWER_PAGES = """

@@ -62,12 +62,13 @@ def check_redis(redis: Redis, now: float) -> None:
     if policy != "noeviction":
         raise RedisUnavailable(
             f"Redis evicts keys when it is full (maxmemory-policy {policy}); that would lose work: "
-            "run CONFIG SET maxmemory-policy noeviction and put it into its configuration."
+            "run CONFIG SET maxmemory-policy noeviction and put it into its configuration.",
+            unfit=True,
         )
     skew = abs(seconds + micros / 1e6 - now)
     if skew > MAX_SKEW_SECONDS:
         raise RedisUnavailable(
-            f"The clocks of Redis and this machine differ by {skew:.0f} s; synchronise both with NTP."
+            f"The clocks of Redis and this machine differ by {skew:.0f} s; synchronise both with NTP.", unfit=True
         )
 
 

@@ -25,8 +25,8 @@ RobotsRefuses = Callable[[CrawlContext, Url], str | None]
 class Children(NamedTuple):
     found: list[Found]
     entries: dict[UUID, list[Entry]]
-    known: Sequence[Found] = ()
-    """Of those found, the ones the ledger had before: refused at sight, or lost by the frontier in a crash."""
+    shorter: list[Found]
+    """To these a path was known before, which may be longer."""
 
 
 class _Lead(NamedTuple):
@@ -45,7 +45,7 @@ class FollowLinks:
         self._robots_refuses = robots_refuses
 
     def __call__(self, batch: Sequence[Settled], depths: dict[UrlKey, int]) -> Children:
-        children = Children([], {})
+        children = Children([], {}, [])
         by_crawl: dict[UUID, list[Settled]] = {}
         for settled in batch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
@@ -74,7 +74,9 @@ class FollowLinks:
         entries = children.entries.setdefault(crawl_id, [])
         for number, (lead, seen) in enumerate(new, sequence):
             found, entry = self._judge(context, lead, number)
-            if seen is None and found.reason not in NOT_RECORDED:
+            if seen is not None:
+                children.shorter.append(found)
+            elif found.reason not in NOT_RECORDED:
                 children.found.append(found)
             if entry is not None:
                 entries.append(entry)

@@ -6,18 +6,22 @@ from crawler import telemetry
 from crawler.domain.clock import from_ms
 from crawler.domain.frontier import Lane, Lease
 from crawler.domain.ledger import Request
-from crawler.domain.ports import BatchWriter, Fetcher, Frontier
-from crawler.errors import DatabaseUnavailable, RedisUnavailable
+from crawler.domain.ports import Fetcher, Frontier
+from crawler.errors import RedisUnavailable
 
 log = telemetry.logger(__name__)
 
 
+MAX_UNLOGGED = 10_000
+
+
 class HeldLeases:
-    def __init__(self, frontier: Frontier, fetcher: Fetcher, writer: BatchWriter, lane: Lane) -> None:
+    def __init__(self, frontier: Frontier, fetcher: Fetcher, lane: Lane, unlogged: list[Request]) -> None:
+        """`unlogged` gets the requests that may have gone out for leases that were given up."""
         self._frontier = frontier
         self._fetcher = fetcher
-        self._writer = writer
         self._lane = lane
+        self._unlogged = unlogged
         self._held: dict[int, Lease] = {}
 
     def add(self, leases: Iterable[Lease]) -> None:
@@ -47,10 +51,11 @@ class HeldLeases:
         log.warning("shift_gives_up", leases=len(leases))
         try:
             self._frontier.release(leases)
-            # Some of them went out, and nobody will log them now: the audit counts them as uncertain.
-            self._writer.log_requests([self._uncertain(lease) for lease in leases])
-        except (RedisUnavailable, DatabaseUnavailable) as exc:
+        except RedisUnavailable as exc:
             log.warning("leases_left_to_run_out", detail=exc.message)
+        else:
+            # Leases that run out are logged by the reconciler; of these nobody would know.
+            self._unlogged.extend(map(self._uncertain, leases[: MAX_UNLOGGED - len(self._unlogged)]))
 
     def _uncertain(self, lease: Lease) -> Request:
         at = from_ms(lease.claimed_ms)

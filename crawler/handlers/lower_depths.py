@@ -1,7 +1,7 @@
 """A shorter path was found: lower the ledger's depths, and admit what was too deep before."""
 
 from collections.abc import Iterator, Mapping
-from uuid import UUID
+from typing import NamedTuple
 
 from crawler.domain.frontier import Entry, Kind, score
 from crawler.domain.ledger import Lowered
@@ -12,17 +12,40 @@ from crawler.domain.urls import Url, read
 from crawler.handlers.crawl_context import CrawlContext
 
 
+class _Walk(NamedTuple):
+    """Which URLs one shorter path has brought nearer so far."""
+
+    all: dict[bytes, int]
+    seen: dict[bytes, int]
+    """Those that the frontier has seen. The others it must not hear of: it would take them for queued."""
+
+    def is_nearer(self, digest: bytes, depth: int, seen: int | None) -> bool:
+        """Whether this is the shortest path to it yet; remembers it if so."""
+        known = [at for at in (seen, self.all.get(digest)) if at is not None]
+        if known and depth >= min(known):
+            return False
+        self.all[digest] = depth
+        if seen is not None:
+            self.seen[digest] = depth
+        return True
+
+
 class LowerDepths:
     def __init__(self, frontier: Frontier, ledger: Ledger) -> None:
         self._frontier = frontier
         self._ledger = ledger
 
     def __call__(self, context: CrawlContext, depths: Mapping[str, int]) -> None:
-        """Follow the shorter path outwards. It ends, because each round lowers depths that cannot fall below 1."""
+        """Follow the shorter path outwards, in the ledger. It ends, because no URL is visited twice at one depth.
+
+        The frontier's seen-set hears of it last: until then whoever repeats this after a crash sees the same.
+        """
+        walk = _Walk({}, {})
         while depths:
             rows = self._ledger.lower_depths(context.crawl.id, list(depths.items()))
             self._readmit(context, [row for row in rows if row.reason == Reason.MAX_DEPTH])
-            depths = self._children(context, rows)
+            depths = self._children(context, rows, walk)
+        self._frontier.discover(context.crawl.id, [Entry(d, "", "", depth, -1) for d, depth in walk.seen.items()])
 
     def _readmit(self, context: CrawlContext, rows: list[Lowered]) -> None:
         within = [row for row in rows if _admitted(context, row)]
@@ -34,8 +57,11 @@ class LowerDepths:
             context.crawl.id, [_entry(context, row) for row in within if row.normalized_url in wanted]
         )
 
-    def _children(self, context: CrawlContext, rows: list[Lowered]) -> dict[str, int]:
-        """Where these lead, as deep as that is now, if the frontier knows it as deeper still."""
+    def _children(self, context: CrawlContext, rows: list[Lowered], walk: "_Walk") -> dict[str, int]:
+        """Where these lead, as deep as that is now, unless it is known to be as near.
+
+        What the frontier has not seen may be in the ledger all the same, refused at sight.
+        """
         leads: dict[bytes, tuple[str, int]] = {}
         for row in rows:
             for href, depth in _leads(row):
@@ -44,14 +70,10 @@ class LowerDepths:
                     candidate = context.scope.candidate(url, depth)
                     shortest = min(depth, leads.get(candidate.digest, ("", depth))[1])
                     leads[candidate.digest] = (candidate.normalized, shortest)
-        return self._lower_seen(context.crawl.id, leads)
-
-    def _lower_seen(self, crawl_id: UUID, leads: dict[bytes, tuple[str, int]]) -> dict[str, int]:
-        digests = list(leads)
-        known = self._frontier.known(crawl_id, digests)
-        lower = [d for d, seen in zip(digests, known, strict=True) if seen is not None and seen > leads[d][1]]
-        self._frontier.discover(crawl_id, [Entry(d, "", "", leads[d][1], -1) for d in lower])
-        return {leads[d][0]: leads[d][1] for d in lower}
+        known = self._frontier.known(context.crawl.id, list(leads))
+        return dict(
+            lead for (d, lead), seen in zip(leads.items(), known, strict=True) if walk.is_nearer(d, lead[1], seen)
+        )
 
 
 def _leads(row: Lowered) -> Iterator[tuple[str, int]]:

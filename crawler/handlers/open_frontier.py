@@ -59,6 +59,10 @@ class OpenFrontier:
         )
         log.info("frontier_opened", crawl_id=str(crawl.id))
 
+    def hosts(self, crawl_id: UUID) -> set[str]:
+        """At which something of the crawl waits, by the ledger."""
+        return {parse(row.url).host for row in self._ledger.rows(crawl_id, queued_only=True)}
+
     def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
         """What waits. Sitemaps stand in no ledger: some may not have been read, and reading one twice does no harm."""
         yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))

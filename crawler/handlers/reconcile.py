@@ -1,5 +1,6 @@
 """Find work that nobody is doing: the answer to every lost message, dead worker and emptied Redis."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
@@ -87,6 +88,7 @@ class Reconcile:
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             log.warning("frontier_lost", crawl_id=str(crawl.id))
+            self._hold_hosts(self._open_frontier.hosts(crawl.id), crawl.config.delay_seconds)
             self._open_frontier(crawl)
             return
         if stats.paused != crawl.paused:  # whoever paused or resumed it could not reach Redis
@@ -97,6 +99,13 @@ class Reconcile:
             log.warning("leases_expired", crawl_id=str(crawl.id), count=len(reaped))
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
         self._finish_crawl(crawl.id)
+
+    def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
+        """When they were last asked is lost too: it may have been just now."""
+        for host in hosts if seconds > 0 else ():
+            state = self._frontier.host(host)
+            gap = max(seconds, state.learned_ms / 1000)
+            self._frontier.block_host(host, gap, state.learned_ms / 1000, state.incidents)
 
     def _end_wholly(self, crawl: CrawlJob) -> None:
         log.warning("half_ended_crawl", crawl_id=str(crawl.id))

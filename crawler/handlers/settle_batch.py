@@ -1,7 +1,7 @@
 """Write a batch of settled leases: one commit, then the frontier is told. In that order, always."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 from uuid import UUID
@@ -14,6 +14,7 @@ from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
 from crawler.errors import DatabaseUnavailable, Unavailable
+from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.follow_links import Children, FollowLinks
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.settle_page import Settled, settle_refused
@@ -95,7 +96,7 @@ class SettleBatch:
 
     def _write(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
         """`told` gets the depth of each URL that ended."""
-        children = Children([], {})
+        children = Children([], {}, [])
 
         def find_children(depths: Depths) -> list[Found]:
             nonlocal children
@@ -113,12 +114,13 @@ class SettleBatch:
             _forget_handed_on(batch)
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
             rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
-            return self._write(rest, told) if rest else ((), Children([], {}))
+            return self._write(rest, told) if rest else ((), Children([], {}, []))
         except RowRefused as refused:
             _forget_handed_on(batch)
             log.warning("batch_refused", rows=len(batch), error=refused.message)
             return self._write_apart(batch, told, self._fail_alone)
-        return batch, children._replace(known=known)
+        children.shorter.extend(known)
+        return batch, children
 
     def _write_apart(self, batch: Sequence[Settled], told: Depths, alone: _Alone) -> tuple[Sequence[Settled], Children]:
         """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
@@ -131,7 +133,7 @@ class SettleBatch:
         for crawl_id, more in second_children.entries.items():
             entries[crawl_id] = [*entries.get(crawl_id, ()), *more]
         found = [*first_children.found, *second_children.found]
-        return [*first, *second], Children(found, entries, [*first_children.known, *second_children.known])
+        return [*first, *second], Children(found, entries, [*first_children.shorter, *second_children.shorter])
 
     def _fail_alone(self, settled: Settled, told: Depths) -> tuple[Sequence[Settled], Children]:
         log.error("row_refused", url=settled.lease.url)
@@ -145,7 +147,7 @@ class SettleBatch:
         if settled.request is not None:
             self._writer.log_requests([settled.request])
         surplus = Settled(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
-        return [surplus], Children([], {})
+        return [surplus], Children([], {}, [])
 
     def _complete(self, written: Sequence[Settled], children: Children) -> int:
         by_crawl: dict[UUID, list[Settled]] = {}
@@ -154,27 +156,28 @@ class SettleBatch:
         queued = 0
         for crawl_id, group in by_crawl.items():
             outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group]
-            # The frontier did not know these, so it could not notice that this path to them is shorter.
-            known = [child for child in children.known if child.key.crawl_id == crawl_id]
-            self._lower(group[0].context, {child.key.normalized_url: child.depth for child in known})
+            # Before the seen-set hears of them: whoever repeats this after a crash must notice them again.
+            shorter = {c.key.normalized_url: c.depth for c in children.shorter if c.key.crawl_id == crawl_id}
+            self._lower(group[0].context, shorter)
+            self._failpoint("before_complete")
             entries = children.entries.get(crawl_id, [])
             stale, discovered = self._frontier.complete(crawl_id, outcomes, entries)
             queued += discovered.new
             if discovered.lowered:
-                self._lower_first(group[0], entries, discovered.lowered)
-                self._failpoint("before_complete")
+                self._lower_late(group[0].context, entries, discovered.lowered, shorter)
                 stale, _ = self._frontier.complete(crawl_id, outcomes)
             if stale:
                 telemetry.stale_completions.inc(len(stale))
                 log.warning("stale_token", crawl_id=str(crawl_id), urls=[lease.url for lease in stale][:5])
         return queued
 
-    def _lower_first(self, settled: Settled, entries: Sequence[Entry], lowered: Sequence[bytes]) -> None:
-        """Leases end only after the shorter paths are in the ledger, so that a crash between repeats both."""
-        context = settled.context
+    def _lower_late(
+        self, context: CrawlContext, entries: Sequence[Entry], lowered: Sequence[bytes], done: Mapping[str, int]
+    ) -> None:
+        """Of what the seen-set had deeper, that which came in since we looked. Leases end only after this."""
         by_digest = {entry.digest: entry for entry in entries}
-        shorter = [by_digest[digest] for digest in lowered]
-        self._lower(context, {context.key(parse(entry.url)): entry.depth for entry in shorter})
+        late = {context.key(parse(by_digest[digest].url)): by_digest[digest].depth for digest in lowered}
+        self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
 
     def _break_redirect_loop(self, settled: Settled) -> Settled:
         """A redirect back to where this chain of redirects came from is a loop."""

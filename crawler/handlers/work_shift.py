@@ -19,7 +19,7 @@ from crawler.domain.crawls import Preset
 from crawler.domain.fetching import FetchRequest, FetchResult
 from crawler.domain.frontier import MOST_LOSSES, End, Kind, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict, judge
-from crawler.domain.ledger import Previous, UrlKey
+from crawler.domain.ledger import Previous, Request, UrlKey
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.presets import looks_like_shopify
 from crawler.domain.reasons import FAILED, Reason
@@ -112,14 +112,22 @@ class WorkShift:
         self._max_redirects = max_redirects
         self._failpoint = failpoint
         self._jitter = jitter
+        self._unlogged: list[Request] = []
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
-        self._writer.check()  # what nobody could store must not be asked for
+        self._check_store()
         shift = _Shift(self, lane, shift_id, should_stop)
         try:
             return shift.work()
         finally:
             shift.leave()
+
+    def _check_store(self) -> None:
+        """What nobody could store must not be asked for."""
+        self._writer.check()
+        if self._unlogged:
+            self._writer.log_requests(self._unlogged)
+            self._unlogged.clear()
 
 
 class _Shift:
@@ -139,7 +147,7 @@ class _Shift:
         self._next_due: float | None = 0.0
         self._live = 1
         self._next_beat = 0.0
-        self._held = HeldLeases(tools._frontier, tools._fetcher, tools._writer, lane)
+        self._held = HeldLeases(tools._frontier, tools._fetcher, lane, tools._unlogged)
         self._careful = False
         self._looked_at = time.monotonic()
         self._woke_at = 0.0

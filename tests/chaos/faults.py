@@ -112,8 +112,9 @@ def forget_redis(stack: Stack, rng: Random) -> None:
 
 
 def tear_redis(stack: Stack, rng: Random) -> None:
-    """The last writes are gone, the very last one torn in half."""
+    """The last writes are gone, the very last one torn in half. No machine that lost them is back in a moment."""
     stack.servers.tear_redis_log(rng.randint(1, 20_000))
+    time.sleep(1)
     stack.servers.start()
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -70,15 +70,18 @@ class Stack:
         *,
         workers: tuple[str, ...] = ("fetch-1", "fetch-2"),
         beat: bool = True,
+        clock_jump: tuple[float, float] | None = None,
         environment: Mapping[str, str] | None = None,
         **site: Any,
     ) -> None:
+        """`clock_jump`: after how long the clock of the first fetch worker jumps, and by how much."""
         self.directory = directory
         self.data_dir = directory / "data"
         self.site = Site(directory, **site)
         self.servers = FragileServers(self.data_dir)
         self.fetchers = workers
         self._beat = beat
+        self._clock_jump = clock_jump
         self._environment = {**TIMES, **(environment or {})}
         self._exit = ExitStack()
         self._polling = threading.Event()
@@ -148,6 +151,8 @@ class Stack:
         env = self.environment()
         specs = [worker("control", "coordinator,notify", "-c", "2", env=env)]
         specs += [worker(name, "fetch", "-c", "1", env=env) for name in self.fetchers]
+        if self._clock_jump:
+            specs[1] = skewed(specs[1], *self._clock_jump)
         if self._beat:
             specs.append(ProcessSpec("beat", BEAT, env))
         self._supervisor = Supervisor(specs, FileOutput(self.data_dir / "logs"))
@@ -303,6 +308,12 @@ class Stack:
                 return found
             time.sleep(LOOK_SECONDS)
         raise TooSlow(f"not within {seconds:g} s: {name}")
+
+
+def skewed(spec: ProcessSpec, after: float, by: float) -> ProcessSpec:
+    """The same worker with a clock that jumps by so much after so long."""
+    python, module, _celery, *arguments = spec.argv
+    return replace(spec, argv=(python, module, "tests.chaos.skewed", str(after), str(by), *arguments))
 
 
 def _has_ended(process: psutil.Process) -> bool:

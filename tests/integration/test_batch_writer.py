@@ -248,8 +248,9 @@ def test_a_shorter_path_lowers_the_depth_and_tells_what_the_page_links_to(world:
     job = world.crawl()
     world.writer.write(stored(world, job, HOME), lambda _: [found(job, HOME + "a", 1, 5), found(job, HOME + "b", 2, 5)])
     world.writer.write(stored(world, job, HOME + "a"), none)
-    lowered = world.ledger.lower_depths(job.id, [(HOME + "a", 1), (HOME + "b", 5), (HOME + "unknown", 1)])
+    lowered = world.ledger.lower_depths(job.id, [(HOME + "a", 1), (HOME + "b", 6), (HOME + "unknown", 1)])
     assert [(row.normalized_url, row.depth, row.fetch_state) for row in lowered] == [(HOME + "a", 1, "done")]
+    assert world.ledger.lower_depths(job.id, [(HOME + "a", 1)]) == lowered, "whoever repeats it goes on from here"
     assert lowered[0].links_followed == [HOME + "aa"]
     assert world.ledger_rows(job)[HOME + "b"] == ("queued", None, 5)
 

@@ -1,13 +1,16 @@
 """Processes die, stop and come back."""
 
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
 import psutil
 
+from crawler.entrypoints.stack import worker
 from tests.chaos import faults
 from tests.chaos.scenario import Arena, scenario
+from tests.chaos.stack import skewed
 
 STOP_SECONDS = 40
 
@@ -56,13 +59,13 @@ def killed_mains(arena: Arena) -> None:
     arena.recovers(30)
 
 
-@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "after_commit:0.08"})
+@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "after_commit:0.05"})
 def death_after_commit(arena: Arena) -> None:
-    """F2: workers die between the commit and the acknowledgement, about one batch in twelve (G1, G2)."""
+    """F2: workers die between the commit and the acknowledgement, one batch in twenty (G1, G2)."""
     arena.under_way()
 
 
-@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "after_complete:0.08"})
+@scenario(seconds=70, environment={"CRAWLER_FAILPOINT": "after_complete:0.05"})
 def death_after_complete(arena: Arena) -> None:
     """F2: workers die just after the acknowledgement (G1, G2)."""
     arena.under_way()
@@ -119,3 +122,28 @@ def rolling_restart(arena: Arena) -> None:
         arena.note(f"{name} stopped in {time.monotonic() - began:.1f} s")
         arena.stack.main(name)
     arena.recovers(30)
+
+
+@scenario(seconds=60)
+def wrong_clock(arena: Arena) -> None:
+    """F9: a worker whose clock is two hours off says so and does not start; nothing is reclaimed early."""
+    stack = arena.stack
+    arena.under_way()
+    for hours in (-2, 2):
+        spec = skewed(worker("skewed", "fetch", "-c", "1", env=stack.environment()), 0, hours * 3600)
+        done = subprocess.run(spec.argv, env=spec.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode != 0, "it started"
+        assert "differ by 7200 s; synchronise both with NTP" in done.stderr, done.stderr[-500:]
+    arena.recovers(30)
+
+
+@scenario(seconds=60, clock_jump=(9, 7200))
+def clock_jumps_ahead(arena: Arena) -> None:
+    """F9: a worker's clock jumps two hours ahead while it holds leases."""
+    arena.under_way()
+
+
+@scenario(seconds=60, clock_jump=(9, -7200))
+def clock_jumps_back(arena: Arena) -> None:
+    """F9: a worker's clock jumps two hours back while it holds leases."""
+    arena.under_way()
