@@ -45,6 +45,13 @@ SELDOM = (
     faults.freeze_postgres,
     faults.forget_redis_connections,
 )
+# Of workers, of Redis, of Postgres.
+QUICK: tuple[tuple[faults.Fault, ...], ...] = (
+    (faults.kill_child, faults.kill_worker, faults.term_worker),
+    (faults.restart_redis, faults.kill_clients, faults.forget_redis),
+    (faults.restart_postgres, faults.terminate_backends),
+    (faults.kill_control, faults.flood_hints),
+)
 
 
 class Step(NamedTuple):
@@ -56,13 +63,21 @@ class Step(NamedTuple):
         return f"{self.pause_seconds:.1f} s, {getattr(self.fault, '__name__', self.fault)}"
 
 
-def schedule(seed: str, steps: int = STEPS) -> list[Step]:
+def schedule(seed: str) -> list[Step]:
     """What will be done; the same for the same seed."""
     rng = Random(seed)
     return [
         Step(rng.uniform(0.2, 2.5), rng.choice(OFTEN if rng.random() < 0.7 else SELDOM), f"{seed}/{number}")
-        for number in range(steps)
+        for number in range(STEPS)
     ]
+
+
+def short_schedule(seed: str) -> list[Step]:
+    """One of each kind that takes a moment, in any order."""
+    rng = Random(seed)
+    kinds = [rng.choice(kind) for kind in QUICK]
+    rng.shuffle(kinds)
+    return [Step(rng.uniform(0.2, 1), fault, f"{seed}/{number}") for number, fault in enumerate(kinds)]
 
 
 def attack(arena: Arena, steps: list[Step]) -> None:
@@ -78,3 +93,9 @@ def attack(arena: Arena, steps: list[Step]) -> None:
 def nemesis(arena: Arena) -> None:
     """Seven faults of any kind, chosen by the seed (G1, G2, G3, G9)."""
     attack(arena, schedule(f"nemesis/{arena.seed}"))
+
+
+@scenario(seconds=60, pages=200)
+def short(arena: Arena) -> None:
+    """What the tests of every day do: one fault of each kind (G1, G2, G3, G9)."""
+    attack(arena, short_schedule(f"short/{arena.seed}"))
