@@ -19,9 +19,13 @@ from crawler.adapters.crawl_facts import CrawlFactsReader
 from crawler.adapters.curl_fetcher import CurlFetcher
 from crawler.adapters.database import connect
 from crawler.adapters.event_stream import EventStream
+from crawler.adapters.explain_reader import ExplainReader
+from crawler.adapters.host_reader import HostReader
 from crawler.adapters.host_store import HostStore
 from crawler.adapters.ledger import Ledger
+from crawler.adapters.page_export import PageExport
 from crawler.adapters.politeness_audit import PolitenessAudit
+from crawler.adapters.reason_counts import ReasonCounts
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
 from crawler.adapters.retention import Pruner, Retention
@@ -32,14 +36,18 @@ from crawler.domain.egress import EgressRule
 from crawler.embedded import EmbeddedServers, prepare_data_dir
 from crawler.errors import SettingsError
 from crawler.handlers.control_crawl import ControlCrawl
+from crawler.handlers.control_host import ControlHost
 from crawler.handlers.crawl_context import CrawlContexts
+from crawler.handlers.describe_hosts import DescribeHosts
 from crawler.handlers.diff_crawl import DiffCrawl
+from crawler.handlers.explain_url import ExplainUrl
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.follow_links import FollowLinks
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.open_frontier import OpenFrontier
 from crawler.handlers.reconcile import Reconcile
+from crawler.handlers.retry_failed import RetryFailed
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
@@ -117,7 +125,15 @@ class App:
 
     @cached_property
     def audit(self) -> PolitenessAudit:
-        return PolitenessAudit(self.engine)
+        return PolitenessAudit(self.engine, self.settings.user_agent)
+
+    @cached_property
+    def page_export(self) -> PageExport:
+        return PageExport(self.engine)
+
+    @cached_property
+    def reason_counts(self) -> ReasonCounts:
+        return ReasonCounts(self.engine)
 
     @cached_property
     def pruner(self) -> Pruner:
@@ -221,6 +237,23 @@ class App:
         return ControlCrawl(self.store, self.ledger, self.frontier, self.hints, self.events, self.clock)
 
     @cached_property
+    def retry_failed(self) -> RetryFailed:
+        return RetryFailed(self.store, self.ledger, self.frontier, self.hints, self.start_crawl)
+
+    @cached_property
+    def control_host(self) -> ControlHost:
+        return ControlHost(self.frontier, self.hosts, self.hints)
+
+    @cached_property
+    def describe_hosts(self) -> DescribeHosts:
+        return DescribeHosts(HostReader(self.engine), self.frontier, self.clock, self.settings.user_agent)
+
+    @cached_property
+    def explain_url(self) -> ExplainUrl:
+        reader = ExplainReader(self.engine)
+        return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.settings.user_agent)
+
+    @cached_property
     def reconcile(self) -> Reconcile:
         return Reconcile(
             store=self.store,
@@ -232,6 +265,7 @@ class App:
             open_frontier=self.open_frontier,
             finish_crawl=self.finish_crawl,
             tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
+            prune=self.pruner.requests,
             hints=self.hints,
             clock=self.clock,
         )

@@ -257,7 +257,7 @@ def _by_crawl(inserted: dict[UrlKey, str]) -> Counter[tuple[UUID, str]]:
     return Counter((key.crawl_id, state) for key, state in inserted.items())
 
 
-_REQUESTS = "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, certain) VALUES %s"
+_REQUESTS = "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, certain, url) VALUES %s"
 
 
 def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:

@@ -52,6 +52,10 @@ class Ledger:
             connection.execute(text(_UNCOUNT), {"crawl": crawl_id, "failed": failed, "skipped": len(found) - failed})
         return [LedgerRow(*row[:7]) for row in found]
 
+    def failed_urls(self, crawl_id: UUID) -> list[str]:
+        with transaction(self._engine) as connection:
+            return list(connection.execute(text(_FAILED), {"crawl": crawl_id}).scalars())
+
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
         """A path of this length was found; says of each URL that is no nearer where it stands and where it leads.
 
@@ -70,11 +74,21 @@ class Ledger:
             links = {url: (followed, canonical) for url, followed, canonical in pages}
         return [Lowered(*row[:8], *links.get(row.normalized_url, ())) for row in lowered]
 
-    def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]:
-        """The URLs whose redirects led here, nearest first."""
+    def redirects(self, crawl_id: UUID) -> Iterator[tuple[str, str]]:
         with transaction(self._engine) as connection:
-            rows = connection.execute(text(_ANCESTORS), {"crawl": crawl_id, "url": normalized_url, "hops": hops})
-            return [row.parent for row in rows]
+            rows = connection.execution_options(yield_per=5000).execute(text(_REDIRECTS), {"crawl": crawl_id})
+            yield from ((row.normalized_url, row.final_url) for row in rows)
+
+    def mark_loops(self, crawl_id: UUID, normalized_urls: Sequence[str], error: str) -> None:
+        given = {"crawl": crawl_id, "urls": list(normalized_urls), "error": error}
+        with transaction(self._engine) as connection:
+            given["n"] = connection.execute(text(_LOOPS), given).rowcount
+            connection.execute(text(_LOOPS_PAGES), given)
+            connection.execute(text(_LOOPS_COUNT), given)
+
+    def page_requests(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_PAGE_REQUESTS), {"crawl": crawl_id}).scalar_one())
 
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]:
         """What the crawl found out about each URL it met, for comparing it with another."""
@@ -113,6 +127,9 @@ WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priori
 _SEEN = """
 SELECT url, normalized_url, content_hash, fetch_state, reason FROM crawl_discovered_urls WHERE crawl_job_id = :crawl
 """
+_FAILED = """
+SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq
+"""
 _COUNT_QUEUED = "SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'queued'"
 _CLOSE = """
 UPDATE crawl_discovered_urls SET fetch_state = 'skipped', status = 'skipped', reason = :reason
@@ -149,17 +166,24 @@ JOIN crawl_jobs c ON c.id = v.crawl_id
 WHERE p.project_id = c.project_id AND p.normalized_url = v.normalized_url
 RETURNING p.normalized_url, coalesce(p.links_followed, p.links_found), p.canonical_url
 """
-_ANCESTORS = """
-WITH RECURSIVE chain AS (
-    SELECT parent, 1 AS hop FROM crawl_discovered_urls
-    WHERE crawl_job_id = :crawl AND normalized_url = :url AND source = 'redirect'
-    UNION ALL
-    SELECT u.parent, hop + 1 FROM chain
-    JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = chain.parent
-    WHERE u.source = 'redirect' AND hop < :hops
-)
-SELECT parent FROM chain WHERE parent IS NOT NULL ORDER BY hop
+_REDIRECTS = """
+SELECT normalized_url, final_url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND reason = 'redirected' AND final_url IS NOT NULL
 """
+_LOOPS = """
+UPDATE crawl_discovered_urls SET fetch_state = 'failed', status = 'failed', reason = 'redirect_loop',
+       error_message = :error
+WHERE crawl_job_id = :crawl AND normalized_url = ANY(:urls) AND reason = 'redirected'
+"""
+_LOOPS_PAGES = """
+UPDATE crawled_pages p SET status = 'failed', reason = 'redirect_loop', error_message = :error
+FROM crawl_jobs c
+WHERE c.id = :crawl AND p.project_id = c.project_id AND p.normalized_url = ANY(:urls) AND p.reason = 'redirected'
+"""
+_LOOPS_COUNT = """
+UPDATE crawl_jobs SET pages_skipped = pages_skipped - :n, pages_failed = pages_failed + :n WHERE id = :crawl
+"""
+_PAGE_REQUESTS = "SELECT count(*) FROM request_log WHERE crawl_id = :crawl AND kind = 'p'"
 # Few links are left: those to other sites, and the other spellings.
 _SPELLINGS = """
 SELECT DISTINCT link FROM crawl_jobs c

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, null, select, update
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
@@ -269,12 +269,19 @@ class Store:
             query = select(t.crawl_jobs.c.diffed_at).where(t.crawl_jobs.c.id == crawl_id)
             return db.execute(query).scalar_one_or_none() is not None
 
-    def set_paused(self, crawl_id: UUID, *, paused: bool) -> CrawlJob:
+    def set_paused(self, crawl_id: UUID, now: datetime, *, paused: bool) -> CrawlJob:
+        c = t.crawl_jobs.c
+        since = func.coalesce(func.extract("epoch", literal(now) - c.paused_at), 0.0)
         with transaction(self.engine) as db:
             row = db.execute(
                 update(t.crawl_jobs)
-                .where(t.crawl_jobs.c.id == crawl_id, t.crawl_jobs.c.status.in_(_OPEN))
-                .values(paused=paused, updated_at=func.now())
+                .where(c.id == crawl_id, c.status.in_(_OPEN))
+                .values(
+                    paused=paused,
+                    paused_at=func.coalesce(c.paused_at, now) if paused else null(),
+                    paused_seconds=c.paused_seconds if paused else c.paused_seconds + since,
+                    updated_at=now,
+                )
                 .returning(*_CRAWL_COLUMNS)
             ).one_or_none()
         if row is not None:

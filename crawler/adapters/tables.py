@@ -101,6 +101,8 @@ crawl_jobs = Table(
     _json("config"),
     Column("status", String(20), nullable=False, server_default="pending"),
     _flag("paused", default=False),
+    _when("paused_at"),
+    Column("paused_seconds", Float, nullable=False, server_default="0"),
     _flag("exclusive", default=True),
     _flag("seeded", default=False),
     Column("end_reason", String(20)),
@@ -447,6 +449,7 @@ request_log = Table(
     Column("status", SmallInteger),
     Column("elapsed_ms", Integer),
     Column("certain", Boolean, nullable=False, server_default="true"),
+    Column("url", Text),
     Index("ix_request_log_host", "crawl_id", "host", "at"),
     Index("ix_request_log_at", "at", postgresql_using="brin"),
 )

@@ -132,6 +132,9 @@ class CrawlJob(BaseModel):
     config: CrawlConfig
     status: CrawlStatus = CrawlStatus.PENDING
     paused: bool = False
+    paused_at: datetime | None = None
+    paused_seconds: float = 0.0
+    """Of pauses that are over."""
     end_reason: EndReason | None = None
     error_message: str | None = None
     total_discovered: int = 0
@@ -173,6 +176,13 @@ class CrawlJob(BaseModel):
             created_at=now,
             updated_at=now,
         )
+
+    def working_seconds(self, now: datetime) -> float:
+        """How long it has been at work; pauses do not count."""
+        spent = (now - (self.started_at or self.created_at)).total_seconds() - self.paused_seconds
+        if self.paused and self.paused_at is not None:
+            spent -= (now - self.paused_at).total_seconds()
+        return spent
 
     def start(self, now: datetime) -> Self:
         return self._to(CrawlStatus.IN_PROGRESS, now, started_at=now)

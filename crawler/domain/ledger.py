@@ -160,6 +160,7 @@ class Request(NamedTuple):
     elapsed_ms: int | None
     certain: bool = True
     """False: its worker died, so the request may or may not have gone out at that moment."""
+    url: str | None = None
 
 
 class Previous(NamedTuple):

@@ -1,6 +1,7 @@
 """What the handlers need from the outside, as protocols. One contract suite per port."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -175,7 +176,7 @@ class CrawlStore(Protocol):
 
     def save_stats(self, crawl_id: UUID, stats: dict[str, Any]) -> CrawlJob: ...
 
-    def set_paused(self, crawl_id: UUID, *, paused: bool) -> CrawlJob: ...
+    def set_paused(self, crawl_id: UUID, now: datetime, *, paused: bool) -> CrawlJob: ...
 
 
 class Events(Protocol):
@@ -211,9 +212,18 @@ class Ledger(Protocol):
         self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None
     ) -> list[LedgerRow]: ...
 
+    def failed_urls(self, crawl_id: UUID) -> list[str]: ...
+
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]: ...
 
-    def redirect_ancestors(self, crawl_id: UUID, normalized_url: str, hops: int) -> list[str]: ...
+    def redirects(self, crawl_id: UUID) -> Iterator[tuple[str, str]]:
+        """Normalized URL and target of what ended as a redirect."""
+
+    def mark_loops(self, crawl_id: UUID, normalized_urls: Sequence[str], error: str) -> None:
+        """These redirects lead nowhere but to each other: they failed."""
+
+    def page_requests(self, crawl_id: UUID) -> int:
+        """How often the crawl has asked for a page, retries and redirects included."""
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None: ...
 

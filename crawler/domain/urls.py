@@ -189,6 +189,23 @@ def _canonical(raw: str, href: str, authority: str | None) -> Url | Unusable:
     return Url(href, scheme, hostname, host, path, query)
 
 
+def shortened(raw: str, base: str) -> str:
+    """Of a URL that is too long, what can be kept and shown. Nobody fetches it; it holds no password."""
+    clean = raw.strip(_C0_AND_SPACE).translate(_LINE_BREAKS)[:MAX_LENGTH].replace("\x00", "")
+    head = _HEAD(clean)
+    assert head is not None  # every part of it is optional
+    scheme, authority = head.groups()
+    page = base.partition("#")[0].partition("?")[0]
+    origin = "/".join(page.split("/", 3)[:3])
+    if authority is not None:
+        start = f"{scheme or page.partition(':')[0]}://{authority.rpartition('@')[2]}"
+    elif scheme is not None:
+        start = f"{scheme}:"
+    else:
+        start = origin if clean.startswith("/") else page.rpartition("/")[0] + "/"
+    return (start + clean[head.end() :]).encode("ascii", "backslashreplace").decode()[:MAX_LENGTH]
+
+
 def normalize(url: Url, rule: QueryRule) -> str:
     """The key of a page: spellings of one page share it. Normalizing it again changes nothing."""
     path = url.path.lower()

@@ -6,9 +6,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.frontier import Lane
 from crawler.domain.ports import CrawlStore, Events, Frontier, Hints, Ledger
-from crawler.domain.reasons import FAILED, Reason
-from crawler.errors import Conflict
-from crawler.handlers.open_frontier import entry_of
+from crawler.domain.reasons import Reason
 
 
 class ControlCrawl:
@@ -23,13 +21,13 @@ class ControlCrawl:
         self._clock = clock
 
     def pause(self, crawl_id: UUID) -> CrawlJob:
-        crawl = self._store.set_paused(crawl_id, paused=True)
+        crawl = self._store.set_paused(crawl_id, self._clock(), paused=True)
         self._frontier.pause_crawl(crawl_id, paused=True)
         self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": True})
         return crawl
 
     def resume(self, crawl_id: UUID) -> CrawlJob:
-        crawl = self._store.set_paused(crawl_id, paused=False)
+        crawl = self._store.set_paused(crawl_id, self._clock(), paused=False)
         self._frontier.pause_crawl(crawl_id, paused=False)
         self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": False})
         self._hints.fetch(Lane.HTTP)
@@ -47,13 +45,3 @@ class ControlCrawl:
         self._frontier.close_crawl(crawl_id)
         self._events.publish(crawl_id, "completed", {"status": cancelled.status.value})
         return self._store.get_crawl(crawl_id)
-
-    def retry_failed(self, crawl_id: UUID) -> int:
-        """Give the failed URLs of a running crawl another chance; how many."""
-        crawl = self._store.get_crawl(crawl_id)
-        if crawl.status is not CrawlStatus.IN_PROGRESS:
-            raise Conflict(f"Crawl {crawl_id} is {crawl.status}; its failed URLs can be crawled again by a new crawl.")
-        rows = self._ledger.requeue(crawl_id, sorted(FAILED))
-        self._frontier.readmit(crawl_id, [entry_of(row) for row in rows])
-        self._hints.fetch(Lane.HTTP)
-        return len(rows)

@@ -1,6 +1,6 @@
 """What a worker must know of a crawl to work for it, kept while its frontier lives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -11,6 +11,9 @@ from crawler.domain.urls import QueryRule, Url, normalize, parse
 
 MAX_CONTEXTS = 2000
 MAX_KNOWN = 200_000
+MAX_LISTED = 1_000_000
+MAX_SITEMAPS = 1_000
+"""Of one crawl, per process: an index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all."""
 
 
 @dataclass(slots=True)
@@ -21,6 +24,10 @@ class CrawlContext:
     rule: QueryRule
     known: dict[str, int] = field(default_factory=dict)
     """By href, the smallest depth at which this process has handed the link on. Bounded; a miss only costs time."""
+    listed: int = 0
+    """URLs taken from sitemaps so far."""
+    sitemaps: int = 0
+    """Sitemaps that sitemaps named so far."""
 
     @property
     def crawl(self) -> CrawlJob:
@@ -60,6 +67,18 @@ class CrawlContext:
     def move(self, url: Url) -> None:
         self.facts = replace(self.facts, moves=(*self.facts.moves, url.href))
         self.scope = self.scope.moved_to(url)
+
+    def take_listed(self, urls: Sequence[Url]) -> list[Url]:
+        """Of what a sitemap lists, as much as still counts."""
+        taken = list(urls[: max(0, MAX_LISTED - self.listed)])
+        self.listed += len(taken)
+        return taken
+
+    def take_sitemaps(self, urls: Sequence[str]) -> list[str]:
+        """Of the sitemaps a sitemap names, as many as are still read."""
+        taken = list(urls[: max(0, MAX_SITEMAPS - self.sitemaps)])
+        self.sitemaps += len(taken)
+        return taken
 
     def handed_on(self, href: str, depth: int) -> bool:
         """Whether this link went on before at this depth or less; remembers it if not."""

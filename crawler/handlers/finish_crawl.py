@@ -10,9 +10,10 @@ from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason, F
 from crawler.domain.frontier import CrawlStats, Wait
 from crawler.domain.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
+from crawler.domain.redirect_loops import loops
 from crawler.domain.urls import QueryRule, Url, normalize, read
 from crawler.errors import InvalidTransition
-from crawler.handlers.open_frontier import entry_of
+from crawler.handlers.open_frontier import entry_of, limits_of
 
 log = telemetry.logger(__name__)
 
@@ -63,8 +64,7 @@ class FinishCrawl:
         return self._seconds_left(crawl) < 0
 
     def _seconds_left(self, crawl: CrawlJob) -> float:
-        spent = self._clock() - (crawl.started_at or crawl.created_at)
-        return crawl.config.max_duration_seconds - spent.total_seconds()
+        return crawl.config.max_duration_seconds - crawl.working_seconds(self._clock())
 
     def _is_blocked(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
         """Whether every host that is left asked us to stay away for longer than the crawl may last."""
@@ -81,10 +81,11 @@ class FinishCrawl:
         return self._frontier.readmit(crawl.id, lost) > 0
 
     def _end(self, crawl: CrawlJob, end_reason: EndReason) -> CrawlJob:
+        self._mark_loops(crawl)
         state, reason, error = self._ledger.seed_state(crawl.id)
         now = self._clock()
         if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and state not in _SEED_REACHED:
-            ended = crawl.fail(_why_no_seed(crawl, state, reason, error), now)
+            ended = crawl.fail(_why_no_seed(crawl, end_reason, state, reason, error), now)
         else:
             ended = crawl.complete(end_reason, now)
         try:
@@ -92,6 +93,14 @@ class FinishCrawl:
         except InvalidTransition:
             return self._store.get_crawl(crawl.id)
         return self.wind_up(done)
+
+    def _mark_loops(self, crawl: CrawlJob) -> None:
+        """Seen only now that every redirect is known: two ends of a loop may be met in any order, by any worker."""
+        key_of = _keys(crawl)
+        targets = {url: key for url, target in self._ledger.redirects(crawl.id) if (key := key_of(target)) is not None}
+        looping = loops(targets)
+        if looping:
+            self._ledger.mark_loops(crawl.id, sorted(looping), "Its redirects lead back to itself.")
 
     def wind_up(self, crawl: CrawlJob) -> CrawlJob:
         """What follows the end of a crawl. Safe to repeat: the reconciler does so for whoever died in here."""
@@ -132,7 +141,10 @@ def _keys(crawl: CrawlJob) -> Callable[[str], str | None]:
     return key_of
 
 
-def _why_no_seed(crawl: CrawlJob, state: str, reason: str | None, error: str | None) -> str:
+def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, state: str, reason: str | None, error: str | None) -> str:
+    if state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
+        most = limits_of(crawl).max_fetches
+        return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
     if state == FetchState.QUEUED:
         return f"{crawl.seed_url} could not be fetched in time."
     detail = f" ({error})" if error else ""

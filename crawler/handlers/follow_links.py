@@ -5,12 +5,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from crawler.domain.crawls import FetchState
-from crawler.domain.frontier import Entry, Kind, score
+from crawler.domain.frontier import Entry, Kind, Priority, score
 from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.scope import Admission, Candidate, Refusal
-from crawler.domain.urls import Url, digest, parse
+from crawler.domain.urls import MAX_LENGTH, Url, digest, parse
 from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.settle_page import Settled
 
@@ -52,6 +52,7 @@ class FollowLinks:
         for crawl_id, group in by_crawl.items():
             leads = [lead for settled in group for lead in _leads(settled, depths.get(settled.key, 0))]
             self._admit(group[0].context, leads, children)
+            children.found.extend(self._too_long(group, depths))
             if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
                 children.entries.setdefault(crawl_id, []).extend(sitemaps)
         return children
@@ -80,6 +81,28 @@ class FollowLinks:
                 children.found.append(found)
             if entry is not None:
                 entries.append(entry)
+
+    def _too_long(self, group: Sequence[Settled], depths: dict[UrlKey, int]) -> Iterable[Found]:
+        """They have no key, so nobody asks whether the frontier knows them; a row that is there stays."""
+        fresh = [
+            (settled, url) for settled in group for url in settled.too_long if not settled.context.handed_on(url, 0)
+        ]
+        if not fresh:
+            return
+        sequence = self._frontier.reserve_sequence(group[0].key.crawl_id, len(fresh))
+        for number, (settled, url) in enumerate(fresh, sequence):
+            yield Found(
+                UrlKey(settled.key.crawl_id, url),
+                url,
+                depths.get(settled.key, 0) + 1,
+                Priority.OTHER,
+                number,
+                FetchState.SKIPPED,
+                Reason.TOO_LONG,
+                f"more than {MAX_LENGTH} characters",
+                Source.LINK,
+                settled.key.normalized_url,
+            )
 
     def _judge(self, context: CrawlContext, lead: _Lead, sequence: int) -> tuple[Found, Entry | None]:
         candidate = lead.candidate

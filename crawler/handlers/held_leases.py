@@ -59,4 +59,5 @@ class HeldLeases:
 
     def _uncertain(self, lease: Lease) -> Request:
         at = from_ms(lease.claimed_ms)
-        return Request(at, lease.crawl_id, lease.host, lease.kind.value, self._lane.value, None, None, certain=False)
+        kind, lane = lease.kind.value, self._lane.value
+        return Request(at, lease.crawl_id, lease.host, kind, lane, None, None, certain=False, url=lease.url)

@@ -47,7 +47,6 @@ class OpenFrontier:
         if crawl.paused:  # before there is anything to claim
             self._frontier.open_crawl(crawl.id, limits)
             self._frontier.pause_crawl(crawl.id, paused=True)
-        fetched = crawl.pages_crawled + crawl.pages_failed + crawl.pages_skipped
         homes: list[str] = []
         self._frontier.rebuild(
             crawl.id,
@@ -55,7 +54,7 @@ class OpenFrontier:
             seen=self._seen(crawl.id, homes),
             entries=self._entries(crawl, homes),
             pages_left=limits.max_pages - crawl.pages_crawled,
-            fetches_left=max(limits.max_fetches - fetched, limits.max_pages - crawl.pages_crawled),
+            fetches_left=max(0, limits.max_fetches - self._ledger.page_requests(crawl.id)),
         )
         log.info("frontier_opened", crawl_id=str(crawl.id))
 

@@ -35,8 +35,9 @@ def settle_sitemap(settled: Settled, result: FetchResult, judgement: Judgement) 
     if sitemap.error:
         log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
     listed = (read(entry.loc, result.url) for entry in sitemap.urls)
-    settled.listed = [url for url in listed if isinstance(url, Url)]
+    context = settled.context
+    settled.listed = context.take_listed([url for url in listed if isinstance(url, Url)])
     if settled.lease.hops < MAX_INDEX_DEPTH:
         children = (read(child, result.url) for child in sitemap.children[:MAX_CHILDREN])
-        settled.sitemaps = [url.href for url in children if isinstance(url, Url)]
+        settled.sitemaps = context.take_sitemaps([url.href for url in children if isinstance(url, Url)])
     return settled

@@ -1,13 +1,13 @@
 """Find work that nobody is doing: the answer to every lost message, dead worker and emptied Redis."""
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls import CrawlJob, CrawlStatus
-from crawler.domain.frontier import End, Lane, Lease
+from crawler.domain.frontier import End, Lane, Lease, LostRequest
 from crawler.domain.ledger import Request, UrlKey
 from crawler.domain.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
@@ -25,6 +25,7 @@ log = telemetry.logger(__name__)
 
 PENDING_GRACE = timedelta(seconds=5)
 LOST_AT_ONCE = 500
+PRUNE_EVERY = timedelta(hours=1)
 
 
 class Reconcile:
@@ -40,6 +41,7 @@ class Reconcile:
         open_frontier: OpenFrontier,
         finish_crawl: FinishCrawl,
         tend_hosts: TendHosts,
+        prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
     ) -> None:
@@ -52,8 +54,10 @@ class Reconcile:
         self._open_frontier = open_frontier
         self._finish_crawl = finish_crawl
         self._tend_hosts = tend_hosts
+        self._prune = prune
         self._hints = hints
         self._clock = clock
+        self._pruned_at = datetime.min.replace(tzinfo=UTC)
 
     def __call__(self) -> None:
         # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
@@ -70,10 +74,18 @@ class Reconcile:
         for crawl in self._store.take_half_ended():
             self._end_wholly(crawl)
         self._record_lost_requests()
+        self._prune_now_and_then()
         for lane in Lane:
             pairs, _ = self._frontier.due(lane, 1)
             if pairs:
                 self._hints.fetch(lane)
+
+    def _prune_now_and_then(self) -> None:
+        now = self._clock()
+        if now - self._pruned_at >= PRUNE_EVERY:
+            self._pruned_at = now
+            if gone := self._prune(now):
+                log.info("requests_pruned", count=gone)
 
     def _start_forgotten(self, crawl: CrawlJob) -> None:
         if self._clock() - crawl.created_at < PENDING_GRACE:
@@ -139,10 +151,10 @@ class Reconcile:
     def _record_lost_requests(self) -> None:
         """A dead worker may have sent its request: the audit counts it, marked as uncertain."""
         while lost := self._frontier.lost_requests(LOST_AT_ONCE):
-            self._writer.log_requests(
-                [
-                    Request(from_ms(r.claimed_ms), r.crawl_id, r.host, r.kind.value, "", None, None, certain=False)
-                    for r in lost
-                ]
-            )
+            self._writer.log_requests([_uncertain(request) for request in lost])
             self._frontier.forget_lost_requests(lost)
+
+
+def _uncertain(lost: LostRequest) -> Request:
+    at, kind = from_ms(lost.claimed_ms), lost.kind.value
+    return Request(at, lost.crawl_id, lost.host, kind, "", None, None, certain=False, url=lost.url)

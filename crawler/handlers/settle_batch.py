@@ -85,7 +85,7 @@ class SettleBatch:
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return self._write([self._break_redirect_loop(settled) for settled in batch], told)
+                return self._write(batch, told)
             except DatabaseUnavailable as exc:
                 if time.monotonic() + pause > give_up:
                     raise  # the shift gives back what it holds
@@ -178,19 +178,6 @@ class SettleBatch:
         by_digest = {entry.digest: entry for entry in entries}
         late = {context.key(parse(by_digest[digest].url)): by_digest[digest].depth for digest in lowered}
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
-
-    def _break_redirect_loop(self, settled: Settled) -> Settled:
-        """A redirect back to where this chain of redirects came from is a loop."""
-        target = settled.redirect
-        if target is None or settled.lease.hops == 0 or settled.url_end is None:
-            return settled
-        key = settled.context.key(target)
-        before = self._ledger.redirect_ancestors(settled.key.crawl_id, settled.key.normalized_url, settled.lease.hops)
-        if key not in before:
-            return settled
-        settled.redirect = None
-        error = f"The redirects lead back to {key}."
-        return settle_refused(settled, Reason.REDIRECT_LOOP, error, settled.url_end.fetched_at)
 
 
 def _forget_handed_on(batch: Sequence[Settled]) -> None:

@@ -31,7 +31,7 @@ from crawler.domain.ledger import (
 )
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.scope import Refusal
-from crawler.domain.urls import Unusable, Url, read, resolver
+from crawler.domain.urls import Unusable, Url, read, resolver, shortened
 from crawler.handlers.crawl_context import CrawlContext
 
 LIGHT = "lightweight"
@@ -60,6 +60,8 @@ class Settled:
     unchanged: Unchanged | None = None
     unfetched: Unfetched | None = None
     links: Sequence[Url] = ()
+    too_long: Sequence[str] = ()
+    """Links that nobody will follow, cut to what can be shown."""
     canonical: Url | None = None
     redirect: Url | None = None
     sitemaps: list[str] = field(default_factory=list)
@@ -79,6 +81,7 @@ def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Re
         lane.value,
         result.status or None,
         int(result.elapsed_seconds * 1000),
+        url=lease.url,
     )
 
 
@@ -146,7 +149,7 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
     except UnparsablePage as exc:
         settle_refused(settled, Reason.PARSE, exc.message, now, result)
         return
-    links, urls = _resolve_links(page)
+    links, urls, too_long = _resolve_links(page)
     settled.canonical = _usable(page.canonical, page.base_url)
     follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
     outline = Outline(
@@ -159,7 +162,8 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
         _unchanged(settled, result, previous, follow, now, outline if _differs(outline, follow, previous) else None)
         return
     _new_content(settled, result, page, links, outline, now)
-    settled.links = follow if context.follows_links else ()
+    if context.follows_links:
+        settled.links, settled.too_long = follow, too_long
 
 
 def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
@@ -172,15 +176,19 @@ def _usable(href: str | None, base: str | None = None) -> Url | None:
     return url if isinstance(url, Url) else None
 
 
-def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url]]:
-    """The page's links as absolute URLs, once each, with anchor and rel."""
+def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url], list[str]]:
+    """The page's links as absolute URLs, once each, with anchor and rel; then those that are too long."""
     links: dict[str, tuple[tuple[str, str, str], Url]] = {}
+    too_long: list[str] = []
     resolve = resolver(page.base_url)
     for raw, anchor, rel in page.links:
         url = resolve(raw)
-        if isinstance(url, Url) and url.href not in links:
-            links[url.href] = ((url.href, anchor, rel), url)
-    return [link for link, _ in links.values()], [url for _, url in links.values()]
+        if isinstance(url, Url):
+            if url.href not in links:
+                links[url.href] = ((url.href, anchor, rel), url)
+        elif url is not None and url.reason is Reason.TOO_LONG:
+            too_long.append(shortened(raw, page.base_url))
+    return [link for link, _ in links.values()], [url for _, url in links.values()], too_long
 
 
 def _new_content(

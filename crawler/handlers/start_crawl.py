@@ -47,6 +47,7 @@ class StartCrawl:
         idempotency_key: str | None = None,
         opened: tuple[str, int] | None = None,
         max_seconds: int | None = None,
+        retry_of: UUID | None = None,
     ) -> CrawlJob:
         """`max_seconds` is for this crawl alone, not for the project's settings.
 
@@ -65,6 +66,7 @@ class StartCrawl:
             crawl_type=_type(crawl_type, first=first, fetch_only=bool(urls)),
             config=_for_this_crawl(options, len(urls), max_seconds),
             now=self._clock(),
+            retry_of=retry_of,
         )
         started = self._store.add_crawl(
             crawl,

@@ -273,16 +273,6 @@ def test_closing_the_rest_skips_what_waits(world: World) -> None:
     assert world.store.get_crawl(job.id).pages_skipped == 1
 
 
-def test_redirect_ancestors_are_found_nearest_first(world: World) -> None:
-    job = world.crawl(HOME + "a")
-    chain = [("b", "a"), ("c", "b")]
-    rows = [
-        found(job, HOME + new, n, 0, source=Source.REDIRECT, parent=HOME + old) for n, (new, old) in enumerate(chain)
-    ]
-    world.writer.write(failed(world, job, HOME + "a", Reason.TIMEOUT), lambda _: rows)
-    assert world.ledger.redirect_ancestors(job.id, HOME + "c", 5) == [HOME + "b", HOME + "a"]
-
-
 def test_writers_of_overlapping_links_do_not_deadlock(world: World) -> None:
     urls = [f"{HOME}{n}" for n in range(40)]
     job = world.crawl(*urls)

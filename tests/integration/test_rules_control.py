@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
-from crawler.errors import Conflict, InvalidTransition
+from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.errors import InvalidTransition
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site
@@ -153,7 +153,7 @@ def test_failed_urls_of_a_running_crawl_get_another_chance(crawler: Engine, site
     crawler.shift()
     assert crawler.tools.store.get_crawl(crawl.id).pages_failed == 2
     site.mend(fault)
-    assert crawler.tools.control_crawl.retry_failed(crawl.id) == 2
+    assert crawler.tools.retry_failed(crawl.id) == (crawl.id, 2)
     ended = crawler.run(crawl)
     assert crawler.ends(ended) == {
         "/": "done",
@@ -166,8 +166,23 @@ def test_failed_urls_of_a_running_crawl_get_another_chance(crawler: Engine, site
     assert (ended.pages_crawled, ended.pages_failed, ended.pages_skipped) == (5, 0, 1)
 
 
-def test_failed_urls_of_a_crawl_that_ended_are_not_tried_in_it(crawler: Engine, site: Site) -> None:
-    lay(site, {"/": ["/x/status/500"]})
+def test_failed_urls_of_a_crawl_that_ended_are_fetched_by_a_new_one(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/bad/1", "/bad/2", "/good"], "/bad/1": [], "/bad/2": [], "/good": []})
+    fault = site.set_fault("/bad/*", status=500)
     crawl = crawler.crawl(site.url())
-    with pytest.raises(Conflict, match="is completed"):
-        crawler.tools.control_crawl.retry_failed(crawl.id)
+    site.mend(fault)
+    asked_before = len(asked(site))
+    retried = crawler.tools.retry_failed(crawl.id)
+    assert retried.urls == 2
+    crawler.tools.seed_crawl(retried.crawl_id)
+    again = crawler.run(crawler.tools.store.get_crawl(retried.crawl_id))
+    assert (again.retry_of, again.crawl_type) == (crawl.id, CrawlType.FETCH_ONLY)
+    assert crawler.ends(again) == {"/bad/1": "done", "/bad/2": "done"}
+    assert sorted(asked(site)[asked_before:]) == ["/bad/1", "/bad/2"]
+    assert crawler.tools.store.get_crawl(crawl.id) == crawl, "what was found out then stays"
+
+
+def test_when_nothing_failed_there_is_nothing_to_try_again(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": []})
+    crawl = crawler.crawl(site.url())
+    assert crawler.tools.retry_failed(crawl.id) == (crawl.id, 0)

@@ -46,6 +46,20 @@ def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_ove
     assert "in time" in (ended.error_message or "")
 
 
+def test_the_time_of_a_pause_does_not_count(crawler: Engine, site: Site) -> None:
+    clock = Clock(crawler)
+    lay(site, {"/": ["/a"], "/a": []})
+    crawl = crawler.start(crawler.project(site.url()), config={"max_duration_seconds": 3600})
+    for _ in range(2):
+        crawler.tools.control_crawl.pause(crawl.id)
+        clock.forward(hours=5)
+        crawler.tools.control_crawl.pause(crawl.id)
+        crawler.tools.reconcile()
+        crawler.tools.control_crawl.resume(crawl.id)
+        crawler.tools.reconcile()
+    assert crawler.run(crawl).end_reason is EndReason.EXHAUSTED
+
+
 def test_a_crawl_whose_hosts_ask_for_more_time_than_it_has_ends_blocked_at_once(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a", "/b", "/c"], "/a": [], "/b": [], "/c": []})
     site.set_fault("/b", status=429, retry_after=7200)

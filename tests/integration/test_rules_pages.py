@@ -56,6 +56,18 @@ def test_max_pages_is_exact_with_two_workers(
     assert len(paths) == len(set(paths)), "no two workers asked for the same page"
 
 
+def test_retries_and_redirects_are_fetches_too(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/Up", "/Down", "/busy", "/good"], "/good": []})
+    for path in ("/Up", "/Down"):
+        site.set_fault(path, redirect=path.lower())
+    site.set_fault("/busy", status=429, retry_after=0)
+    crawl = crawler.crawl(site.url(), max_pages=2, max_concurrent=1)
+    assert asked(site) == ["/", "/Up", "/up", "/Down", "/down", "/busy"]
+    assert (crawl.pages_crawled, crawl.end_reason) == (1, EndReason.MAX_PAGES)
+    ends = crawler.ends(crawl)
+    assert (ends["/up"], ends["/busy"], ends["/good"]) == ("not_found", "max_pages", "max_pages")
+
+
 def test_at_most_three_times_max_pages_are_fetched(crawler: Engine, site: Site) -> None:
     lay(site, {"/": [f"/missing/{n}" for n in range(30)]})
     crawl = crawler.crawl(site.url(), max_pages=4)

@@ -53,6 +53,27 @@ def test_redirects_without_end_are_given_up_after_five(crawler: Engine, site: Si
     assert len(asked(site)) <= 1 + 1 + 5
 
 
+def test_each_url_of_a_loop_is_one_whoever_links_to_it(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a", "/b", "/c", "/into"]})
+    for path, target in {"/a": "/b", "/b": "/c", "/c": "/a", "/into": "/a"}.items():
+        site.set_fault(path, redirect=target)
+    crawl = crawler.crawl(site.url())
+    assert crawler.ends(crawl) == {
+        "/": "done", "/a": "redirect_loop", "/b": "redirect_loop", "/c": "redirect_loop", "/into": "redirected",
+    }  # fmt: skip
+    assert (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped) == (1, 3, 1)
+    pages = crawler.rows("SELECT status, count(*) AS n FROM crawled_pages GROUP BY 1 ORDER BY 1")
+    assert [(row["status"], row["n"]) for row in pages] == [("failed", 3), ("skipped", 1), ("success", 1)]
+
+
+def test_a_homepage_in_a_loop_is_told(crawler: Engine, site: Site) -> None:
+    site.set_fault("/", redirect="/b")
+    site.set_fault("/b", redirect="/")
+    crawl = crawler.crawl(site.url())
+    assert crawl.status is CrawlStatus.FAILED
+    assert "redirect_loop" in (crawl.error_message or "")
+
+
 def test_a_redirect_to_what_the_rules_refuse_is_not_followed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/to/excluded", "/to/robots", "/to/known"], "/known": []})
     for name, target in {"excluded": "/secret/a", "robots": "/private/a", "known": "/"}.items():

@@ -137,13 +137,13 @@ def test_a_change_of_state_loses_against_one_that_came_first(store: Store) -> No
 
 def test_only_an_open_crawl_is_paused(store: Store) -> None:
     pending = store.add_crawl(crawl(project(store)))
-    assert store.set_paused(pending.id, paused=True).paused
-    resumed = store.set_paused(pending.id, paused=False)
+    assert store.set_paused(pending.id, NOW, paused=True).paused
+    resumed = store.set_paused(pending.id, NOW, paused=False)
     store.change_crawl(resumed, resumed.cancel(NOW))
     with pytest.raises(InvalidTransition, match="nothing to pause"):
-        store.set_paused(pending.id, paused=True)
+        store.set_paused(pending.id, NOW, paused=True)
     with pytest.raises(NotFound):
-        store.set_paused(uuid4(), paused=True)
+        store.set_paused(uuid4(), NOW, paused=True)
 
 
 def test_crawls_are_listed_newest_first_and_open_ones_found(store: Store) -> None:

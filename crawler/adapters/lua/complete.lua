@@ -3,6 +3,8 @@
 -- -> numbers of those that were no longer leased
 --
 -- A page's budget belongs to the URL: stored spends it, dropped gives it back, all others keep it with the URL.
+-- Each request counts as a fetch, so one more try takes one more; what never went onto the wire (its lateness is
+-- negative) gives its own back.
 
 local stale = {}
 local c = crawl(1)
@@ -10,23 +12,32 @@ local c = crawl(1)
 local ends = {}
 function ends.stored() end
 
-function ends.dropped(h, l)
-  if l.kind == 'p' then refund(c, 1, 0) end
+function ends.dropped(h, l, o)
+  if l.kind == 'p' then refund(c, 1, o.unsent and 1 or 0) end
 end
 
-function ends.retry(h, l, i, at)
+-- Nobody will ask for it again: without a fetch left its row waits in the ledger for the end of the crawl.
+local function again(h, l, o, at)
+  if l.kind == 'p' and not o.unsent then
+    if c.fetches < 1 then return refund(c, 1, 0) end
+    refund(c, 0, -1)
+  end
+  put_back(c, h, queues(o.pair, l.lane), l, at)
+end
+
+function ends.retry(h, l, o)
   l.attempts = l.attempts + 1
-  put_back(c, h, queues(i, l.lane), l, at)
+  again(h, l, o, o.at)
 end
 
-function ends.moved(h, l, i, _, url)
-  l.hops, l.moved = l.hops + 1, url
-  put_back(c, h, queues(i, l.lane), l)
+function ends.moved(h, l, o)
+  l.hops, l.moved = l.hops + 1, o.url
+  again(h, l, o)
 end
 
-function ends.render(h, l, i)
+function ends.render(h, l, o)
   l.lane = 'b'
-  put_back(c, h, queues(i, l.lane), l)
+  again(h, l, o)
 end
 
 local tokens = {}
@@ -46,7 +57,9 @@ for n, token in ipairs(tokens) do
     if l.kind == 'r' then
       free_robots(h, token)
     else
-      ends[ARGV[a + 2]](h, l, tonumber(ARGV[a + 6]), ARGV[a + 3], ARGV[a + 4])
+      ends[ARGV[a + 2]](h, l, {
+        at = ARGV[a + 3], url = ARGV[a + 4], unsent = tonumber(ARGV[a + 5]) < 0, pair = tonumber(ARGV[a + 6]),
+      })
     end
   end
 end

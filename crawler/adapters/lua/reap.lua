@@ -36,6 +36,8 @@ local function lose(h, i, token, l)
   elseif l.losses >= most_losses then
     return poison(l)
   else
+    -- It will be asked for again; the first request may have gone out, too.
+    if l.kind == 'p' and c.fetches > 0 then refund(c, 0, -1) end
     put_back(c, h, queues(i, l.lane), l)
   end
   row(0, token, l)

@@ -90,10 +90,13 @@ def resume(crawl_id: CrawlId) -> None:
 
 @crawls.command("retry-failed")
 def retry_failed(crawl_id: CrawlId) -> None:
-    """Give the failed URLs of a running crawl another chance."""
+    """Give failed URLs another chance: in their crawl while it runs, else in a new one that fetches just them."""
     with session() as tools:
-        count = tools.control_crawl.retry_failed(crawl_id)
-    typer.echo(f"{count} URLs of crawl {crawl_id} are queued again.")
+        retried = tools.retry_failed(crawl_id)
+    if retried.urls == 0:
+        typer.echo(f"Nothing failed in crawl {crawl_id}.")
+    else:
+        typer.echo(f"{retried.urls} URLs are queued again in crawl {retried.crawl_id}.")
 
 
 def rebuild_frontier(crawl_id: CrawlId) -> None:

@@ -95,6 +95,39 @@ def test_fetches_are_never_given_back_except_by_release(desk: Desk) -> None:
     assert desk.stats(crawl).finished
 
 
+@pytest.mark.parametrize("end", [End.RETRY, End.MOVED, End.RENDER])
+def test_each_further_request_of_a_url_is_a_fetch(desk: Desk, end: End) -> None:
+    crawl = desk.crawl(*pages("a.test", 5), max_pages=4, max_fetches=2)
+    lane = Lane.HTTP
+    (first,) = desk.claim(1)
+    desk.end([first], end, at_ms=first.claimed_ms, url=first.url)
+    lane = Lane.BROWSER if end is End.RENDER else Lane.HTTP
+    assert desk.stats(crawl).budget_left == 0
+    desk.end([desk.one(lane=lane)], end, at_ms=first.claimed_ms, url=first.url)
+    assert desk.claim() == desk.claim(lane=Lane.BROWSER) == []
+    assert desk.stats(crawl).finished, "its row waits in the ledger for the end of the crawl"
+
+
+@pytest.mark.parametrize("end", [End.DROPPED, End.RETRY])
+def test_what_never_went_onto_the_wire_is_no_fetch(desk: Desk, end: End) -> None:
+    crawl = desk.crawl(*pages("a.test", 5), max_pages=1, max_fetches=2)
+    for _ in range(3):
+        lease = desk.one()
+        desk.answer([lease], -1)
+        desk.frontier.complete(crawl, [Outcome(lease, end, lease.claimed_ms, lateness_ms=-1)])
+    desk.end([desk.one()], End.DROPPED)
+    desk.end([desk.one()], End.DROPPED)
+    assert desk.claim() == []
+
+
+def test_a_lost_request_counts_as_a_fetch(desk: Desk) -> None:
+    crawl = desk.crawl(*pages("a.test", 5), max_pages=3, max_fetches=2)
+    desk.lose(crawl)
+    desk.end([desk.one()])
+    assert desk.claim() == []
+    assert desk.stats(crawl).finished
+
+
 def test_raised_limits_let_a_crawl_go_on(desk: Desk) -> None:
     crawl = desk.crawl(*pages("a.test", 5), max_pages=1, max_fetches=1)
     desk.end(desk.claim())

@@ -1,0 +1,19 @@
+"""Redirects that lead back to where they began."""
+
+from collections.abc import Mapping
+
+
+def loops(targets: Mapping[str, str]) -> set[str]:
+    """Of the URLs that redirect, those that stand in a circle; who only leads into one is not in it."""
+    looping: set[str] = set()
+    done: set[str] = set()
+    for start in targets:
+        path: dict[str, int] = {}
+        at = start
+        while at in targets and at not in done and at not in path:
+            path[at] = len(path)
+            at = targets[at]
+        if at in path:
+            looping.update(url for url, place in path.items() if place >= path[at])
+        done.update(path)
+    return looping

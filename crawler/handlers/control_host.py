@@ -1,0 +1,50 @@
+"""What operators say about a host: the record first, then the frontier. A restart of anything forgets none of it."""
+
+import math
+from typing import Protocol
+
+from crawler import telemetry
+from crawler.domain.frontier import Lane
+from crawler.domain.host_overview import LONGEST_DELAY_SECONDS, host_name
+from crawler.domain.ports import Frontier, Hints
+from crawler.errors import Invalid
+
+log = telemetry.logger(__name__)
+
+
+class HostRecords(Protocol):
+    def save_pause(self, host: str, *, paused: bool) -> None: ...
+    def save_delay(self, host: str, seconds: float) -> None: ...
+
+
+class ControlHost:
+    def __init__(self, frontier: Frontier, hosts: HostRecords, hints: Hints) -> None:
+        self._frontier = frontier
+        self._hosts = hosts
+        self._hints = hints
+
+    def pause(self, host: str) -> str:
+        """No request goes there, of any crawl, until it is resumed; the host's name."""
+        name = host_name(host)
+        self._hosts.save_pause(name, paused=True)
+        self._frontier.pause_host(name, paused=True)
+        log.warning("host_paused", host=name)
+        return name
+
+    def resume(self, host: str) -> str:
+        name = host_name(host)
+        self._hosts.save_pause(name, paused=False)
+        self._frontier.pause_host(name, paused=False)
+        self._hints.fetch(Lane.HTTP)
+        log.warning("host_resumed", host=name)
+        return name
+
+    def delay(self, host: str, seconds: float) -> str:
+        """At least so long between two requests, whatever projects say; 0 takes that back."""
+        name = host_name(host)
+        if not math.isfinite(seconds) or not 0 <= seconds <= LONGEST_DELAY_SECONDS:
+            raise Invalid(f"A delay has from 0 to {LONGEST_DELAY_SECONDS:.0f} seconds.")
+        self._hosts.save_delay(name, seconds)
+        self._frontier.set_host_delay(name, seconds)
+        log.warning("host_delay_set", host=name, delay_seconds=seconds)
+        return name
