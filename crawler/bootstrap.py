@@ -44,6 +44,7 @@ from crawler.handlers.explain_url import ExplainUrl
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.follow_links import FollowLinks
 from crawler.handlers.host_care import HostCare
+from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.open_frontier import OpenFrontier
 from crawler.handlers.reconcile import Reconcile
@@ -51,6 +52,7 @@ from crawler.handlers.retry_failed import RetryFailed
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
+from crawler.handlers.take_answer import TakeAnswer
 from crawler.handlers.tell_news import TellNews
 from crawler.handlers.tend_hosts import TendHosts
 from crawler.handlers.work_shift import WorkShift
@@ -206,22 +208,39 @@ class App:
         )
 
     @cached_property
+    def launch_requests(self) -> LaunchRequests:
+        return LaunchRequests(
+            frontier=self.frontier,
+            fetcher=self.fetcher,
+            writer=self.writer,
+            contexts=self.contexts,
+            care=self.care,
+            clock=self.clock,
+        )
+
+    @cached_property
+    def take_answer(self) -> TakeAnswer:
+        return TakeAnswer(
+            care=self.care,
+            clock=self.clock,
+            record_move=self.facts.record_move,
+            record_shopify=self.facts.record_shopify,
+            max_redirects=self.settings.max_redirects,
+            failpoint=failpoint(self.settings.failpoint),
+        )
+
+    @cached_property
     def work_shift(self) -> WorkShift:
         return WorkShift(
             frontier=self.frontier,
             fetcher=self.fetcher,
             writer=self.writer,
+            launch=self.launch_requests,
+            take=self.take_answer,
             settle=self.settle,
-            contexts=self.contexts,
-            care=self.care,
             hints=self.hints,
-            clock=self.clock,
-            record_move=self.facts.record_move,
-            record_shopify=self.facts.record_shopify,
             shift_seconds=self.settings.shift_seconds,
             lease_seconds=self.settings.lease_seconds,
-            max_redirects=self.settings.max_redirects,
-            failpoint=failpoint(self.settings.failpoint),
         )
 
     @cached_property

@@ -13,6 +13,8 @@ import psycopg2
 from psycopg2.extras import execute_values, register_uuid
 from sqlalchemy import Connection, Engine
 
+from crawler.adapters import tables as t
+from crawler.adapters.binary_copy import CopyInto
 from crawler.adapters.database import Cursor, cursor, transaction
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import (
@@ -30,6 +32,7 @@ from crawler.domain.ledger import (
     Unfetched,
     UrlEnd,
     UrlKey,
+    WriteRaced,
 )
 
 register_uuid()  # type: ignore[no-untyped-call]
@@ -64,7 +67,9 @@ class BatchWriter:
                 inserted = _insert_found(db, children)
                 _log_requests(db, batch.requests)
                 _count(db, batch, turned, _by_crawl(inserted))
-        # psycopg2 itself raises ValueError for a NUL in text.
+        except psycopg2.errors.UniqueViolation as exc:
+            raise WriteRaced(" ".join(str(exc).split())) from exc
+        # A lone surrogate is a ValueError of our own.
         except (psycopg2.DataError, psycopg2.IntegrityError, ValueError) as exc:
             raise RowRefused(" ".join(str(exc).split())) from exc
         return [child for child in children if child.key not in inserted]
@@ -129,15 +134,17 @@ def _key(row: UrlEnd | StoredPage | Unfetched | Unchanged | Found) -> UrlKey:
     return row.key
 
 
-_SNAPSHOTS = """
-INSERT INTO snapshots (id, content_hash, content, content_type, byte_length, fetched_at)
-VALUES %s ON CONFLICT (id) DO NOTHING
-"""
-_PAGES = """
-INSERT INTO crawled_pages AS p (id, project_id, url, title, h1, meta_description, content_text, word_count,
-    links_found, reason, content_hash, canonical_url, noindex, etag, last_modified, language, crawl_method,
-    http_status, byte_length, version_id, crawled_at, links_followed, normalized_url, crawl_id, depth, status,
-    first_seen_at, last_seen_at, last_changed_at)
+# New rows are copied; only pages that are known already need a statement that can change them.
+_COPY_SNAPSHOTS = CopyInto(t.snapshots, ("id", "content_hash", "content", "content_type", "byte_length", "fetched_at"))
+_PAGE_COLUMNS = (
+    "id", "project_id", "url", "title", "h1", "meta_description", "content_text", "word_count", "links_found", "reason",
+    "content_hash", "canonical_url", "noindex", "etag", "last_modified", "language", "crawl_method", "http_status",
+    "byte_length", "version_id", "crawled_at", "links_followed", "normalized_url", "crawl_id", "depth", "status",
+    "first_seen_at", "last_seen_at", "last_changed_at",
+)  # fmt: skip
+_COPY_PAGES = CopyInto(t.crawled_pages, _PAGE_COLUMNS)
+_PAGES = f"""
+INSERT INTO crawled_pages AS p ({", ".join(_PAGE_COLUMNS)})
 VALUES %s
 ON CONFLICT (project_id, normalized_url) DO UPDATE SET
     url = excluded.url, title = excluded.title, h1 = excluded.h1, meta_description = excluded.meta_description,
@@ -152,17 +159,13 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
     first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at,
     last_changed_at = CASE WHEN p.content_hash IS DISTINCT FROM excluded.content_hash
                            THEN excluded.last_changed_at ELSE p.last_changed_at END
-"""
-_PAGES_ROW = (
-    "(%s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, "
-    "%s, 'success', %s, %s, %s)"
-)
-_VERSIONS = """
-INSERT INTO page_versions (id, page_id, crawl_id, snapshot_id, content_hash, title, links, headers, hreflang,
-    final_url, crawl_method, fetched_at)
-VALUES %s ON CONFLICT (id) DO NOTHING
-"""
-_VERSIONS_ROW = "(%s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s)"
+"""  # noqa: S608 - our own names
+_PAGES_ROW = f"({', '.join('%s::jsonb' if name.startswith('links_') else '%s' for name in _PAGE_COLUMNS)})"
+_COPY_VERSIONS = CopyInto(
+    t.page_versions,
+    ("id", "page_id", "crawl_id", "snapshot_id", "content_hash", "title", "links", "headers", "hreflang", "final_url",
+     "crawl_method", "fetched_at"),
+)  # fmt: skip
 _UNCHANGED = """
 UPDATE crawled_pages p
 SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.depth, status = 'success',
@@ -192,16 +195,17 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
 
 def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) -> None:
     """Only rows whose URL ended just now: a late worker must not overwrite newer work."""
-    pages = sorted((p for p in batch.pages if p.key in turned), key=_key)
+    pages = sorted({p.key: p for p in batch.pages if p.key in turned}.values(), key=_key)
     written = {p.version_id for p in pages}
-    versions = sorted(v for v in batch.versions if v.id in written)
+    versions = sorted({v.id: v for v in batch.versions if v.id in written}.values())
     wanted = {v.snapshot_id for v in versions}
     snapshots = sorted({s.id: s for s in batch.snapshots if s.id in wanted}.values())
     unchanged = sorted((u for u in batch.unchanged if u.key in turned), key=_key)
     unfetched = sorted((u for u in batch.unfetched if u.key in turned), key=_key)
-    _insert(db, _SNAPSHOTS, snapshots)
-    _insert(db, _PAGES, [_page_row(p, depths[p.key]) for p in pages], _PAGES_ROW)
-    _insert(db, _VERSIONS, versions, _VERSIONS_ROW)
+    _COPY_SNAPSHOTS.new(db, snapshots)
+    known = _COPY_PAGES.new(db, [_page_row(p, depths[p.key]) for p in pages])
+    _insert(db, _PAGES, known, _PAGES_ROW)
+    _COPY_VERSIONS.new(db, versions)
     _insert(
         db,
         _UNCHANGED,
@@ -218,7 +222,7 @@ def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) 
 
 def _page_row(page: StoredPage, depth: int) -> tuple[Any, ...]:
     at = page.fetched_at
-    return (*page[1:], page.key.normalized_url, page.key.crawl_id, depth, at, at, at)
+    return (*page[1:], page.key.normalized_url, page.key.crawl_id, depth, "success", at, at, at)
 
 
 _FOUND = """
@@ -257,11 +261,12 @@ def _by_crawl(inserted: dict[UrlKey, str]) -> Counter[tuple[UUID, str]]:
     return Counter((key.crawl_id, state) for key, state in inserted.items())
 
 
-_REQUESTS = "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, certain, url) VALUES %s"
+_COPY_REQUESTS = CopyInto(t.request_log, Request._fields)
 
 
 def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
-    _insert(db, _REQUESTS, requests)
+    if requests:
+        _COPY_REQUESTS(db, requests)
 
 
 def _insert(db: Cursor, sql: str, rows: Sequence[Any], template: str | None = None) -> None:

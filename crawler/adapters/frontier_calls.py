@@ -8,7 +8,8 @@ from uuid import UUID
 from redis import Redis
 
 from crawler.adapters.frontier_keys import BATCH, Batch, Keys
-from crawler.adapters.redis_scripts import Argument, Scripts
+from crawler.adapters.redis_connection import Argument
+from crawler.adapters.redis_scripts import Scripts
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 from uuid import UUID
 
-from crawler.adapters.redis_scripts import Argument
+from crawler.adapters.redis_connection import Argument
 from crawler.domain.frontier import Lane
 
 K = TypeVar("K", bound=Hashable)

@@ -6,8 +6,18 @@ from uuid import UUID
 from crawler.adapters.frontier_calls import in_batches
 from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_OF_LETTER, Batch
 from crawler.adapters.frontier_queue import QueueCalls
-from crawler.adapters.redis_scripts import Argument
-from crawler.domain.frontier import HOST_CAP, PRIORITY_STRIDE, CrawlStats, Entry, HostWait, Limits, Wait
+from crawler.adapters.redis_connection import Argument
+from crawler.domain.frontier import (
+    HOST_CAP,
+    PRIORITY_STRIDE,
+    CrawlStats,
+    Entry,
+    HostWait,
+    Kind,
+    Limits,
+    Place,
+    Wait,
+)
 
 
 class CrawlLifecycle(QueueCalls):
@@ -59,7 +69,28 @@ class CrawlLifecycle(QueueCalls):
         return self._hosts(crawl_id, 0)
 
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
-        hosts = self._hosts(crawl_id, 2 * min(count, BATCH))[:count]
+        return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])
+
+    def waiting_at(self, crawl_id: UUID, host: str) -> list[HostWait]:
+        """What of the crawl waits at this host, by lane."""
+        return self._waiting(crawl_id, [host])
+
+    def place(self, crawl_id: UUID, host: str, url: str) -> Place | None:
+        """Where the page's URL stands in the queue; None when it does not: it is leased, or not known here."""
+        member = f"{Kind.PAGE.value}{url}".encode()
+        for letter, lane in LANE_OF_LETTER.items():
+            fresh, free, later = self._keys.queues[letter, crawl_id, host]
+            for queue in (fresh, free):
+                score = self._command("ZSCORE", queue, member)
+                if score is not None:
+                    first = f"({float(score):.0f}"
+                    return Place(lane, sum(self._command("ZCOUNT", key, "-inf", first) for key in (fresh, free)))
+            due = self._command("ZSCORE", later, member)
+            if due is not None:
+                return Place(lane, 0, int(float(due)))
+        return None
+
+    def _waiting(self, crawl_id: UUID, hosts: Iterable[str]) -> list[HostWait]:
         text: bytes = self._run("waiting", self._pairs(crawl_id, hosts), [HOST_CAP])
         fields = iter(text.decode().split("\n") if text else ())
         return [

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from crawler.adapters.frontier_calls import FrontierCalls, in_batches
 from crawler.adapters.frontier_keys import BOTH_LANES, Batch
-from crawler.adapters.redis_scripts import Argument
+from crawler.adapters.redis_connection import Argument
 from crawler.domain.frontier import Discovered, Entry
 
 

@@ -1,5 +1,7 @@
 """Connections to Redis, and whether it is one we can trust with a frontier."""
 
+import os
+import threading
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, TypeVar
@@ -16,6 +18,7 @@ MAX_SKEW_SECONDS = 5.0
 PERSON_SECONDS = 2.0
 """How long somebody who waits for an answer is left without one."""
 
+Argument = bytes | str | int
 T = TypeVar("T")
 
 
@@ -50,6 +53,39 @@ def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
         retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
         **keepalive,
     )
+
+
+class HeldConnection:
+    """Commands over a connection that each thread keeps for itself.
+
+    A client takes one from its pool for every command and gives it back, which costs more than the command itself;
+    a worker asks several times per page. What goes wrong on the way is tried again by the client, in its own time.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._client: Any = client
+        self._mine = threading.local()
+
+    def __call__(self, *command: Argument) -> Any:
+        connection = self._connection()
+        try:
+            connection.send_packed_command(connection.pack_command(*command))
+            return connection.read_response()
+        except ResponseError:
+            raise  # an answer like any other
+        except (exceptions.ConnectionError, exceptions.TimeoutError):
+            connection.disconnect()
+            return self._client.execute_command(*command)
+        except BaseException:
+            connection.disconnect()  # or the next command would read the answer to this one
+            raise
+
+    def _connection(self) -> Any:
+        """A forked child must not speak over its parent's."""
+        held = getattr(self._mine, "held", None)
+        if held is None or held[0] != os.getpid():
+            held = self._mine.held = (os.getpid(), self._client.connection_pool.make_connection())
+        return held[1]
 
 
 def check_redis(redis: Redis, now: float) -> None:

@@ -49,7 +49,7 @@ from crawler.adapters.frontier_hosts import HostControls
 from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_LETTER, Batch, Made
 from crawler.adapters.frontier_lifecycle import CrawlLifecycle
 from crawler.adapters.frontier_shifts import ShiftBook
-from crawler.adapters.redis_scripts import Argument
+from crawler.adapters.redis_connection import Argument
 from crawler.domain.frontier import (
     HOST_CAP,
     MOST_LOSSES,

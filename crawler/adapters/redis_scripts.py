@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 from redis import Redis
 from redis.exceptions import NoScriptError, RedisError
 
-from crawler.adapters.redis_connection import redis_unavailable
-
-Argument = bytes | str | int
+from crawler.adapters.redis_connection import Argument, HeldConnection, redis_unavailable
 
 # What stands before a script's own file; scripts not named here stand alone.
 _STATE = ("layout", "hosts", "crawls", "leases")
@@ -56,7 +54,7 @@ def load(name: str) -> Script:
 class Scripts:
     def __init__(self, client: Redis) -> None:
         self._client = client
-        self._call: Callable[..., Any] = client.execute_command
+        self._call: Callable[..., Any] = HeldConnection(client)
 
     def command(self, *args: Argument) -> Any:
         with self._redis_errors():

@@ -231,6 +231,10 @@ class CrawlsFull(CrawlsOver):
     """Some crawls of this batch would have more pages than they may; they are in progress."""
 
 
+class WriteRaced(Exception):
+    """Somebody wrote one of these rows in the same moment; the same call again will find it there."""
+
+
 class RowRefused(Invalid):
     """The database refuses a row of this batch."""
 

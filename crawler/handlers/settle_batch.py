@@ -9,7 +9,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import from_ms
 from crawler.domain.frontier import End, Entry, Outcome
-from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, RowRefused
+from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, RowRefused, WriteRaced
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
@@ -94,7 +94,7 @@ class SettleBatch:
                 time.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
 
-    def _write(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
+    def _write(self, batch: Sequence[Settled], told: Depths, tries: int = 5) -> tuple[Sequence[Settled], Children]:
         """`told` gets the depth of each URL that ended."""
         children = Children([], {}, [])
 
@@ -115,6 +115,11 @@ class SettleBatch:
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
             rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
             return self._write(rest, told) if rest else ((), Children([], {}, []))
+        except WriteRaced:
+            _forget_handed_on(batch)
+            if tries <= 1:
+                raise
+            return self._write(batch, told, tries - 1)
         except RowRefused as refused:
             _forget_handed_on(batch)
             log.warning("batch_refused", rows=len(batch), error=refused.message)

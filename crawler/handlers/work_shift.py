@@ -4,33 +4,26 @@ The order inside a round is the engine's speed: answers free their slots, the ne
 network is driven, and only then is anything parsed.
 """
 
-import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.clock import Clock
-from crawler.domain.crawls import Preset
-from crawler.domain.fetching import FetchRequest, FetchResult
-from crawler.domain.frontier import MOST_LOSSES, End, Kind, Lane, Lease
-from crawler.domain.judging import Judgement, Verdict, judge
-from crawler.domain.ledger import Previous, Request, UrlKey
+from crawler.domain.fetching import FetchResult
+from crawler.domain.frontier import End, Lane, Lease
+from crawler.domain.ledger import Request
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier, Hints
-from crawler.domain.presets import looks_like_shopify
-from crawler.domain.reasons import FAILED, Reason
-from crawler.domain.urls import parse
+from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable
-from crawler.handlers.crawl_context import CrawlContext, CrawlContexts
 from crawler.handlers.held_leases import HeldLeases
-from crawler.handlers.host_care import HostCare
-from crawler.handlers.read_sitemap import settle_sitemap, sitemap_request
-from crawler.handlers.settle_batch import Failpoint, SettleBatch
-from crawler.handlers.settle_page import Settled, log_request, settle_page, settle_refused
+from crawler.handlers.launch_requests import LaunchRequests
+from crawler.handlers.settle_batch import SettleBatch
+from crawler.handlers.settle_page import Settled, log_request
+from crawler.handlers.take_answer import TakeAnswer, observe
+from crawler.handlers.ticket import Ticket, is_suspect, lateness, milliseconds
 
 log = telemetry.logger(__name__)
 
@@ -41,27 +34,17 @@ FLUSH_ROWS = 96
 FLUSH_SECONDS = 0.25
 POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
+LOOK_SECONDS = 0.05
+"""How long busy hosts are asked for more before anybody looks what else is due."""
+MAX_BUSY_PAIRS = 8
+HINT_SECONDS = 0.5
 STOP_SECONDS = 5.0
 """What is under way may take so long when the worker is asked to stop; then it is left to others."""
 STALL_SECONDS = 2.0
 """After so long without a look at the network, deadlines that passed are our own fault."""
 HOLD_SECONDS = 30.0
 """How long a host waits at most for a request that was claimed; nothing is sent later."""
-ON_ITS_WAY_SECONDS = 0.02
-"""How long a request may be on its way to the server; more would slow down hosts that only think slowly."""
-ROBOTS_BYTES = 512 * 1024
 _OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
-
-
-class Ticket(NamedTuple):
-    """What travels with a request."""
-
-    lease: Lease
-    context: CrawlContext
-    key: UrlKey
-    claimed_at: float
-    """This process's clock just before the claim: lateness is measured from it."""
-    previous: Previous | None = None
 
 
 @dataclass(slots=True)
@@ -73,10 +56,6 @@ class Report:
     ended: str = "idle"
 
 
-RecordMove = Callable[[UUID, str], None]
-RecordShopify = Callable[[UUID], None]
-
-
 class WorkShift:
     def __init__(
         self,
@@ -84,34 +63,22 @@ class WorkShift:
         frontier: Frontier,
         fetcher: Fetcher,
         writer: BatchWriter,
+        launch: LaunchRequests,
+        take: TakeAnswer,
         settle: SettleBatch,
-        contexts: CrawlContexts,
-        care: HostCare,
         hints: Hints,
-        clock: Clock,
-        record_move: RecordMove,
-        record_shopify: RecordShopify,
         shift_seconds: float,
         lease_seconds: float,
-        max_redirects: int,
-        failpoint: Failpoint,
-        jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
     ) -> None:
         self._frontier = frontier
         self._fetcher = fetcher
         self._writer = writer
+        self._launch = launch
+        self._take = take
         self._settle = settle
-        self._contexts = contexts
-        self._care = care
         self._hints = hints
-        self._clock = clock
-        self._record_move = record_move
-        self._record_shopify = record_shopify
         self._shift_seconds = shift_seconds
         self._lease_seconds = lease_seconds
-        self._max_redirects = max_redirects
-        self._failpoint = failpoint
-        self._jitter = jitter
         self._unlogged: list[Request] = []
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
@@ -146,6 +113,9 @@ class _Shift:
         self._next_claim = 0.0
         self._next_due: float | None = 0.0
         self._live = 1
+        self._busy_pairs: list[tuple[UUID, str]] = []
+        self._look_again = 0.0
+        self._next_hint = 0.0
         self._next_beat = 0.0
         self._held = HeldLeases(tools._frontier, tools._fetcher, lane, tools._unlogged)
         self._careful = False
@@ -188,7 +158,7 @@ class _Shift:
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
-            self._tools._frontier.answered([(r.request.context.lease, _lateness(r)) for r in fresh])
+            self._tools._frontier.answered([(r.request.context.lease, lateness(r)) for r in fresh])
             self._answers.extend(fresh)
         if not stopping:
             self._beat(now)
@@ -203,15 +173,13 @@ class _Shift:
             self._live = self._tools._frontier.enter_shift(self._lane, self._id, 10.0)
             self._next_beat = now + 2.0
 
-    def _claim(self, now: float, *, at_once: bool = False) -> int:
+    def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Lease what is due, and launch it."""
         room = self._room()
         if room <= 0 or (now < self._next_claim and not at_once):
-            return 0
+            return
         before = time.time()
-        frontier = self._tools._frontier
-        pairs, self._next_due = frontier.due(self._lane, min(room, 100))
-        leases = frontier.claim(self._lane, pairs, room, self._tools._lease_seconds, self._live) if pairs else []
+        leases = self._claim_again(now, room) or self._claim_due(now, room)
         self._held.add(leases)
         self._next_claim = now + (0.0 if leases else POLL_SECONDS)
         if leases:
@@ -220,7 +188,21 @@ class _Shift:
             self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
                 self._hint_more()
-        return len(leases)
+
+    def _claim_due(self, now: float, room: int) -> list[Lease]:
+        frontier = self._tools._frontier
+        pairs, self._next_due = frontier.due(self._lane, min(room, 100))
+        leases = frontier.claim(self._lane, pairs, room, self._tools._lease_seconds, self._live) if pairs else []
+        free = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
+        self._busy_pairs, self._look_again = list(free)[:MAX_BUSY_PAIRS], now + LOOK_SECONDS
+        return leases
+
+    def _claim_again(self, now: float, room: int) -> list[Lease]:
+        """Where there was work without a gap just now there is more: for a moment nobody asks what else is due."""
+        if not self._busy_pairs or now >= self._look_again:
+            return []
+        frontier = self._tools._frontier
+        return frontier.claim(self._lane, self._busy_pairs, room, self._tools._lease_seconds, self._live)
 
     def _room(self) -> int:
         if self._careful:
@@ -240,83 +222,17 @@ class _Shift:
         return [lease for lease in leases if not is_suspect(lease)]
 
     def _launch(self, leases: Sequence[Lease], claimed_at: float, start_by: float) -> None:
-        tickets = [ticket for lease in leases if (ticket := self._ticket(lease, claimed_at))]
-        for ticket in self._with_previous(tickets):
-            request = self._request(ticket)
-            if request is not None:
-                request.start_by = start_by
-                request.once = ticket.lease.gap_ms > 0
-                self._report.requests += 1
-                self._tools._fetcher.submit(request)
-
-    def _ticket(self, lease: Lease, claimed_at: float) -> Ticket | None:
-        context = self._tools._contexts.get(lease.crawl_id, lease.epoch)
-        if context is None:
-            # The crawl ended under us; its frontier is going or gone.
-            self._held.give_back([lease], asked=False)
-            return None
-        self._touched.add(lease.crawl_id)
-        key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if lease.kind is Kind.PAGE else lease.url)
-        return Ticket(lease, context, key, claimed_at)
-
-    def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
-        """For re-crawls: what we have of each page, asked once per batch and project."""
-        wanted: dict[UUID, list[Ticket]] = {}
-        for ticket in tickets:
-            if ticket.context.facts.has_history and ticket.lease.kind is Kind.PAGE:
-                wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
-        if not wanted:
-            return tickets
-        known = {
-            project: self._tools._writer.previous(project, [t.key.normalized_url for t in group])
-            for project, group in wanted.items()
-        }
-        return [
-            t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
-        ]
-
-    def _request(self, ticket: Ticket) -> FetchRequest | None:
-        lease, context = ticket.lease, ticket.context
-        if lease.kind is Kind.ROBOTS:
-            return FetchRequest(
-                self._tools._care.robots_url(lease),
-                accept_types=(),
-                max_body_bytes=ROBOTS_BYTES,
-                opened=context.facts.opened,
-                context=ticket,
-            )
-        answer = self._tools._care.ask(context, lease.host, lease.url)
-        if answer.unknown:
-            self._held.give_back([lease], asked=False)
-            self._tools._care.forget_robots(lease.host)
-            return None
-        if answer.reason is not None:
-            # Nothing was sent, so the host's turn is not used up (a negative lateness says so).
-            settled = Settled(lease, context, End.DROPPED, ticket.key, lateness_ms=-1)
-            self._tools._frontier.answered([(lease, -1)])
-            if lease.kind is Kind.PAGE:
-                error = answer.rule if answer.reason in FAILED else None
-                settle_refused(settled, answer.reason, error, self._tools._clock(), rule=answer.rule)
+        launched, refused = self._tools._launch(leases, self._held, claimed_at=claimed_at, start_by=start_by)
+        self._report.requests += launched
+        self._touched.update(lease.crawl_id for lease in leases)
+        for settled in refused:
             self._add(settled)
-            return None
-        if lease.kind is Kind.SITEMAP:
-            return sitemap_request(lease.url, context.facts.opened, ticket)
-        previous = ticket.previous
-        return FetchRequest(
-            lease.url,
-            headers=context.headers_for(lease.url),
-            etag=previous.etag if previous else None,
-            last_modified=previous.last_modified if previous else None,
-            accept_types=context.crawl.config.content_types,
-            opened=context.facts.opened,
-            context=ticket,
-        )
 
     # -- answers ----------------------------------------------------------------------------
 
     def _tell_sent(self) -> None:
         moments = [
-            (request.context.lease, _ms(at - request.context.claimed_at))
+            (request.context.lease, milliseconds(at - request.context.claimed_at))
             for request, at in self._tools._fetcher.sent()
             if request.context.lease.gap_ms > 0
         ]
@@ -325,74 +241,20 @@ class _Shift:
 
     def _take(self, result: FetchResult) -> None:
         ticket: Ticket = result.request.context
-        lease = ticket.lease
-        telemetry.requests.labels(self._lane.value, lease.kind.name.lower()).inc()
-        telemetry.fetch_seconds.labels(self._lane.value).observe(result.elapsed_seconds)
-        settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, _lateness(result))
-        settled.request = log_request(lease, result, self._lane)
+        observe(result, self._lane)
         if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
-            self._excuse(settled)
+            self._excuse(result)
             return
-        if lease.kind is Kind.ROBOTS:
-            self._tools._care.read_robots(lease, result)
-        elif lease.kind is Kind.SITEMAP:
-            settle_sitemap(settled, result, self._judge(settled, result))
-        else:
-            self._take_page(settled, ticket, result)
+        settled = self._tools._take(result, self._lane)
+        self._report.stored += settled.end is End.STORED
         self._add(settled)
 
-    def _excuse(self, settled: Settled) -> None:
+    def _excuse(self, result: FetchResult) -> None:
         """This process slept meanwhile (stopped, or waiting for a server): that the request failed says nothing."""
-        if settled.request is not None:
-            self._tools._writer.log_requests([settled.request])
-        self._held.give_back([settled.lease])
-
-    def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
-        self._tools._failpoint("parse", result.body)
-        judgement = self._judge(settled, result)
-        settle_page(settled, result, judgement, ticket.previous, self._tools._clock())
-        if ticket.context.is_home(ticket.key.normalized_url):
-            self._take_homepage(settled, ticket, result)
-        if settled.end is End.STORED:
-            self._report.stored += 1
-
-    def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
-        """What the answer means; its host is told at once if it asks to be left alone."""
-        lease, tools = settled.lease, self._tools
-        judgement = judge(
-            result,
-            attempts=lease.attempts,
-            hops=lease.hops,
-            max_redirects=tools._max_redirects,
-            jitter=tools._jitter(),
-        )
-        if judgement.verdict is Verdict.RETRY:
-            settled.at_ms = self._retry_at(result.request.context, judgement)
-        elif judgement.block_host:
-            tools._care.back_off(lease, judgement.retry_after)
-        return judgement
-
-    def _retry_at(self, ticket: Ticket, judgement: Judgement) -> int:
-        """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
-        lease = ticket.lease
-        seconds = judgement.retry_in_seconds or 0.0
-        if judgement.block_host:
-            seconds = max(seconds, self._tools._care.back_off(lease, judgement.retry_after))
-        return lease.claimed_ms + _ms(time.time() - ticket.claimed_at + seconds)
-
-    def _take_homepage(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
-        """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
-        context, crawl = ticket.context, ticket.context.crawl
-        if settled.redirect is not None:
-            if not (context.is_settled and context.follows_links):
-                self._tools._record_move(crawl.id, settled.redirect.href)
-                context.move(settled.redirect)
-        elif settled.end is End.STORED and context.follows_links:
-            if _wants_shopify(context) and _is_shopify(context, result):
-                self._tools._record_shopify(crawl.id)
-                context.choose_shopify()
-            if crawl.config.use_sitemaps:
-                settled.sitemaps = self._tools._care.sitemaps(parse(ticket.lease.url))
+        lease = result.request.context.lease
+        if request := log_request(lease, result, self._lane):
+            self._tools._writer.log_requests([request])
+        self._held.give_back([lease])
 
     # -- settling ---------------------------------------------------------------------------
 
@@ -430,6 +292,10 @@ class _Shift:
 
     def _hint_more(self) -> None:
         """There is more than this shift can do: let another slot help. At most one such hint is under way."""
+        now = time.monotonic()
+        if now < self._next_hint:
+            return
+        self._next_hint = now + HINT_SECONDS
         if self._tools._frontier.hint_allowed(self._lane, 2000):
             self._hint(0)
 
@@ -462,36 +328,5 @@ class _Shift:
         return self._report
 
 
-def is_suspect(lease: Lease) -> bool:
-    """One more lost worker, and it is poison."""
-    return lease.losses >= MOST_LOSSES - 1
-
-
-def _ms(seconds: float) -> int:
-    return max(0, round(seconds * 1000))
-
-
-def _lateness(result: FetchResult) -> int:
-    """When the server saw the request, as late as it can have been: the host's gap counts from there.
-
-    Negative when nothing went onto the wire (an address refused, a name not found).
-    """
-    if not result.sent_at:
-        return -1
-    seen_at = min(result.head_at or result.sent_at, result.sent_at + ON_ITS_WAY_SECONDS)
-    return _ms(max(seen_at, result.sent_at) - result.request.context.claimed_at)
-
-
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:
     return any(result.request.context.lease.gap_ms == 0 for result in answers)
-
-
-def _wants_shopify(context: CrawlContext) -> bool:
-    config = context.crawl.config
-    given = config.include_patterns or config.exclude_patterns
-    return config.preset is Preset.AUTO and not given and not context.facts.shopify
-
-
-def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
-    """A homepage that did not change comes without its markup."""
-    return context.facts.was_shopify if result.status == 304 else looks_like_shopify(result.body)

@@ -27,6 +27,7 @@ from crawler.domain.ledger import (
     UrlEnd,
     UrlKey,
     Version,
+    WriteRaced,
     page_id,
     snapshot_id,
     version_id,
@@ -294,3 +295,35 @@ def test_ids_of_unknown_crawls_are_over(world: World) -> None:
     ghost = world.crawl().model_copy(update={"id": UUID(int=5)})
     with pytest.raises((CrawlsOver, RowRefused)):
         world.writer.write(stored(world, ghost, HOME), lambda _: [found(ghost, HOME + "x")])
+
+
+def test_two_writers_of_the_same_bytes_both_land(world: World) -> None:
+    """Many pages of a site may be the same bytes: one snapshot, found by both in the same moment."""
+    urls = [f"{HOME}{n}" for n in range(16)]
+    job = world.crawl(*urls)
+
+    def write(n: int) -> None:
+        while True:
+            try:
+                world.writer.write(stored(world, job, urls[n], f"same {n // 8}"), none)
+            except WriteRaced:
+                continue
+            return
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(16)))
+    assert world.store.get_crawl(job.id).pages_crawled == 16
+    assert len(world.rows("SELECT 1 FROM page_versions WHERE crawl_id = :id", id=job.id)) == 16
+
+
+def test_a_batch_that_holds_a_page_twice_writes_it_once(world: World) -> None:
+    job = world.crawl(HOME)
+    one, two = stored(world, job, HOME, "twice"), stored(world, job, HOME, "twice")
+    both = Batch(
+        ends=one.ends + two.ends,
+        pages=one.pages + two.pages,
+        versions=one.versions + two.versions,
+        snapshots=one.snapshots + two.snapshots,
+    )
+    world.writer.write(both, none)
+    assert world.store.get_crawl(job.id).pages_crawled == 1

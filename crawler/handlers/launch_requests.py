@@ -1,0 +1,116 @@
+"""Leases become requests on the wire; what may not be asked is refused here, without a request."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from crawler.domain.clock import Clock
+from crawler.domain.fetching import FetchRequest
+from crawler.domain.frontier import End, Kind, Lease
+from crawler.domain.ledger import UrlKey
+from crawler.domain.ports import BatchWriter, Fetcher, Frontier
+from crawler.domain.reasons import FAILED
+from crawler.domain.urls import parse
+from crawler.handlers.crawl_context import CrawlContexts
+from crawler.handlers.held_leases import HeldLeases
+from crawler.handlers.host_care import HostCare
+from crawler.handlers.read_sitemap import sitemap_request
+from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.ticket import Ticket
+
+ROBOTS_BYTES = 512 * 1024
+
+
+class LaunchRequests:
+    def __init__(
+        self,
+        *,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        writer: BatchWriter,
+        contexts: CrawlContexts,
+        care: HostCare,
+        clock: Clock,
+    ) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._writer = writer
+        self._contexts = contexts
+        self._care = care
+        self._clock = clock
+
+    def __call__(
+        self, leases: Sequence[Lease], held: HeldLeases, *, claimed_at: float, start_by: float
+    ) -> tuple[int, list[Settled]]:
+        """How many requests were launched, and what was refused. What cannot be judged goes back."""
+        tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
+        launched, refused = 0, []
+        for ticket in self._with_previous(tickets):
+            request = self._request(ticket, held)
+            if isinstance(request, Settled):
+                refused.append(request)
+            elif request is not None:
+                request.start_by = start_by
+                request.once = ticket.lease.gap_ms > 0
+                self._fetcher.submit(request)
+                launched += 1
+        return launched, refused
+
+    def _ticket(self, lease: Lease, held: HeldLeases, claimed_at: float) -> Ticket | None:
+        context = self._contexts.get(lease.crawl_id, lease.epoch)
+        if context is None:
+            # The crawl ended under us; its frontier is going or gone.
+            held.give_back([lease], asked=False)
+            return None
+        key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if lease.kind is Kind.PAGE else lease.url)
+        return Ticket(lease, context, key, claimed_at)
+
+    def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+        """For re-crawls: what we have of each page, asked once per batch and project."""
+        wanted: dict[UUID, list[Ticket]] = {}
+        for ticket in tickets:
+            if ticket.context.facts.has_history and ticket.lease.kind is Kind.PAGE:
+                wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
+        if not wanted:
+            return tickets
+        known = {
+            project: self._writer.previous(project, [t.key.normalized_url for t in group])
+            for project, group in wanted.items()
+        }
+        return [
+            t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
+        ]
+
+    def _request(self, ticket: Ticket, held: HeldLeases) -> FetchRequest | Settled | None:
+        lease, opened = ticket.lease, ticket.context.facts.opened
+        if lease.kind is Kind.ROBOTS:
+            url = self._care.robots_url(lease)
+            return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
+        answer = self._care.ask(ticket.context, lease.host, lease.url)
+        if answer.unknown:
+            held.give_back([lease], asked=False)
+            self._care.forget_robots(lease.host)
+            return None
+        if answer.reason is not None:
+            # Nothing was sent, so the host's turn is not used up (a negative lateness says so).
+            self._frontier.answered([(lease, -1)])
+            settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
+            if lease.kind is Kind.PAGE:
+                error = answer.rule if answer.reason in FAILED else None
+                settle_refused(settled, answer.reason, error, self._clock(), rule=answer.rule)
+            return settled
+        if lease.kind is Kind.SITEMAP:
+            return sitemap_request(lease.url, opened, ticket)
+        return _page_request(ticket)
+
+
+def _page_request(ticket: Ticket) -> FetchRequest:
+    lease, context, previous = ticket.lease, ticket.context, ticket.previous
+    return FetchRequest(
+        lease.url,
+        headers=context.headers_for(lease.url),
+        etag=previous.etag if previous else None,
+        last_modified=previous.last_modified if previous else None,
+        accept_types=context.crawl.config.content_types,
+        opened=context.facts.opened,
+        context=ticket,
+    )

@@ -1,0 +1,119 @@
+"""One answer is read: judged, told to its host, and turned into what will be written."""
+
+import random
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls import Preset
+from crawler.domain.fetching import FetchResult
+from crawler.domain.frontier import End, Kind, Lane
+from crawler.domain.judging import Judgement, Verdict, judge
+from crawler.domain.presets import looks_like_shopify
+from crawler.domain.urls import parse
+from crawler.handlers.crawl_context import CrawlContext
+from crawler.handlers.host_care import HostCare
+from crawler.handlers.read_sitemap import settle_sitemap
+from crawler.handlers.settle_batch import Failpoint
+from crawler.handlers.settle_page import Settled, log_request, settle_page
+from crawler.handlers.ticket import Ticket, lateness, milliseconds
+
+RecordMove = Callable[[UUID, str], None]
+RecordShopify = Callable[[UUID], None]
+
+
+class TakeAnswer:
+    def __init__(
+        self,
+        *,
+        care: HostCare,
+        clock: Clock,
+        record_move: RecordMove,
+        record_shopify: RecordShopify,
+        max_redirects: int,
+        failpoint: Failpoint,
+        jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
+    ) -> None:
+        self._care = care
+        self._clock = clock
+        self._record_move = record_move
+        self._record_shopify = record_shopify
+        self._max_redirects = max_redirects
+        self._failpoint = failpoint
+        self._jitter = jitter
+
+    def __call__(self, result: FetchResult, lane: Lane) -> Settled:
+        ticket: Ticket = result.request.context
+        lease = ticket.lease
+        settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness(result))
+        settled.request = log_request(lease, result, lane)
+        if lease.kind is Kind.ROBOTS:
+            self._care.read_robots(lease, result)
+        elif lease.kind is Kind.SITEMAP:
+            settle_sitemap(settled, result, self._judge(settled, result))
+        else:
+            self._take_page(settled, ticket, result)
+        return settled
+
+    def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+        self._failpoint("parse", result.body)
+        settle_page(settled, result, self._judge(settled, result), ticket.previous, self._clock())
+        if ticket.context.is_home(ticket.key.normalized_url):
+            self._take_homepage(settled, ticket, result)
+
+    def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
+        """What the answer means; its host is told at once if it asks to be left alone."""
+        lease = settled.lease
+        judgement = judge(
+            result,
+            attempts=lease.attempts,
+            hops=lease.hops,
+            max_redirects=self._max_redirects,
+            jitter=self._jitter(),
+        )
+        if judgement.verdict is Verdict.RETRY:
+            settled.at_ms = self._retry_at(result.request.context, judgement)
+        elif judgement.block_host:
+            self._care.back_off(lease, judgement.retry_after)
+        return judgement
+
+    def _retry_at(self, ticket: Ticket, judgement: Judgement) -> int:
+        """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
+        lease = ticket.lease
+        seconds = judgement.retry_in_seconds or 0.0
+        if judgement.block_host:
+            seconds = max(seconds, self._care.back_off(lease, judgement.retry_after))
+        return lease.claimed_ms + milliseconds(time.time() - ticket.claimed_at + seconds)
+
+    def _take_homepage(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+        """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
+        context, crawl = ticket.context, ticket.context.crawl
+        if settled.redirect is not None:
+            if not (context.is_settled and context.follows_links):
+                self._record_move(crawl.id, settled.redirect.href)
+                context.move(settled.redirect)
+        elif settled.end is End.STORED and context.follows_links:
+            if _wants_shopify(context) and _is_shopify(context, result):
+                self._record_shopify(crawl.id)
+                context.choose_shopify()
+            if crawl.config.use_sitemaps:
+                settled.sitemaps = self._care.sitemaps(parse(ticket.lease.url))
+
+
+def observe(result: FetchResult, lane: Lane) -> None:
+    ticket: Ticket = result.request.context
+    telemetry.requests.labels(lane.value, ticket.lease.kind.name.lower()).inc()
+    telemetry.fetch_seconds.labels(lane.value).observe(result.elapsed_seconds)
+
+
+def _wants_shopify(context: CrawlContext) -> bool:
+    config = context.crawl.config
+    given = config.include_patterns or config.exclude_patterns
+    return config.preset is Preset.AUTO and not given and not context.facts.shopify
+
+
+def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
+    """A homepage that did not change comes without its markup."""
+    return context.facts.was_shopify if result.status == 304 else looks_like_shopify(result.body)
