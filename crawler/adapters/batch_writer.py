@@ -117,7 +117,7 @@ _END_ROW = "(%s::uuid, %s, %s, %s, %s, %s, %s::smallint, %s, %s::smallint, %s::b
 def _end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
     rows = [
         (*e.key, e.state.value, _ingest_status(e.state), e.reason, e.rule, e.attempts, *e[5:])
-        for e in sorted(ends, key=_key)
+        for e in sorted({e.key: e for e in ends}.values(), key=_key)
     ]
     if not rows:
         return {}, set()
@@ -291,8 +291,10 @@ _COUNT_ROW = "(%s::uuid, %s::integer, %s::integer, %s::integer, %s::integer, %s:
 
 def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tuple[UUID, str]]) -> None:
     """Count what really happened: rows that turned, rows that were new."""
-    ended = Counter((e.key.crawl_id, e.state.value) for e in batch.ends if e.key in turned)
-    rendered = Counter(p.key.crawl_id for p in batch.pages if p.key in turned and p.crawl_method == "crawl4ai")
+    states = {e.key: e.state.value for e in batch.ends if e.key in turned}
+    ended = Counter((key.crawl_id, state) for key, state in states.items())
+    methods = {p.key: p.crawl_method for p in batch.pages if p.key in turned}
+    rendered = Counter(key.crawl_id for key, method in methods.items() if method == "crawl4ai")
     crawl_ids = sorted({e.key.crawl_id for e in batch.ends} | {crawl_id for crawl_id, _ in inserted})
     rows = []
     for crawl_id in crawl_ids:

@@ -7,47 +7,44 @@ from uuid import UUID, uuid4
 
 import psycopg2
 import pytest
-from sqlalchemy import (
-    Boolean, Column, Connection, DateTime, Integer, LargeBinary, MetaData, SmallInteger, String, Table, Text,
-)  # fmt: skip
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.dialects.postgresql import UUID as Uuid
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from crawler.adapters.binary_copy import CopyInto
 from crawler.adapters.database import connect, cursor
 
-TABLE = Table(
+TABLE = sa.Table(
     "copied",
-    MetaData(),
-    Column("id", Uuid(as_uuid=True), primary_key=True),
-    Column("words", Text),
-    Column("name", String(5)),
-    Column("raw", LargeBinary),
-    Column("facts", JSONB),
-    Column("small", SmallInteger),
-    Column("whole", Integer),
-    Column("flag", Boolean),
-    Column("at", DateTime(timezone=True)),
+    sa.MetaData(),
+    sa.Column("id", postgresql.UUID(as_uuid=True), primary_key=True),
+    sa.Column("words", sa.Text),
+    sa.Column("name", sa.String(5)),
+    sa.Column("raw", sa.LargeBinary),
+    sa.Column("facts", postgresql.JSONB),
+    sa.Column("small", sa.SmallInteger),
+    sa.Column("whole", sa.Integer),
+    sa.Column("flag", sa.Boolean),
+    sa.Column("at", sa.DateTime(timezone=True)),
     prefixes=["TEMPORARY"],
 )
 COPY = CopyInto(TABLE, TABLE.c.keys())
 
 
 @pytest.fixture
-def db(engine_database: str) -> Iterator[Connection]:
+def db(engine_database: str) -> Iterator[sa.Connection]:
     with connect(engine_database).connect() as connection:
         TABLE.create(connection)
         yield connection
         connection.rollback()
 
 
-def _copied(db: Connection, *rows: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _copied(db: sa.Connection, *rows: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     with cursor(db) as raw:
         COPY(raw, rows)
     return [tuple(row) for row in db.execute(TABLE.select())]
 
 
-def test_every_type_comes_back_as_it_was(db: Connection) -> None:
+def test_every_type_comes_back_as_it_was(db: sa.Connection) -> None:
     rows = [
         (uuid4(), "tab\t back\\slash \n \\N ä 語 🦊", "", b"\x00\xff\\x", '{"a": ["ü", null]}', -1, 2**31 - 1, True,
          datetime(2026, 3, 1, 12, 30, 59, 123456, tzinfo=UTC)),
@@ -60,7 +57,7 @@ def test_every_type_comes_back_as_it_was(db: Connection) -> None:
     assert found == expected
 
 
-def test_a_moment_of_another_zone_is_the_same_moment(db: Connection) -> None:
+def test_a_moment_of_another_zone_is_the_same_moment(db: sa.Connection) -> None:
     at = datetime(2026, 7, 1, 0, 30, tzinfo=timezone(timedelta(hours=-3)))
     (row,) = _copied(db, (uuid4(), *[None] * 7, at))
     assert row[-1] == at
@@ -75,13 +72,13 @@ def test_a_moment_of_another_zone_is_the_same_moment(db: Connection) -> None:
     ],
 )
 def test_what_the_server_cannot_take_is_an_error(
-    db: Connection, row: tuple[str | None, ...], error: type[Exception]
+    db: sa.Connection, row: tuple[str | None, ...], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         _copied(db, (uuid4(), *row, *[None] * 6))
 
 
-def test_only_new_rows_are_copied_and_the_others_are_told(db: Connection) -> None:
+def test_only_new_rows_are_copied_and_the_others_are_told(db: sa.Connection) -> None:
     rows = [(UUID(int=n), f"row {n}", *[None] * 7) for n in range(4)]
     with cursor(db) as raw:
         assert COPY.new(raw, rows[:2]) == []
