@@ -1,11 +1,11 @@
 """One answer becomes rows to write and links to follow. No I/O: the batch writes later."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import orjson
 import zstandard
 
 from crawler.domain.clock import from_seconds
@@ -153,8 +153,8 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
     settled.canonical = _usable(page.canonical, page.base_url)
     follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
     outline = Outline(
-        json.dumps([link[0] for link in links]),
-        json.dumps([url.href for url in follow]) if len(follow) < len(links) else None,
+        _json([link[0] for link in links]),
+        _json([url.href for url in follow]) if len(follow) < len(links) else None,
         settled.canonical.href if settled.canonical else None,
         page.noindex,
     )
@@ -237,9 +237,9 @@ def _new_content(
         snapshot,
         page.content_hash,
         page.title,
-        json.dumps([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
-        json.dumps({name: clean_header(result.headers[name]) for name in KEPT_HEADERS if name in result.headers}),
-        json.dumps(page.hreflang),
+        _json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
+        _json({name: clean_header(result.headers[name]) for name in KEPT_HEADERS if name in result.headers}),
+        _json(page.hreflang),
         result.url,
         LIGHT,
         now,
@@ -317,6 +317,10 @@ def _leaves_scope(settled: Settled, target: Url) -> str | None:
     verdict = context.scope.candidate(target, 0).verdict
     off_domain = isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN
     return verdict.rule if off_domain and not context.may_leave(settled.key.normalized_url) else None
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
 
 
 def clean_header(value: str | None) -> str | None:
