@@ -30,7 +30,7 @@ check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.full ## measure, side by side with peers
+bench: $(VENV)/.base ## measure, side by side with peers; one part with ARGS="--only polite"
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth

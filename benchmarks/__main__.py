@@ -1,141 +1,78 @@
-"""`make bench`: real sites, peers at their best, one after the other in one run; the table goes to RESULTS.md."""
+"""`make bench`: real sites, peers at their best, one after the other in one run; what comes out goes to RESULTS.md."""
 
 import argparse
-import importlib.metadata
 import os
-import platform
-import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import signal
+import sys
+import time
 from pathlib import Path
+from types import FrameType
 
-from benchmarks import peers
-from benchmarks.ours import Ours, ours
-from benchmarks.sites import PACKAGES, Served, Sites, serve
-from benchmarks.usage import Usage
+from benchmarks import encrypted, frontier, machine, manuals, many_hosts, memory, polite, recrawl, results
+from benchmarks.comparison import CRAWLERS
+from benchmarks.options import Options
+from benchmarks.sites import PACKAGES
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+BUSY_LOAD = 0.5
+PARTS = {
+    "manuals": manuals,
+    "many-hosts": many_hosts,
+    "https": encrypted,
+    "polite": polite,
+    "memory": memory,
+    "frontier": frontier,
+    "recrawl": recrawl,
+}
 
 
-_DOCUMENT = """# Results
-
-Made by `make bench` on {date}: medians of {repeats} repeats, one crawler after the other in one run. Pages per second
-are counted in nginx's own log, from the first request to the last; CPU and memory are those of every process that
-works for the crawl (ours: workers, Postgres and Valkey, everything durable).
-
-{table}
-
-Machine: {machine}. Ours with {versions}; 32 requests in flight, one fetch process per core.
-Peers: {pinned}; no delay, 32 requests in flight, writing JSON lines.
-"""
-
-
-@dataclass(frozen=True)
-class Result:
-    crawler: str
-    site: str
-    served: Served
-    usage: Usage
-
-    @property
-    def cpu_ms_per_page(self) -> float:
-        return 1000 * self.usage.cpu_seconds / max(self.served.pages, 1)
-
-
-Attempt = Callable[[str], Usage]
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m benchmarks")
-    options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--sites", nargs="*", choices=list(PACKAGES), default=list(PACKAGES))
-    options.add_argument("--crawlers", nargs="*", default=["ours", "bare loop", "scrapy", "crawlee"])
-    options.add_argument("--no-save", action="store_true")
-    given = options.parse_args()
-    results: list[Result] = []
-    with serve() as sites, ours() as crawler:
-        attempts = {name: attempt for name, attempt in _attempts(crawler).items() if name in given.crawlers}
-        for site in given.sites:
-            for _ in range(given.repeats):
-                for name, attempt in attempts.items():
-                    results.append(_measure(name, attempt, sites, site))
-                    _print(results[-1])
-    table = _table(results)
-    print(f"\n{table}")
-    if not given.no_save:
-        RESULTS.write_text(_document(table, given.repeats))
-
-
-def _attempts(crawler: Ours) -> dict[str, Attempt]:
-    url = crawler.tools.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-
-    def us(seed: str) -> Usage:
-        with Usage(crawler.pids) as usage:
-            crawler.crawl(crawler.project(seed))
-        return usage
-
-    return {
-        "ours": us,
-        "bare loop": lambda seed: peers.run_bare(seed, url),
-        "scrapy": lambda seed: peers.run("scrapy_spider.py", seed),
-        "crawlee": lambda seed: peers.run("crawlee_spider.py", seed),
-    }
-
-
-def _measure(name: str, attempt: Attempt, sites: Sites, site: str) -> Result:
-    mark = sites.mark()
-    usage = attempt(sites.url(site))
-    return Result(name, site, sites.measure(mark), usage)
-
-
-def _print(result: Result) -> None:
-    print(
-        f"{result.site:<12}{result.crawler:<12}{result.served.pages:>6} pages{result.served.pages_per_second:>9.1f}/s"
-        f"{result.cpu_ms_per_page:>9.2f} ms/page{result.usage.peak_megabytes:>8.0f} MB",
-        flush=True,
-    )
-
-
-def _table(results: list[Result]) -> str:
-    """Medians of the repeats; the ratio is to Scrapy on the same site in the same run."""
-    lines = [
-        "| site | crawler | pages | pages/s | × Scrapy | CPU ms/page | peak MB | MB of HTML/s |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for site in dict.fromkeys(result.site for result in results):
-        rows = [result for result in results if result.site == site]
-        baseline = _median(rows, "scrapy", lambda r: r.served.pages_per_second)
-        for name in dict.fromkeys(result.crawler for result in rows):
-            speed = _median(rows, name, lambda r: r.served.pages_per_second) or 0.0
-            ratio = f"{speed / baseline:.1f}" if baseline else ""
-            cells = (
-                site, name,
-                f"{_median(rows, name, lambda r: r.served.pages):.0f}",
-                f"{speed:.0f}", ratio,
-                f"{_median(rows, name, lambda r: r.cpu_ms_per_page):.2f}",
-                f"{_median(rows, name, lambda r: r.usage.peak_megabytes):.0f}",
-                f"{_median(rows, name, lambda r: r.served.megabytes / (r.served.seconds or 1)):.1f}",
-            )  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _median(rows: list[Result], name: str, of: Callable[[Result], float]) -> float | None:
-    values = [of(row) for row in rows if row.crawler == name]
-    return statistics.median(values) if values else None
-
-
-def _document(table: str, repeats: int) -> str:
-    used = ("celery", "pycurl", "selectolax", "psycopg2-binary")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in used)
-    pinned = ", ".join((Path(__file__).parent / "requirements.txt").read_text().split())
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    return _DOCUMENT.format(
-        date=f"{datetime.now(UTC):%Y-%m-%d}", repeats=repeats, table=table, machine=machine, versions=versions,
-        pinned=pinned,
+def main() -> int:
+    given = _arguments()
+    # Each signal to end unwinds as Ctrl-C does: everything that was started is ended on the way.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    options = Options(
+        1 if given.quick else given.repeats, tuple(given.sites), tuple(given.crawlers), quick=given.quick
     )  # fmt: skip
+    save = not (given.no_save or given.quick)
+    if os.getloadavg()[0] > BUSY_LOAD:
+        print(f"The machine is busy (load average {os.getloadavg()[0]:.1f}); all numbers will be worse for it.")
+    try:
+        for name in given.only:
+            _measure(name, options, save=save)
+    except KeyboardInterrupt:
+        print("Interrupted; the parts that were done are kept." if save else "Interrupted.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), metavar="NAME",
+                         help=f"these parts: {', '.join(PARTS)}")  # fmt: skip
+    options.add_argument("--repeats", type=int, default=3, help="where medians are taken (default 3)")
+    options.add_argument("--sites", nargs="+", choices=list(PACKAGES), default=list(PACKAGES))
+    options.add_argument("--crawlers", nargs="+", choices=CRAWLERS, default=list(CRAWLERS))
+    options.add_argument("--quick", action="store_true", help="a few seconds a part, to see that all works; not saved")
+    options.add_argument("--no-save", action="store_true", help="leave RESULTS.md as it is")
+    return options.parse_args()
+
+
+def _measure(name: str, options: Options, *, save: bool) -> None:
+    """Saved part by part, so that an interruption costs only the part it hits."""
+    part, began = PARTS[name], time.monotonic()
+    print(f"{name}: {part.TITLE} …", flush=True)
+    body = part.run(options)
+    print(f"\n{body}\n\n{name} took {time.monotonic() - began:.0f} s.\n", flush=True)
+    if save:
+        before = RESULTS.read_text() if RESULTS.exists() else ""
+        section = {part.TITLE: f"{body}\n\nMeasured {machine.provenance()}"}
+        RESULTS.write_text(results.merge(before, section, [known.TITLE for known in PARTS.values()]))
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -28,6 +28,9 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS bare_pages (normalized_url text PRIMARY KEY, url text, title text, h1 text, description text,
     content_text text, word_count integer, language text, content_hash bytea, links jsonb, snapshot bytea)
 """
+QUIET_SECONDS = 2.0
+"""After so long without work a process takes the other's silence for the end."""
+_WARM = b"<html><body><p>A few words, so that the language model is there before pages are measured.</p></body></html>"
 _INSERT = "INSERT INTO bare_pages VALUES %s ON CONFLICT DO NOTHING"
 
 
@@ -58,15 +61,15 @@ class Half:
 
     def work(self) -> None:
         quiet = time.monotonic()
-        while time.monotonic() - quiet < 0.5:
+        while time.monotonic() - quiet < QUIET_SECONDS:
             while self.other.poll():
                 self.take(parse(self.other.recv()))
             while self.queue and self.fetcher.active < 16:
                 self.fetcher.submit(FetchRequest(self.queue.popleft()))
             for result in self.fetcher.poll(0.01):
-                quiet = time.monotonic()
                 if result.status == 200 and result.failure is None:
                     self.store(result.url, result.body, result.content_type, result.headers)
+                quiet = time.monotonic()
             if len(self.rows) >= 96:
                 self.flush()
         self.flush()
@@ -101,6 +104,7 @@ def main(seed: str, database: str) -> None:
     with psycopg2.connect(database) as db, db.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS bare_pages")
         cursor.execute(_TABLE)
+    extract(_WARM, url=seed)
     one, two = multiprocessing.Pipe()
     halves = [multiprocessing.Process(target=_run, args=(me, seed, database, end)) for me, end in enumerate((one, two))]
     for half in halves:

@@ -2,28 +2,37 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks import access_log
+from benchmarks.access_log import Line, Served
+from benchmarks.authority import Certificate
+from benchmarks.children import child
 
 PACKAGES = {
     "postgresql": ("postgresql-doc-15", Path("/usr/share/doc/postgresql-doc-15/html")),
     "python": ("python3.11-doc", Path("/usr/share/doc/python3.11/html")),
 }
+PROGRAMS = {"nginx": "nginx-light", "openssl": "openssl"}
+MIME_TYPES = Path("/etc/nginx/mime.types")
+
 _CONFIG = """
 worker_processes 1;
+worker_rlimit_nofile 16384;
 pid {home}/pid;
 error_log {home}/error.log;
 daemon off;
 events {{ worker_connections 8192; }}
 http {{
-    include /etc/nginx/mime.types;
-    log_format bench '$msec $request_time $server_addr $status $body_bytes_sent $uri';
+    include {types};
+    log_format bench '{format}';
     access_log {home}/access.log bench;
     sendfile on;
     keepalive_requests 1000000;
@@ -34,95 +43,140 @@ http {{
 """
 
 
-def address(host: int) -> str:
-    return f"127.0.{host // 250}.{host % 250 + 1}"
-
-
 @dataclass(frozen=True)
-class Served:
-    """What a crawler asked for, according to the server."""
+class Mount:
+    """A folder on so many loopback addresses: every 127.x.y.z is a host of its own."""
 
-    pages: int
-    seconds: float
-    megabytes: float
+    name: str
+    root: Path
+    hosts: int = 1
+    certificate: Certificate | None = None
 
     @property
-    def pages_per_second(self) -> float:
-        return self.pages / self.seconds if self.seconds else 0.0
+    def addresses(self) -> list[str]:
+        return [f"127.0.{number // 250}.{number % 250 + 1}" for number in range(self.hosts)]
+
+
+def manual(name: str, hosts: int = 1, certificate: Certificate | None = None) -> Mount:
+    return Mount(name, PACKAGES[name][1], hosts, certificate)
 
 
 class Sites:
     """Running servers; `measure` says what happened in their log since a mark."""
 
-    def __init__(self, home: Path, port: int) -> None:
+    def __init__(self, home: Path, mounts: Sequence[Mount], ports: Sequence[int]) -> None:
         self._log = home / "access.log"
-        self._port = port
+        self._mounts = {mount.name: (mount, port) for mount, port in zip(mounts, ports, strict=True)}
+        self.portal = ""
+        """A page that links to every host; its own host is another one."""
 
-    def url(self, name: str, host: int = 0) -> str:
-        offset = list(PACKAGES).index(name)
-        return f"http://{address(host)}:{self._port + offset}/"
+    def url(self, name: str) -> str:
+        return self.urls(name)[0]
+
+    def urls(self, name: str) -> list[str]:
+        """The homepage on each of its hosts."""
+        mount, port = self._mounts[name]
+        scheme = "https" if mount.certificate else "http"
+        return [f"{scheme}://{address}:{port}/" for address in mount.addresses]
+
+    def hosts(self, name: str) -> list[str]:
+        mount, port = self._mounts[name]
+        return [f"{address}:{port}" for address in mount.addresses]
 
     def mark(self) -> int:
         return self._log.stat().st_size
 
-    def measure(self, mark: int) -> Served:
-        """HTML pages answered 200 or 304 since the mark; from the first request to the last."""
-        starts, size, pages = [], 0, 0
-        with self._log.open() as log:
+    def lines(self, mark: int = 0) -> list[Line]:
+        with self._log.open(encoding="utf-8", errors="replace", newline="\n") as log:
             log.seek(mark)
-            for line in log:
-                ended, took, _, status, sent, path = line.split(" ", 5)
-                if status in {"200", "304"} and not path.startswith(("/robots.txt", "/sitemap")):
-                    starts.append(float(ended) - float(took))
-                    size += int(sent)
-                    pages += 1
-        return Served(pages, max(starts) - min(starts) if starts else 0.0, size / 1e6)
+            return access_log.parse(log)
+
+    def measure(self, mark: int) -> Served:
+        return access_log.served(self.lines(mark))
 
 
 @contextmanager
-def serve(port: int = 8300, hosts: int = 1) -> Iterator[Sites]:
-    """Each site on so many loopback addresses: every 127.x.y.z is a host of its own."""
-    _install()
+def serve(*mounts: Mount) -> Iterator[Sites]:
+    """Serve these folders; both manuals, if none is named."""
+    mounts = mounts or tuple(manual(name) for name in PACKAGES)
+    _require(mounts)
     home = Path(tempfile.mkdtemp(prefix="bench-nginx-"))
-    home.chmod(0o755)
-    servers = "\n".join(
-        f"server {{ {' '.join(f'listen {address(h)}:{port + n};' for h in range(hosts))} root {root}; }}"
-        for n, (_, root) in enumerate(PACKAGES.values())
-    )
-    (home / "nginx.conf").write_text(_CONFIG.format(home=home, servers=servers))
-    process = subprocess.Popen(["nginx", "-c", str(home / "nginx.conf")], stderr=subprocess.DEVNULL)
     try:
-        _await(f"http://127.0.0.1:{port}/")
-        yield Sites(home, port)
+        home.chmod(0o755)  # nginx reads as another user when we are root
+        *ports, portal = _free_ports(len(mounts) + 1)
+        sites = Sites(home, mounts, ports)
+        sites.portal = f"http://127.0.0.1:{portal}/"
+        _write_portal(home / "portal", [url for mount in mounts for url in sites.urls(mount.name)])
+        servers = [_server(mount, port) for mount, port in zip(mounts, ports, strict=True)]
+        servers.append(_server(Mount("portal", home / "portal"), portal))
+        config = _CONFIG.format(home=home, types=MIME_TYPES, format=access_log.FORMAT, servers="\n".join(servers))
+        (home / "nginx.conf").write_text(config)
+        with child(_command(home), stderr=subprocess.DEVNULL) as nginx:
+            _await(nginx, ports[0], home / "error.log")
+            yield sites
     finally:
-        process.terminate()
-        process.wait(10)
-        shutil.rmtree(home)
+        shutil.rmtree(home, ignore_errors=True)
 
 
-def _install() -> None:
-    wanted = [package for package, root in PACKAGES.values() if not root.exists()]
-    if not shutil.which("nginx"):
-        wanted.append("nginx-light")
+def _command(home: Path) -> list[str]:
+    """`-e`: errors before it has read its configuration, too."""
+    return ["nginx", "-e", str(home / "error.log"), "-c", str(home / "nginx.conf")]
+
+
+def _server(mount: Mount, port: int) -> str:
+    tls, certificate = "", mount.certificate
+    if certificate is not None:
+        tls = f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
+    listen = " ".join(f"listen {address}:{port}{' ssl' if tls else ''};" for address in mount.addresses)
+    return f"server {{ {listen} {tls} root {mount.root}; }}"
+
+
+def _write_portal(folder: Path, urls: Sequence[str]) -> None:
+    folder.mkdir()
+    links = "\n".join(f'<li><a href="{url}">{url}</a></li>' for url in urls)
+    (folder / "index.html").write_text(f"<html><head><title>All hosts</title></head><body>\n{links}\n</body></html>\n")
+
+
+def _free_ports(count: int) -> list[int]:
+    """Free on every address; all are held until the last is found, so they differ."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("", 0))
+        return [probe.getsockname()[1] for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def _await(nginx: "subprocess.Popen[bytes]", port: int, error_log: Path, seconds: float = 10) -> None:
+    until = time.monotonic() + seconds
+    while nginx.poll() is None and time.monotonic() < until:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        time.sleep(0.05)
+    said = error_log.read_text().strip().splitlines() if error_log.exists() else []
+    raise SystemExit(f"nginx did not start: {said[-1] if said else 'it said nothing'}")
+
+
+def missing(mounts: Sequence[Mount]) -> list[str]:
+    """Debian packages that have what is not there."""
+    roots = {root: package for package, root in PACKAGES.values()}
+    wanted = [roots[mount.root] for mount in mounts if mount.root in roots and not mount.root.is_dir()]
+    wanted += [package for program, package in PROGRAMS.items() if not shutil.which(program)]
+    return sorted(set(wanted))
+
+
+def _require(mounts: Sequence[Mount]) -> None:
+    """Root on Debian gets what is missing; others are told how to get it."""
+    wanted = " ".join(missing(mounts))
     if not wanted:
         return
-    if os.geteuid() != 0:
-        raise SystemExit(
-            f"The benchmark needs Debian's packages {' '.join(wanted)}: apt-get install {' '.join(wanted)}"
-        )
-    print(f"Installing {' '.join(wanted)} …", flush=True)
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", *wanted], check=True, stdout=subprocess.DEVNULL)
-
-
-def _await(url: str, seconds: float = 10) -> None:
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=1).close()
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
-        else:
-            return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        print(f"Installing Debian's packages {wanted} …", flush=True)
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *wanted.split()]):
+            subprocess.run(["apt-get", *command], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wanted = " ".join(missing(mounts))
+    if wanted:
+        raise SystemExit(f"The benchmark needs Debian's packages {wanted}; get them with: apt-get install {wanted}")

@@ -1,7 +1,7 @@
 """CPU and memory of a set of processes while something runs."""
 
+import resource
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -9,53 +9,71 @@ from typing import Self
 
 import psutil
 
-_EVERY_SECONDS = 0.05
+EVERY_SECONDS = 0.25
+"""Each look costs a few ms of the CPU that is being measured."""
 
 
 class Usage:
-    """`with Usage(pids) as usage:` … then `cpu_seconds` and `peak_megabytes` of them and all their children."""
+    """`with Usage(pids) as usage:` … then `cpu_seconds` and `peak_megabytes` of them and all their children.
+
+    Processes that end meanwhile are counted with their parent, or as ours if we are it.
+    """
 
     def __init__(self, roots: Callable[[], Iterable[int]]) -> None:
         self._roots = roots
         self._cpu: dict[tuple[int, float], float] = {}
         self._before: dict[tuple[int, float], float] = {}
-        self._stop = threading.Event()
+        self._reaped = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
         self.peak_megabytes = 0.0
 
     def __enter__(self) -> Self:
         self._sample()
         self._before = dict(self._cpu)
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._reaped = -_of_ended_children()
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:
-        self._stop.set()
+        self._over.set()
         self._thread.join()
         self._sample()
+        self._reaped += _of_ended_children()
+        self._cpu = {key: seconds for key, seconds in self._cpu.items() if psutil.pid_exists(key[0])}
 
     @property
     def cpu_seconds(self) -> float:
-        return sum(seconds - self._before.get(key, 0.0) for key, seconds in self._cpu.items())
+        return self._reaped + sum(self.by_process.values())
+
+    @property
+    def by_process(self) -> dict[int, float]:
+        """CPU seconds of those that still live."""
+        return {key[0]: seconds - self._before.get(key, 0.0) for key, seconds in self._cpu.items()}
 
     def _watch(self) -> None:
-        while not self._stop.is_set():
+        while not self._over.wait(EVERY_SECONDS):
             self._sample()
-            time.sleep(_EVERY_SECONDS)
 
     def _sample(self) -> None:
         total = 0
-        for process in self._processes():
+        for process in with_children(self._roots()):
             with suppress(psutil.Error):
-                times = process.cpu_times()
-                self._cpu[process.pid, process.create_time()] = times.user + times.system
+                # With what its ended children used, so that dead ones can be left out.
+                self._cpu[process.pid, process.create_time()] = sum(process.cpu_times()[:4])
                 total += process.memory_info().rss
         self.peak_megabytes = max(self.peak_megabytes, total / 1e6)
 
-    def _processes(self) -> list[psutil.Process]:
-        found: dict[int, psutil.Process] = {}
-        for pid in self._roots():
-            with suppress(psutil.Error):
-                root = psutil.Process(pid)
-                found.update({p.pid: p for p in [root, *root.children(recursive=True)]})
-        return list(found.values())
+
+def with_children(pids: Iterable[int]) -> list[psutil.Process]:
+    found: dict[int, psutil.Process] = {}
+    for pid in pids:
+        with suppress(psutil.Error):
+            root = psutil.Process(pid)
+            found.update({p.pid: p for p in [root, *root.children(recursive=True)]})
+    return list(found.values())
+
+
+def _of_ended_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -9,9 +9,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
-from redis import Redis
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from crawler.domain.egress import EgressRule
 from crawler.errors import SettingsError
@@ -130,6 +127,9 @@ class Settings(BaseSettings):
         if not found or scheme.split("+")[0] not in {"postgresql", "postgres"}:
             raise ValueError("must look like postgresql://user:password@host:5432/name")
         url = f"postgresql+psycopg2://{rest}"
+        from sqlalchemy import make_url  # noqa: PLC0415 - a third of a second, before a crawl's first request
+        from sqlalchemy.exc import ArgumentError  # noqa: PLC0415
+
         try:
             make_url(url)
         except (ArgumentError, ValueError) as exc:
@@ -141,6 +141,8 @@ class Settings(BaseSettings):
     def _is_redis(cls, value: SecretStr | None) -> SecretStr | None:
         if value is None:
             return None
+        from redis import Redis  # noqa: PLC0415 - as above
+
         try:
             Redis.from_url(_with_database(value.get_secret_value(), 2)).close()
         except (ValueError, TypeError) as exc:

@@ -292,7 +292,7 @@ class Transfer:
             http_version=self._version,
             sent_at=self.sent_at,
             head_at=self.head_at,
-            elapsed_seconds=now - self.started_at,
+            elapsed_seconds=max(0.0, time() - self.sent_at) if self.sent_at else now - self.started_at,
         )
         self.forget_answer()
         return answer

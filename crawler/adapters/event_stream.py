@@ -75,6 +75,15 @@ class EventStream:
             for entry_id, fields in entries:
                 yield from _unroll(crawl_id, int(entry_id.split(b"-")[0]), fields, after)
 
+    def latest(self, crawl_id: UUID, kind: str, entries: int = 4) -> list[Event]:
+        """What the last few entries tell of this kind, oldest first: for a glance, not for following everything."""
+        answer: Any = self._redis.xrevrange(f"{self._prefix}:events:{crawl_id}", count=entries)
+        found: list[Event] = []
+        for entry_id, fields in reversed(answer):
+            if fields[b"type"].decode() == kind:
+                found += _unroll(crawl_id, int(entry_id.split(b"-")[0]), fields, 0)
+        return found
+
 
 def _unroll(crawl_id: UUID, last: int, fields: dict[bytes, bytes], after: int) -> Iterator[Event]:
     items = json.loads(fields[b"items"])

@@ -43,7 +43,7 @@ def check_schema(engine: Engine) -> None:
     present, needed = present_revision(engine), needed_revision()
     if present == needed:
         return
-    _refuse_newer(present)
+    _refuse_unknown(present)
     raise SchemaOutdated(
         f"The database schema is {'missing' if present is None else f'at version {present}'}, this program "
         f"needs {needed}; run 'crawler doctor --fix' or 'alembic upgrade head'."
@@ -56,7 +56,7 @@ def migrate(engine: Engine) -> None:
         return
     with transaction(engine) as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        _refuse_newer(_present(connection))
+        _refuse_unknown(_present(connection))
         _alembic().upgrade(_config(connection), "head")
 
 
@@ -71,12 +71,20 @@ def drift(engine: Engine) -> None:
         _alembic().check(_config(connection))
 
 
-def _refuse_newer(present: str | None) -> None:
-    if present is not None and present not in known_revisions():
+def _refuse_unknown(present: str | None) -> None:
+    """Migrations are numbered, so a greater number is from the future; any other was never one of ours."""
+    known = known_revisions()
+    if present is None or present in known:
+        return
+    if present.isdigit() and present > known[-1]:
         raise SchemaOutdated(
             f"The database schema (version {present}) was made by a newer program; upgrade this one, "
             "or point CRAWLER_DATABASE_URL at another database."
         )
+    raise SchemaOutdated(
+        f"The database schema has a version this program does not know ({present}); restore a backup of it, "
+        "or point CRAWLER_DATABASE_URL at another database."
+    )
 
 
 def _alembic() -> Any:

@@ -90,6 +90,12 @@ class Store:
             raise NotFound(f"There is no project {project.id}.")
         return project
 
+    def find_secrets(self, project_id: UUID) -> bytes | None:
+        """The project's credentials as they are kept: encrypted."""
+        with transaction(self.engine) as db:
+            sealed = db.execute(select(t.projects.c.secrets).where(t.projects.c.id == project_id)).scalar_one_or_none()
+        return bytes(sealed) if sealed else None
+
     def save_secrets(self, project_id: UUID, sealed: bytes | None) -> None:
         with transaction(self.engine) as db:
             done = db.execute(update(t.projects).where(t.projects.c.id == project_id).values(secrets=sealed))

@@ -57,3 +57,4 @@ class FetchResult:
     head_at: float = 0.0
     """Unix time at which the answer's head was here: by then the server has seen the request. 0 when none came."""
     elapsed_seconds: float = 0.0
+    """From the sending to the end; if nothing was sent, from when we began to connect."""

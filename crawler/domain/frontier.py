@@ -173,6 +173,16 @@ class HostWait(NamedTuple):
     why: Wait
 
 
+class Place(NamedTuple):
+    """Where a URL stands in its crawl's queue."""
+
+    lane: Lane
+    before: int
+    """URLs of the crawl that wait at the same host and come first."""
+    due_ms: int | None = None
+    """Server time of its next try; None unless it had one."""
+
+
 class LostRequest(NamedTuple):
     """A request whose worker fell silent: it may have reached the server, so the audit counts it."""
 

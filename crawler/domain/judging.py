@@ -27,6 +27,8 @@ class Judgement(NamedTuple):
     """The header as it came, when the host asks to be left alone."""
     target: str = ""
     """Verdict.REDIRECT: the Location as it came."""
+    error: str = ""
+    """A sentence for people, where the fetcher was content and the answer is no good all the same."""
 
 
 # The server is there and refuses; with any other 4xx there is nothing at this URL for us.
@@ -52,7 +54,8 @@ def judge(
     if result.failure is not None:
         return _judge_failure(result.failure, attempts, max_attempts, jitter)
     if result.status < 200 or result.status == 206:  # we never ask for a part
-        return Judgement(Verdict.FAIL, Reason.PROTOCOL)
+        error = f"A page cannot be answered with status {result.status}."
+        return Judgement(Verdict.FAIL, Reason.PROTOCOL, error=error)
     if result.truncated:
         # Less came than was promised. Half a page stored would look like a page that changed.
         retry = _judge_failure(Reason.CONNECT, attempts, max_attempts, jitter)
@@ -76,11 +79,12 @@ def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: 
         return Judgement(Verdict.SKIP, Reason.FORBIDDEN if status in _FORBIDDEN else Reason.NOT_FOUND)
     if status == 304:
         asked = result.request.etag or result.request.last_modified
-        return Judgement(Verdict.UNCHANGED) if asked else Judgement(Verdict.FAIL, Reason.PROTOCOL)
+        error = "It says it did not change, but nobody asked that."
+        return Judgement(Verdict.UNCHANGED) if asked else Judgement(Verdict.FAIL, Reason.PROTOCOL, error=error)
     if not result.location:
-        return Judgement(Verdict.FAIL, Reason.PROTOCOL)
+        return Judgement(Verdict.FAIL, Reason.PROTOCOL, error="It redirects without saying where to.")
     if hops >= max_redirects:
-        return Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP)
+        return Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP, error=f"There are more than {max_redirects} redirects.")
     return Judgement(Verdict.REDIRECT, target=result.location)
 
 

@@ -47,7 +47,11 @@ def _run(name: str, check: Callable[[], str]) -> Check:
         return Check(name, ok=True, message=check())
     except CrawlerError as exc:
         told, _, remedy = exc.message.partition("; ")
-        return Check(name, ok=False, message=exc.message, fix=remedy or told)
+        return Check(name, ok=False, message=f"{told.rstrip('.')}.", fix=_sentence(remedy) if remedy else None)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _postgres(tools: App) -> str:

@@ -36,11 +36,8 @@ def worker(name: str, queues: str, *options: str, env: Mapping[str, str]) -> Pro
 
 def crawl_processes(settings: Settings, fetchers: int) -> list[ProcessSpec]:
     """What one crawl needs: a coordinator and fetchers. Schedules and mails are nobody's business here."""
-    env = child_environment(settings)
-    return [
-        worker("control", "coordinator,notify", "--pool", "solo", env=env),
-        worker("fetch", "fetch", "-c", str(fetchers), env=env),
-    ]
+    argv = (sys.executable, "-m", "workers.one_crawl", str(fetchers))
+    return [ProcessSpec("workers", argv, child_environment(settings))]
 
 
 def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]:

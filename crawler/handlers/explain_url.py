@@ -104,7 +104,8 @@ class ExplainUrl:
         scope = scope_of(facts)
         key = normalize(target, scope.rule) if isinstance(target, Url) else shortened(url, url)
         row = self._reader.find_url(crawl_id, key)
-        mentions = _gather(self._reader.mentions(crawl_id, key), key, scope.rule)
+        parent = row.parent if row else None
+        mentions = _gather(self._reader.mentions(crawl_id, key), key, scope.rule, parent)
         if row is not None:
             return self._known(facts.crawl, scope, row, mentions)
         if isinstance(target, Unusable):
@@ -246,7 +247,7 @@ def _is(spelling: str, key: str, rule: QueryRule) -> bool:
     return isinstance(url, Url) and normalize(url, rule) == key
 
 
-def _gather(found: Iterable[Lead], key: str, rule: QueryRule) -> _Mentions:
+def _gather(found: Iterable[Lead], key: str, rule: QueryRule, parent: str | None) -> _Mentions:
     """Of all that look like it, those that are the same URL by the crawl's rules; nearest pages first."""
     pages: set[str] = set()
     spellings: set[str] = set()
@@ -256,7 +257,7 @@ def _gather(found: Iterable[Lead], key: str, rule: QueryRule) -> _Mentions:
             continue
         if len(spellings) < _MOST_SPELLINGS:
             spellings.add(lead.spelling)
-        if lead.page not in pages:
+        if lead.key != parent and lead.page not in pages:
             pages.add(lead.page)
             nearest = sorted([*nearest, lead], key=lambda lead: (lead.depth, lead.page))[:SHOWN]
     depth = nearest[0].depth + 1 if nearest else 1

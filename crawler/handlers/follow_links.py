@@ -10,12 +10,12 @@ from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.scope import Admission, Candidate, Refusal
-from crawler.domain.urls import MAX_LENGTH, Url, digest, parse
+from crawler.domain.urls import Url, digest, parse
 from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.settle_page import Settled
 
 # Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
-NOT_RECORDED = frozenset({Reason.OFF_DOMAIN, Reason.SCHEME})
+NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
 # An entry with this score is only marked as seen: it waits for a shorter path.
 SEEN_ONLY = -1
 
@@ -52,7 +52,7 @@ class FollowLinks:
         for crawl_id, group in by_crawl.items():
             leads = [lead for settled in group for lead in _leads(settled, depths.get(settled.key, 0))]
             self._admit(group[0].context, leads, children)
-            children.found.extend(self._too_long(group, depths))
+            children.found.extend(self._unusable(group, depths))
             if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
                 children.entries.setdefault(crawl_id, []).extend(sitemaps)
         return children
@@ -82,24 +82,27 @@ class FollowLinks:
             if entry is not None:
                 entries.append(entry)
 
-    def _too_long(self, group: Sequence[Settled], depths: dict[UrlKey, int]) -> Iterable[Found]:
+    def _unusable(self, group: Sequence[Settled], depths: dict[UrlKey, int]) -> Iterable[Found]:
         """They have no key, so nobody asks whether the frontier knows them; a row that is there stays."""
         fresh = [
-            (settled, url) for settled in group for url in settled.too_long if not settled.context.handed_on(url, 0)
+            (settled, link)
+            for settled in group
+            for link in settled.unusable
+            if not settled.context.handed_on(link.raw, 0)
         ]
         if not fresh:
             return
         sequence = self._frontier.reserve_sequence(group[0].key.crawl_id, len(fresh))
-        for number, (settled, url) in enumerate(fresh, sequence):
+        for number, (settled, link) in enumerate(fresh, sequence):
             yield Found(
-                UrlKey(settled.key.crawl_id, url),
-                url,
+                UrlKey(settled.key.crawl_id, link.raw),
+                link.raw,
                 depths.get(settled.key, 0) + 1,
                 Priority.OTHER,
                 number,
                 FetchState.SKIPPED,
-                Reason.TOO_LONG,
-                f"more than {MAX_LENGTH} characters",
+                link.reason,
+                link.rule,
                 Source.LINK,
                 settled.key.normalized_url,
             )

@@ -145,7 +145,10 @@ class Reconcile:
                 continue
             settled = Settled(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
             error = "Three workers were lost while they worked on it."
-            self._settle([settle_refused(settled, Reason.POISON, error, self._clock())])
+            settle_refused(settled, Reason.POISON, error, self._clock())
+            if settled.url_end is not None:  # nobody tries it now: the lost ones are all its tries
+                settled.url_end = settled.url_end._replace(attempts=lease.attempts + lease.losses)
+            self._settle([settled])
             log.error("poison", crawl_id=str(crawl_id), url=lease.url)
 
     def _record_lost_requests(self) -> None:

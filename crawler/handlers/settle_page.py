@@ -36,6 +36,7 @@ from crawler.handlers.crawl_context import CrawlContext
 
 LIGHT = "lightweight"
 MAX_LINKS = 5000
+MAX_UNUSABLE = 100
 # Beside the validators, what people ask of a stored answer later; never cookies.
 KEPT_HEADERS = ("content-type", "content-language", "date", "etag", "last-modified", "server", "x-robots-tag", "link")
 _COMPRESS = zstandard.ZstdCompressor(level=3).compress
@@ -60,8 +61,8 @@ class Settled:
     unchanged: Unchanged | None = None
     unfetched: Unfetched | None = None
     links: Sequence[Url] = ()
-    too_long: Sequence[str] = ()
-    """Links that nobody will follow, cut to what can be shown."""
+    unusable: Sequence[Unusable] = ()
+    """Links that nobody can follow, cut to what can be shown."""
     canonical: Url | None = None
     redirect: Url | None = None
     sitemaps: list[str] = field(default_factory=list)
@@ -102,7 +103,7 @@ def settle_page(
             settled.end = End.RETRY
         case _:
             reason = judgement.reason or Reason.PROTOCOL
-            settle_refused(settled, reason, result.error or None, now, result)
+            settle_refused(settled, reason, result.error or judgement.error or None, now, result)
     return settled
 
 
@@ -149,7 +150,7 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
     except UnparsablePage as exc:
         settle_refused(settled, Reason.PARSE, exc.message, now, result)
         return
-    links, urls, too_long = _resolve_links(page)
+    links, urls, unusable = _resolve_links(page)
     settled.canonical = _usable(page.canonical, page.base_url)
     follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
     outline = Outline(
@@ -163,7 +164,7 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
         return
     _new_content(settled, result, page, links, outline, now)
     if context.follows_links:
-        settled.links, settled.too_long = follow, too_long
+        settled.links, settled.unusable = follow, unusable
 
 
 def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
@@ -176,19 +177,19 @@ def _usable(href: str | None, base: str | None = None) -> Url | None:
     return url if isinstance(url, Url) else None
 
 
-def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url], list[str]]:
-    """The page's links as absolute URLs, once each, with anchor and rel; then those that are too long."""
+def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url], list[Unusable]]:
+    """The page's links as absolute URLs, once each, with anchor and rel; then those that are none."""
     links: dict[str, tuple[tuple[str, str, str], Url]] = {}
-    too_long: list[str] = []
+    unusable: list[Unusable] = []
     resolve = resolver(page.base_url)
     for raw, anchor, rel in page.links:
         url = resolve(raw)
         if isinstance(url, Url):
             if url.href not in links:
                 links[url.href] = ((url.href, anchor, rel), url)
-        elif url is not None and url.reason is Reason.TOO_LONG:
-            too_long.append(shortened(raw, page.base_url))
-    return [link for link, _ in links.values()], [url for _, url in links.values()], too_long
+        elif url is not None and len(unusable) < MAX_UNUSABLE:
+            unusable.append(url._replace(raw=shortened(raw, page.base_url)))
+    return [link for link, _ in links.values()], [url for _, url in links.values()], unusable
 
 
 def _new_content(

@@ -277,7 +277,7 @@ class _Shift:
                 self._careful = False
             # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
             self._next_claim = self._next_due = 0.0
-            if queued > self._tools._fetcher.active:
+            if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
                 self._hint_more()
 
     def _patience(self) -> float:

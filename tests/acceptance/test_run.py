@@ -108,7 +108,7 @@ def test_a_closed_terminal_pauses_the_crawl_and_leaves_nothing_behind(cli: Cli, 
     ("arguments", "told"),
     [
         (("run", "http://127.0.0.1:9/", "--include", "("), "not a valid regular expression"),
-        (("run", "http://127.0.0.1:9/", "--max-pages", "-1"), "max_pages"),
+        (("run", "http://127.0.0.1:9/", "--max-pages", "-1"), "--max-pages is not valid: it should be greater than 0"),
         (("project", "create", "", "http://127.0.0.1:9/"), "1 to 200 characters"),
         (("key", "create", ""), "1 to 100 characters"),
         (("up", "--port", "99999"), "not a port"),

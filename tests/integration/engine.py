@@ -13,6 +13,7 @@ from crawler.config import load_settings
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.frontier import Lane
 from crawler.domain.projects import Project
+from crawler.domain.urls import Url, read
 
 
 class InlineHints:
@@ -79,9 +80,14 @@ class Engine:
     def ends(self, crawl: CrawlJob) -> dict[str, str]:
         """URL path → "done", or the reason why not."""
         return {
-            "/" + key.split("/", 3)[3]: row["fetch_state"] if row["fetch_state"] == "done" else row["reason"]
-            for key, row in self.ledger(crawl).items()
+            path: row["fetch_state"] if row["fetch_state"] == "done" else row["reason"]
+            for path, row in self.paths(crawl).items()
         }
+
+    def paths(self, crawl: CrawlJob) -> dict[str, dict[str, Any]]:
+        """The ledger by URL path, without what is no URL at all."""
+        rows = self.ledger(crawl).items()
+        return {"/" + key.split("/", 3)[3]: row for key, row in rows if isinstance(read(row["url"]), Url)}
 
     def page(self, crawl: CrawlJob, path: str) -> dict[str, Any]:
         (row,) = self.rows(

@@ -6,10 +6,6 @@ import resource
 import socket
 import threading
 import time
-import zlib
-from collections.abc import Iterator
-from functools import cache
-from itertools import repeat
 
 import brotli
 import pytest
@@ -19,11 +15,11 @@ from crawler.adapters.curl_errors import one_line
 from crawler.adapters.curl_transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BODY_BYTES
 from crawler.domain.fetching import FetchRequest, FetchResult
 from crawler.domain.reasons import Reason
+from tests.integration.bombs import bomb
 from tests.integration.loopback_fetcher import fetch, loopback_fetcher
 from tests.integration.raw_server import Request, Respond, response, serving
 
 MEGABYTE = 1024 * 1024
-GIGABYTE = 1024 * MEGABYTE
 LIMIT = 5 * MEGABYTE
 MAY_GROW = 50 * MEGABYTE
 
@@ -46,40 +42,13 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def gzip_zeros(count: int) -> Iterator[bytes]:
-    """The gzip of `count` zeros; a full flush makes each part stand for itself, so one part can be repeated."""
-    part_size = 16 * MEGABYTE
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    part = packer.compress(bytes(part_size)) + packer.flush(zlib.Z_FULL_FLUSH)
-    yield b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"
-    yield from repeat(part, count // part_size)
-    yield b"\x03\x00"
-
-
-def brotli_zeros(count: int) -> Iterator[bytes]:
-    packer = brotli.Compressor(quality=1)
-    for _ in range(count // MEGABYTE):
-        yield packer.process(bytes(MEGABYTE))
-    yield packer.finish()
-
-
-def nested_gzip_zeros(count: int) -> Iterator[bytes]:
-    yield gzip.compress(b"".join(gzip_zeros(count)), 1)
-
-
-@cache
-def bomb_of(encoding: str) -> bytes:
-    makers = {"gzip": gzip_zeros, "br": brotli_zeros, "gzip, gzip": nested_gzip_zeros}
-    return b"".join(makers[encoding](GIGABYTE))
-
-
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip"])
 def test_a_bomb_of_a_gigabyte_stops_at_the_limit_and_costs_no_memory(encoding: str) -> None:
-    bomb = bomb_of(encoding)
-    assert len(bomb) < 2 * MEGABYTE
+    packed = bomb(encoding)
+    assert len(packed) < 2 * MEGABYTE
     before = peak_bytes()
     begun = time.process_time()
-    result = fetch_from(lambda _s, _r: response(bomb, "200 OK", f"Content-Encoding: {encoding}"))
+    result = fetch_from(lambda _s, _r: response(packed, "200 OK", f"Content-Encoding: {encoding}"))
     assert result.failure is Reason.TOO_LARGE
     assert (result.status, len(result.body), result.truncated) == (200, LIMIT, True)
     assert peak_bytes() - before < MAY_GROW
@@ -88,8 +57,8 @@ def test_a_bomb_of_a_gigabyte_stops_at_the_limit_and_costs_no_memory(encoding: s
 
 @pytest.mark.parametrize("status", ["302 Found", "404 Not Found", "503 Busy"])
 def test_a_bomb_on_an_answer_that_is_no_page_costs_next_to_nothing(status: str) -> None:
-    bomb = response(bomb_of("gzip"), status, "Content-Encoding: gzip", "Location: /next")
-    result = fetch_from(lambda _s, _r: bomb)
+    answer = response(bomb("gzip"), status, "Content-Encoding: gzip", "Location: /next")
+    result = fetch_from(lambda _s, _r: answer)
     assert (result.failure, result.status) == (None, int(status[:3]))
     assert (len(result.body), result.truncated) == (OTHER_BODY_BYTES, True)
     assert result.location == ("/next" if status.startswith("302") else "")
@@ -99,7 +68,7 @@ def test_a_followed_redirect_with_a_bomb_is_still_followed() -> None:
     def answer(_stream: socket.socket, request: Request) -> bytes:
         if request.path == "/next":
             return response(b"<p>end</p>")
-        return response(bomb_of("gzip"), "302 Found", "Content-Encoding: gzip", "Location: /next")
+        return response(bomb("gzip"), "302 Found", "Content-Encoding: gzip", "Location: /next")
 
     result = fetch_from(answer, max_redirects=1)
     assert (result.status, result.body, result.truncated) == (200, b"<p>end</p>", False)

@@ -146,4 +146,5 @@ def test_links_that_are_no_web_addresses_are_left_out(crawler: Engine, site: Sit
     done = {path for path, end in crawler.ends(crawl).items() if end == "done"}
     assert crawl.status is CrawlStatus.COMPLETED
     assert "/x/meta/plain" in done, "the last link of the page is good"
+    assert {"scheme", "egress"} <= {row["reason"] for row in crawler.ledger(crawl).values()}, "each says why"
     assert {request.address for request in site.requests()} == {"127.0.0.1"}

@@ -55,6 +55,16 @@ def test_a_newer_schema_is_not_touched(empty: Engine) -> None:
     assert present_revision(empty) == "9999"
 
 
+def test_a_version_that_was_never_one_of_ours_is_not_called_newer(empty: Engine) -> None:
+    migrate(empty)
+    for version in ("0000", "f00d"):
+        with empty.begin() as db:
+            db.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
+        for attempt in (check_schema, migrate):
+            with pytest.raises(SchemaOutdated, match=f"does not know .{version}.; restore a backup"):
+                attempt(empty)
+
+
 @pytest.mark.parametrize(
     ("url", "told"),
     [

@@ -88,21 +88,21 @@ def test_what_we_do_not_want_is_skipped(reason: Reason) -> None:
 
 def test_not_modified_is_unchanged_only_if_we_asked_for_it() -> None:
     assert verdict(answer(304, etag='"1"')) == Judgement(Verdict.UNCHANGED)
-    assert verdict(answer(304)) == Judgement(Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(304))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_followed_until_the_limit(status: int) -> None:
     moved = answer(status, location="/b")
     assert verdict(moved, hops=4) == Judgement(Verdict.REDIRECT, target="/b")
-    assert verdict(moved, hops=5) == Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP)
+    assert verdict(moved, hops=5)[:2] == (Verdict.FAIL, Reason.REDIRECT_LOOP)
     assert judge(moved, attempts=0, hops=0, max_redirects=0).reason is Reason.REDIRECT_LOOP
-    assert verdict(answer(status)) == Judgement(Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize("status", [0, 101, 199, 206, 600, 999])
 def test_answers_nobody_should_give_are_protocol_errors(status: int) -> None:
-    assert verdict(answer(status)) == Judgement(Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize("trouble", [Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.TIMEOUT])

@@ -21,6 +21,6 @@ def test_children_get_the_very_settings_of_their_parent(monkeypatch) -> None:  #
 
 def test_a_crawl_starts_only_what_it_needs() -> None:
     settings = load_settings(redis_url="redis://h/0")
-    assert [p.name for p in crawl_processes(settings, 2)] == ["control", "fetch"]
+    assert [p.name for p in crawl_processes(settings, 2)] == ["workers"]
     names = [p.name for p in all_processes(settings, "127.0.0.1", 1)]
     assert names == ["api", "control", "fetch", "render", "ingest", "beat", "flower"]

@@ -5,10 +5,17 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
+from crawler.adapters.politeness_audit import HostAudit
 from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.terminal import clean, console, count, print_rows
+
+LEGEND = (
+    "gap: least time between two requests, of whichever crawl; owed: what the project or robots.txt asks for; "
+    "at once: most requests open together, of those allowed; extra: robots.txt, sitemaps, probes; "
+    "again: pages asked for once more"
+)
 
 
 def audit(
@@ -23,13 +30,30 @@ def audit(
     if as_json:
         typer.echo(json.dumps({"violations": violations, "hosts": [host._asdict() for host in hosts]}, indent=2))
     else:
-        table = Table(box=None, pad_edge=False)
-        for heading in ("host", "requests", "smallest gap", "owed", "at once", "violations"):
-            table.add_column(heading, overflow="fold")
-        for host in hosts:
-            gap = f"{host.smallest_gap_seconds:.3f} s" if host.smallest_gap_seconds is not None else ""
-            owed = f"{host.owed_gap_seconds:g} s"
-            table.add_row(host.host, str(host.requests), gap, owed, str(host.largest_parallelism), str(host.violations))
-        Console().print(table)
+        _show(hosts, violations)
     if violations:
         raise typer.Exit(1)
+
+
+def _show(hosts: list[HostAudit], violations: int) -> None:
+    screen = console()
+    if not hosts:
+        screen.print("The log has no request of this crawl: it made none, or they are no longer kept.")
+        return
+    numbers = ("requests", "gap", "owed", "at once", "extra", "again", "violations")
+    print_rows(screen, ("host", *numbers), map(_row, hosts), right=numbers)
+    if violations:
+        screen.print(f"{count(violations, 'violation')}.", style="red")
+    else:
+        screen.print("No violation.", style="green")
+    if uncertain := sum(host.uncertain for host in hosts):
+        screen.print(f"{uncertain} requests of workers that died may or may not have been sent; they are in no gap.")
+    screen.print(LEGEND, style="dim")
+
+
+def _row(host: HostAudit) -> list[str | Text]:
+    gap = f"{host.smallest_gap_seconds:.3f} s" if host.smallest_gap_seconds is not None else ""
+    at_once = f"{host.largest_parallelism} of {host.allowed_parallelism}"
+    violations = Text(str(host.violations), "bold red" if host.violations else "")
+    owed = f"{host.owed_gap_seconds:g} s"
+    return [clean(host.host), str(host.requests), gap, owed, at_once, str(host.extra), str(host.repeated), violations]

@@ -11,6 +11,7 @@ from rich.table import Table
 from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.terminal import console, print_rows
 from crawler.errors import Conflict
 
 crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
@@ -50,14 +51,14 @@ def list_crawls(
     if as_json:
         typer.echo(json.dumps([crawl.model_dump(mode="json", exclude={"config"}) for crawl in found], indent=2))
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "type", "status", "pages", "failed", "skipped", "started"):
-        table.add_column(heading, overflow="fold")
-    for crawl in found:
-        started = f"{crawl.started_at:%Y-%m-%d %H:%M}" if crawl.started_at else ""
-        counts = (str(n) for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
-        table.add_row(str(crawl.id), crawl.crawl_type, _state(crawl), *counts, started)
-    Console().print(table)
+    headings = ("id", "type", "status", "pages", "failed", "skipped", "started")
+    print_rows(console(), headings, map(_row, found), right=("pages", "failed", "skipped"))
+
+
+def _row(crawl: CrawlJob) -> list[str]:
+    started = f"{crawl.started_at:%Y-%m-%d %H:%M}" if crawl.started_at else ""
+    counts = (str(n) for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
+    return [str(crawl.id), crawl.crawl_type, _state(crawl), *counts, started]
 
 
 def _state(crawl: CrawlJob) -> str:

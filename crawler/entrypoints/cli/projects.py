@@ -9,11 +9,11 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from crawler.domain.projects import Project
 from crawler.domain.urls import parse
 from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.terminal import clean, console, print_rows
 from crawler.errors import Invalid
 from crawler.telemetry import redact
 
@@ -44,13 +44,8 @@ def list_projects(as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "name", "website", "active"):
-        table.add_column(heading, overflow="fold")
-    for project in found:
-        active = "yes" if project.is_active else "no"
-        table.add_row(str(project.id), shown(project.name), project.website_url, active)
-    Console().print(table)
+    rows = [(str(p.id), clean(p.name), clean(p.website_url or ""), "yes" if p.is_active else "no") for p in found]
+    print_rows(console(), ("id", "name", "website", "active"), rows)
 
 
 @projects.command()

@@ -1,17 +1,32 @@
 """Where the command begins: before anything heavy is imported, signals mean what a person expects."""
 
+import gc
 import signal
+import sys
+from collections.abc import Callable
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to tidy up
-    from crawler.entrypoints.cli.app import main as run  # noqa: PLC0415 - a second of imports
-
+    run = _imported()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         # A closed terminal or a `timeout` ends a command as tidily as Ctrl-C does.
         signal.signal(number, _interrupt)
     run()
+
+
+def _imported() -> Callable[[], None]:
+    """Imports leave no garbage; not to look for any makes them a quarter faster."""
+    gc.disable()
+    try:
+        if sys.argv[1:2] == ["run"]:
+            from crawler.entrypoints.cli.run_alone import main as run  # noqa: PLC0415 - half a second of imports
+        else:
+            from crawler.entrypoints.cli.app import main as run  # noqa: PLC0415 - a second of imports
+    finally:
+        gc.enable()
+    return run
 
 
 def _interrupt(*_: object) -> None:

@@ -1,0 +1,136 @@
+"""The frontier by itself on a real Valkey: how fast its calls are, and what a known URL costs there."""
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from redis import Redis
+
+from benchmarks.options import Options
+from benchmarks.ours import ending_with_us
+from crawler.adapters.redis_connection import connect_redis
+from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.domain.frontier import End, Entry, Lane, Limits, Outcome, score
+from crawler.domain.urls import digest
+from crawler.embedded import EmbeddedServers
+
+TITLE = "The frontier alone"
+URLS = 200_000
+HOSTS = 50
+FOUND_AT_ONCE = 500
+CLAIMED_AT_ONCE = 64
+SETTLE_SECONDS = 2.0
+"""Until the append-only file's buffer is written and no longer counts as memory."""
+
+_LIMITS = Limits(max_pages=10_000_000, max_fetches=10_000_000, max_concurrent=256, delay_ms=0, respect_robots=False)
+
+
+@dataclass
+class Timing:
+    """Seconds spent in calls of one kind, and how many URLs they were about."""
+
+    seconds: float = 0.0
+    urls: int = 0
+
+    @contextmanager
+    def of(self) -> Iterator["Timing"]:
+        began = time.perf_counter()
+        yield self
+        self.seconds += time.perf_counter() - began
+
+    @property
+    def per_second(self) -> float:
+        return self.urls / self.seconds if self.seconds else 0.0
+
+
+@dataclass
+class Outcomes:
+    urls: int
+    characters: float
+    discover: Timing = field(default_factory=Timing)
+    claim: Timing = field(default_factory=Timing)
+    answered: Timing = field(default_factory=Timing)
+    complete: Timing = field(default_factory=Timing)
+    bytes_waiting: float = 0.0
+    bytes_done: float = 0.0
+
+
+def run(options: Options) -> str:
+    urls = options.size(URLS, 10_000)
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-frontier-") as folder,
+        EmbeddedServers(Path(folder)) as servers,
+        ending_with_us(Path(folder)),
+        connect_redis(servers.redis_url) as redis,
+    ):
+        return table(_measure(redis, urls))
+
+
+def _measure(redis: Redis, urls: int) -> Outcomes:
+    frontier, crawl_id = RedisFrontier(redis), uuid4()
+    frontier.open_crawl(crawl_id, _LIMITS)
+    frontier.discover(crawl_id, [])  # scripts are loaded
+    entries = [_entry(number) for number in range(urls)]
+    told = Outcomes(urls, sum(len(entry.url) for entry in entries) / urls)
+    empty = _used(redis)
+    for start in range(0, urls, FOUND_AT_ONCE):
+        some = entries[start : start + FOUND_AT_ONCE]
+        with told.discover.of() as timing:
+            timing.urls += frontier.discover(crawl_id, some).new
+    told.bytes_waiting = (_used(redis) - empty) / urls
+    print(f"  {urls} URLs wait, {told.bytes_waiting:.0f} B each", flush=True)
+    _drain(frontier, crawl_id, told)
+    told.bytes_done = (_used(redis) - empty) / urls
+    return told
+
+
+def _drain(frontier: RedisFrontier, crawl_id: UUID, told: Outcomes) -> None:
+    """As a shift does: look, claim, hear the answers, complete."""
+    while True:
+        with told.claim.of() as timing:
+            pairs, _ = frontier.due(Lane.HTTP, 100)
+            leases = frontier.claim(Lane.HTTP, pairs, CLAIMED_AT_ONCE, 60) if pairs else []
+            timing.urls += len(leases)
+        if not leases:
+            break
+        with told.answered.of() as timing:
+            frontier.answered([(lease, 1) for lease in leases])
+            timing.urls += len(leases)
+        with told.complete.of() as timing:
+            frontier.complete(crawl_id, [Outcome(lease, End.STORED, lateness_ms=1) for lease in leases])
+            timing.urls += len(leases)
+    if told.complete.urls != told.urls:
+        raise SystemExit(f"Of {told.urls} URLs only {told.complete.urls} could be claimed.")
+
+
+def _entry(number: int) -> Entry:
+    host = f"www.example-{number % HOSTS:02}.test"
+    url = f"http://{host}/documentation/section-{number:07}/chapter-{number % 97:02}.html"
+    return Entry(digest(url), host, url, 1, score(2, number))
+
+
+def _used(redis: Redis) -> int:
+    time.sleep(SETTLE_SECONDS)
+    return int(redis.info("memory")["used_memory"])
+
+
+def table(told: Outcomes) -> str:
+    rows: Sequence[tuple[str, Timing, int]] = (
+        ("discover", told.discover, FOUND_AT_ONCE),
+        ("due + claim", told.claim, CLAIMED_AT_ONCE),
+        ("answered", told.answered, CLAIMED_AT_ONCE),
+        ("complete", told.complete, CLAIMED_AT_ONCE),
+    )
+    lines = "\n".join(f"| {name} | {at_once} | {timing.per_second:,.0f} |" for name, timing, at_once in rows)
+    return f"""{told.urls:,} URLs of {told.characters:.0f} characters on {HOSTS} hosts, one client, embedded Valkey
+with its append-only file.
+
+| call | URLs a call | URLs/s |
+|---|--:|--:|
+{lines}
+
+Valkey's memory per known URL: {told.bytes_waiting:.0f} B while it waits, {told.bytes_done:.0f} B once it is done."""

@@ -1,0 +1,78 @@
+"""A crawl's pages as they were at that crawl, streamed: a cursor on the server, a few rows in memory."""
+
+from collections.abc import Generator
+from typing import Any
+from uuid import UUID
+
+import zstandard
+from sqlalchemy import Engine, Row, text
+
+from crawler.adapters.database import transaction
+from crawler.domain.exports import ExportedPage
+from crawler.domain.extraction import UnparsablePage, extract
+
+ROWS_AT_ONCE = 50
+"""A page's text may have megabytes."""
+
+
+class PageExport:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __call__(self, crawl_id: UUID) -> Generator[ExportedPage]:
+        """Every URL the crawl asked for, in the order of its keys; those it never asked for are in no export."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
+            for row in streamed.execute(text(_PAGES), {"crawl": crawl_id}):
+                yield _page(row)
+
+    def count(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_COUNT), {"crawl": crawl_id}).scalar_one())
+
+
+def _page(row: Row[Any]) -> ExportedPage:
+    page = ExportedPage(*row[: len(ExportedPage._fields)])
+    return page if row.old is None else _as_it_was(page, row)
+
+
+def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
+    """The page has changed since: what it said at that crawl is read again from its snapshot."""
+    page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
+    if row.content is None:  # pruned
+        return page
+    body = zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
+    try:
+        old = extract(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
+    except UnparsablePage:
+        return page
+    return page._replace(
+        h1=old.h1,
+        meta_description=old.meta_description,
+        content_text=old.text,
+        word_count=old.word_count,
+        language=old.language,
+    )
+
+
+_ASKED = "u.crawl_job_id = :crawl AND (u.fetch_state IN ('done', 'failed') OR u.http_status IS NOT NULL)"
+# The primary key's order: no sort, and two exports of a site can be compared line by line. A page's row is the last
+# crawl's; `now` is there while it still says what this crawl saw, else `v`, the version, and its snapshot do.
+_PAGES = f"""
+SELECT coalesce(now.url, CASE u.fetch_state WHEN 'done' THEN u.final_url END, u.url), u.normalized_url,
+    CASE u.fetch_state WHEN 'done' THEN 'success' ELSE u.fetch_state END, u.reason,
+    CASE u.http_status WHEN 304 THEN 200 ELSE u.http_status END, u.depth,
+    now.title, now.h1, now.meta_description, now.content_text, now.word_count, now.language,
+    coalesce(now.links_found, '[]'), encode(u.content_hash, 'hex'), now.crawl_method, u.error_message, u.fetched_at,
+    v.id AS old, v.title AS old_title, jsonb_path_query_array(v.links, '$[*].url') AS old_links,
+    v.headers AS old_headers, v.crawl_method AS old_method, s.content, s.content_type, s.byte_length
+FROM crawl_discovered_urls u
+JOIN crawl_jobs c ON c.id = u.crawl_job_id
+LEFT JOIN crawled_pages now ON now.project_id = c.project_id AND now.normalized_url = u.normalized_url
+    AND now.version_id = u.version_id AND u.fetch_state = 'done'
+LEFT JOIN page_versions v ON v.id = u.version_id AND now.id IS NULL
+LEFT JOIN snapshots s ON s.id = v.snapshot_id
+WHERE {_ASKED}
+ORDER BY u.crawl_job_id, u.normalized_url
+"""  # noqa: S608 - both parts are constants of this file
+_COUNT = f"SELECT count(*) FROM crawl_discovered_urls u WHERE {_ASKED}"  # noqa: S608

@@ -1,0 +1,96 @@
+"""A crawl's pages as files for people and programs. Pure: pages in, bytes out, one page at a time."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from crawler.errors import Invalid
+
+
+class ExportedPage(NamedTuple):
+    """One URL the crawl asked for, as it was then. The order of the fields is that of the CSV's columns."""
+
+    url: str
+    normalized_url: str
+    status: str
+    """success, failed or skipped."""
+    reason: str | None
+    http_status: int | None
+    depth: int
+    title: str | None
+    h1: str | None
+    meta_description: str | None
+    content_text: str | None
+    word_count: int | None
+    language: str | None
+    links_found: list[str]
+    content_hash: str | None
+    """SHA-256 in hex."""
+    crawl_method: str | None
+    error_message: str | None
+    crawled_at: datetime | None
+
+
+class ExportFormat(NamedTuple):
+    name: str
+    file_name: str
+    media_type: str
+    render: Callable[[Iterable[ExportedPage]], Iterator[bytes]]
+
+
+def as_jsonl(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
+    """One JSON object a line."""
+    for page in pages:
+        row = page._asdict() | {"crawled_at": _moment(page)}
+        yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def as_csv(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
+    """A heading, then one row a page; links are separated by spaces, which no URL holds."""
+    line = io.StringIO()
+    writer = csv.writer(line)
+
+    def written(cells: Iterable[object]) -> bytes:
+        writer.writerow(cells)
+        text = line.getvalue()
+        line.seek(0)
+        line.truncate()
+        return text.encode()
+
+    yield written(ExportedPage._fields)
+    for page in pages:
+        row = page._replace(links_found=" ".join(page.links_found))._asdict() | {"crawled_at": _moment(page)}  # type: ignore[arg-type]
+        yield written(harmless(cell) for cell in row.values())
+
+
+def harmless(cell: object) -> object:
+    """Spreadsheets run what begins like a formula, and a page's title is anybody's text."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+# The last four are their full-width forms, which some spreadsheets take for the same.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def _moment(page: ExportedPage) -> str | None:
+    return page.crawled_at.isoformat() if page.crawled_at else None
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", as_jsonl),
+        ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", as_csv),
+    )
+}
+
+
+def export_format(name: str) -> ExportFormat:
+    """The format of that name, or one sentence that names those there are."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise Invalid(f"There is no export format {name!r}; choose {' or '.join(FORMATS)}.") from None

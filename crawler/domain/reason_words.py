@@ -1,0 +1,65 @@
+"""What each reason means and what can be done about it, in one sentence: for terminal, API and dashboard alike."""
+
+from crawler.domain.reasons import Reason
+
+MEANINGS: dict[Reason, str] = {
+    # skipped
+    Reason.ROBOTS: (
+        "The host's robots.txt forbids it; ask its owner for permission, or crawl with --ignore-robots if it is yours."
+    ),
+    Reason.ROBOTS_UNREACHABLE: (
+        "The host's robots.txt could not be read for half an hour, so nothing was asked of it; crawl again when it "
+        "answers."
+    ),
+    Reason.EXCLUDED: "An exclude pattern matches it; change that pattern to crawl it.",
+    Reason.NOT_INCLUDED: (
+        "No include pattern matches it; add one, or crawl such URLs after the others with --include-mode prefer."
+    ),
+    Reason.OFF_DOMAIN: (
+        "It lies outside the crawl's scope; widen that with allowed_hosts, allow_subdomains or another path_prefix."
+    ),
+    Reason.MAX_DEPTH: "It is more links away from the seed than the crawl may follow; raise --depth to reach it.",
+    Reason.MAX_PAGES: "The crawl had all the pages it may store before its turn came; raise --max-pages to reach it.",
+    Reason.SCHEME: "It is no web address; only http and https are crawled.",
+    Reason.TOO_LONG: "It has more than 2,000 characters; nothing can be done about that but a shorter address.",
+    Reason.EGRESS: (
+        "Its address may not be reached from here; if it should be, open it with CRAWLER_EGRESS_ALLOW and crawl again."
+    ),
+    Reason.TRAP: (
+        "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."
+    ),
+    Reason.NOT_FOUND: "The server has no such page; mend or remove the links that lead to it.",
+    Reason.FORBIDDEN: "The server does not let us see it; give the project the credentials it asks for.",
+    Reason.CONTENT_TYPE: "It is not a web page but another kind of file; name its type in content_types to keep it.",
+    Reason.REDIRECTED: "It redirects to another URL, which stands for itself; explain that one instead.",
+    Reason.HOST_BLOCKED: (
+        "The crawl's time was over while its host wanted to be left alone; crawl again later, or more slowly."
+    ),
+    Reason.EXISTS: "It is here already, so it was not fetched again; crawl with refresh to fetch it all the same.",
+    Reason.CANCELLED: "The crawl was cancelled before its turn came; start another crawl to fetch it.",
+    # failed
+    Reason.TIMEOUT: (
+        "The server did not answer in time, in any try; crawl again later or raise CRAWLER_HTTP_TIMEOUT_SECONDS."
+    ),
+    Reason.CONNECT: "No connection came about, or it broke, in each of the tries; check that the server is up.",
+    Reason.DNS: "The host's name could not be found; check its spelling and this machine's name servers.",
+    Reason.TLS: "The server's certificate or its encryption is not acceptable; have it mended, or name its CA_BUNDLE.",
+    Reason.PROTOCOL: "What came was not a proper HTTP answer; look at the server with another client.",
+    Reason.TOO_LARGE: "The page is larger than is kept; raise CRAWLER_MAX_BODY_BYTES to store it.",
+    Reason.REDIRECT_LOOP: "Its redirects go in circles or never end; mend them on the site.",
+    Reason.HTTP_5XX: "The server failed while answering; look into its log, then crawl again.",
+    Reason.RATE_LIMITED: "The host asked for fewer requests five times; crawl again with a longer --delay.",
+    Reason.POISON: (
+        "Each of three workers was lost while it had this page; look into the workers' log before it is tried again."
+    ),
+    Reason.PARSE: "What came could not be read or stored as a page; look at it with a browser.",
+    # notes on stored pages
+    Reason.RENDER_UNAVAILABLE: (
+        "It is stored as it was fetched, as there was no browser to render it; 'crawler doctor' says how to get one."
+    ),
+    Reason.UNCHANGED: "It is stored, and is what it was at the crawl before; there is nothing to do.",
+}
+
+
+def meaning(reason: Reason) -> str:
+    return MEANINGS[reason]

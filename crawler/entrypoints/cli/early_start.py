@@ -1,0 +1,48 @@
+"""Servers and workers begin while this process still imports what it needs to talk to them."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from crawler.config import Settings
+from crawler.embedded import EmbeddedServers, prepare_data_dir
+from crawler.entrypoints.stack import crawl_processes
+from crawler.errors import CrawlerError
+from crawler.supervisor import FileOutput, Supervisor
+
+STOP_SECONDS = 10.0
+
+
+@contextmanager
+def workers_begun(settings: Settings, fetchers: int) -> Iterator[Supervisor]:
+    """The crawl's workers; they are stopped in the end, whatever happens."""
+    logs = prepare_data_dir(settings.data_dir) / "logs"
+    supervisor = Supervisor(crawl_processes(settings, fetchers), FileOutput(logs))
+    with _servers_begun(settings):
+        try:
+            supervisor.start()
+            yield supervisor
+        finally:
+            # Whoever had work for them has stopped them; without work they are not waited for.
+            supervisor.stop(STOP_SECONDS, hurry=lambda: True)
+
+
+@contextmanager
+def _servers_begun(settings: Settings) -> Iterator[None]:
+    """Started in the background. What goes wrong is told by the session, which asks for them too."""
+    if settings.database_url and settings.redis_url:
+        yield
+        return
+    servers = EmbeddedServers(settings.data_dir)
+    starting = threading.Thread(target=_start, args=(servers,), name="servers")
+    starting.start()
+    try:
+        yield
+    finally:
+        starting.join()
+        servers.release()
+
+
+def _start(servers: EmbeddedServers) -> None:
+    with suppress(CrawlerError):
+        servers.ensure_running()

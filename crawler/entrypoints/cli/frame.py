@@ -1,0 +1,34 @@
+"""The `crawler` command without its subcommands: name, help, version."""
+
+from typing import Annotated
+
+import typer
+
+from crawler import __version__
+
+
+def make_cli() -> typer.Typer:
+    cli = typer.Typer(
+        name="crawler",
+        help="Crawl websites politely, keep every page, crawl again, and see what really changed.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # or "[default: 200]" is taken for markup and vanishes
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    cli.callback()(_options)
+    return cli
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Settings are environment variables, CRAWLER_…; docs/operations.md lists them."""

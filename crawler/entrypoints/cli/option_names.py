@@ -1,0 +1,27 @@
+"""What a person typed, for messages: options, not the fields of a configuration."""
+
+import re
+
+from crawler.errors import InvalidConfig
+
+_OPTIONS = {
+    "max_pages": "--max-pages",
+    "max_depth": "--depth",
+    "include_patterns": "--include",
+    "exclude_patterns": "--exclude",
+    "include_mode": "--include-mode",
+    "query_params": "--query-params",
+    "delay_seconds": "--delay",
+    "max_concurrent": "--concurrency",
+    "respect_robots_txt": "--ignore-robots",
+}
+_FIELD = re.compile(rf"\b(?P<field>{'|'.join(_OPTIONS)})\b(?:\.\d+)?(?P<colon>: Input)?").sub
+
+
+def in_options(message: str) -> str:
+    """The same sentence as the person who typed the options would say it."""
+    return _FIELD(lambda m: _OPTIONS[m["field"]] + (" is not valid: it" if m["colon"] else ""), message)
+
+
+def told_in_options(exc: InvalidConfig) -> InvalidConfig:
+    return InvalidConfig(in_options(exc.message), **exc.details)

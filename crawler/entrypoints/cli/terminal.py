@@ -1,0 +1,65 @@
+"""How commands print: folded to a terminal's width, whole lines into a pipe, strangers' text without power."""
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from rich.console import Console, JustifyMethod
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from crawler.telemetry import redact
+
+UNBOUNDED = 10_000
+
+
+def console() -> Console:
+    """A pipe has no width: whoever reads it wants each row on its line, unless COLUMNS says otherwise."""
+    plain = Console(highlight=False, markup=False)
+    if plain.is_terminal or os.environ.get("COLUMNS"):
+        return plain
+    return Console(highlight=False, markup=False, width=UNBOUNDED)
+
+
+def print_rows(
+    screen: Console, headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Collection[str] = ()
+) -> None:
+    """A table whose first column, an id or a name, stays whole. What does not fit the terminal is stacked."""
+    table = Table(box=None, pad_edge=False)
+    for number, heading in enumerate(headings):
+        justify: JustifyMethod = "right" if heading in right else "left"
+        table.add_column(heading, no_wrap=number == 0, overflow="fold", justify=justify)
+    listed = list(rows)
+    for row in listed:
+        table.add_row(*row)
+    wanted = screen.measure(table, options=screen.options.update(max_width=UNBOUNDED)).maximum
+    if wanted <= screen.width:
+        screen.print(table)
+        return
+    for first, *others in listed:
+        screen.print(first, soft_wrap=True)
+        named = [f"{name} {value}" for name, value in zip(headings[1:], others, strict=True) if str(value)]
+        screen.print(Padding(Text(", ".join(named)), (0, 0, 0, 2)))
+
+
+def clean(text: object) -> Text:
+    """Words that came from a website, or from whoever named a project."""
+    return Text(redact(str(text)))
+
+
+def moment(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}" if at else ""
+
+
+def duration(seconds: float) -> str:
+    """As short as it can be understood: 0.25 s, 12 s, 5 min, 3.2 h."""
+    if seconds < 10:
+        return f"{seconds:.3g} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,137 @@
+"""How `crawler run` ends when somebody stops it, reads no more, or gets nothing: one sentence, no traceback."""
+
+import csv
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.acceptance.cli import Cli
+from tests.acceptance.test_up import eventually
+from tests.site.client import Site
+
+SECRET = "hunter2-of-the-test"
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    return Cli(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, hosts=1, pages=60, odd=0.3) as site:
+        yield site
+
+
+class Private(BaseHTTPRequestHandler):
+    """Says its secret only to those who know it."""
+
+    def do_GET(self) -> None:
+        known = self.headers.get("X-Key") == SECRET
+        body = b"<title>Inside</title><a href='/b'>b</a>"
+        self.send_response(200 if known else 403)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def private_url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Private) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, site: Site) -> None:
+    options = ("run", site.url(), "--delay", "0.3")
+    first = cli.start(*options)
+    assert eventually(lambda: len(site.requests()) > 3, 60)
+    second = cli.start(*options)
+    assert second.stdout
+    assert "already under way" in second.stdout.readline()
+    first.send_signal(signal.SIGINT)
+    told, _ = first.communicate(timeout=40)
+    assert first.returncode == 130, told
+    assert "the same command goes on where it stopped" in told
+    told, _ = second.communicate(timeout=40)
+    assert second.returncode == 1, told
+    assert "Somebody else paused the crawl" in told
+    assert "Traceback" not in told
+
+
+def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_url: str, tmp_path: Path) -> None:
+    done = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0", "--export", str(tmp_path / "out"),
+               "--format", "jsonl", "--format", "csv")  # fmt: skip
+    assert done.returncode == 0, done.stderr + cli.logs()
+    assert SECRET not in done.stdout + done.stderr + cli.logs()
+    pages = [json.loads(line) for line in (tmp_path / "out" / "pages.jsonl").read_text().splitlines()]
+    assert [(page["title"], page["status"]) for page in pages] == [("Inside", "success")] * 2
+    with (tmp_path / "out" / "pages.csv").open(newline="") as file:
+        assert [row["url"] for row in csv.DictReader(file)] == [page["url"] for page in pages]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["pages.csv", "pages.jsonl"]
+
+
+def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli: Cli, site: Site) -> None:
+    command = subprocess.Popen(
+        cli.command("run", site.url(), "--delay", "2"),
+        env=cli.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert command.stdout
+    assert "Starting a crawl" in command.stdout.readline()
+    command.stdout.close()
+    assert command.wait(timeout=60) == 130
+    (project,) = [p for p in cli.json("project", "list") if p["name"] == site.url()]
+    (crawl,) = cli.json("crawl", "list", project["id"])
+    assert crawl["paused"]
+
+
+def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) -> None:
+    site.set_robots("User-agent: *\nDisallow: /")
+    done = cli("run", site.url())
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1].startswith(f"{site.url()} could not be fetched: robots")
+    assert "--ignore-robots" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site) -> None:
+    site.set_fault("/", status=302, headers={"Location": "http://127.0.0.9:9/"})
+    done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
+    assert done.returncode == 1
+    assert "CRAWLER_EGRESS_ALLOW" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--export", "/proc/nowhere"), "cannot be written to /proc/nowhere"),
+        (("--format", "csv"), "--export DIR"),
+        (("--export", ".", "--format", "warc"), "choose jsonl or csv"),
+        (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
+        (("--header", "nonsense"), "'Name: value'"),
+        (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_started(
+    tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    nowhere = Cli(tmp_path / "data")
+    done = nowhere("run", "http://127.0.0.1:9/", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,54 @@
+"""The workers of one crawl come from one process; they end together, whoever is first to go."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from crawler.embedded import Servers
+
+
+@pytest.fixture
+def workers(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    servers = {"CRAWLER_DATABASE_URL": embedded_servers.database_url, "CRAWLER_REDIS_URL": redis_url}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workers.one_crawl", "1"],
+            env={**os.environ, **servers, "CRAWLER_DATA_DIR": str(tmp_path / "data")},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while (tmp_path / "log").read_bytes().count(b"ready.") < 2:
+            assert time.monotonic() < deadline, (tmp_path / "log").read_text()
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.05)
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_a_signal_reaches_both_and_the_end_is_orderly(workers: "subprocess.Popen[bytes]") -> None:
+    both = psutil.Process(workers.pid).children()
+    assert len(both) == 2
+    workers.send_signal(signal.SIGTERM)
+    assert workers.wait(30) == 0
+    assert not any(process.is_running() for process in both)
+
+
+def test_one_that_dies_takes_the_other_along_and_the_status_says_so(workers: "subprocess.Popen[bytes]") -> None:
+    both = psutil.Process(workers.pid).children()
+    both[0].kill()
+    assert workers.wait(30) == 1
+    assert not any(process.is_running() for process in both)

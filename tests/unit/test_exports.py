@@ -1,0 +1,66 @@
+"""Exports hold one page a line, and nothing a spreadsheet would run."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from crawler.domain.exports import ExportedPage, as_csv, as_jsonl, export_format
+from crawler.errors import Invalid
+
+FIELDS = [
+    "url", "normalized_url", "status", "reason", "http_status", "depth", "title", "h1", "meta_description",
+    "content_text", "word_count", "language", "links_found", "content_hash", "crawl_method", "error_message",
+    "crawled_at",
+]  # fmt: skip
+
+
+def page(**fields: object) -> ExportedPage:
+    given: dict[str, object] = dict.fromkeys(FIELDS)
+    given |= {"url": "http://h.test/A", "normalized_url": "http://h.test/a", "status": "success", "depth": 1}
+    given |= {"links_found": ["http://h.test/b", "http://h.test/c"], "crawled_at": datetime(2030, 1, 2, tzinfo=UTC)}
+    return ExportedPage(**(given | fields))  # type: ignore[arg-type]
+
+
+def rows(*pages: ExportedPage) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(b"".join(as_csv(pages)).decode(), newline="")))
+
+
+def test_a_line_of_jsonl_has_the_promised_fields_in_their_order() -> None:
+    (line,) = as_jsonl([page(content_text="two\nlines é")])
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    row = json.loads(line)
+    assert list(row) == FIELDS
+    assert row["content_text"] == "two\nlines é"
+    assert row["crawled_at"] == "2030-01-02T00:00:00+00:00"
+
+
+def test_a_row_of_csv_has_the_same_fields() -> None:
+    (row,) = rows(page(title='says "hi", twice', content_text="two\nlines"))
+    assert list(row) == FIELDS
+    assert row["title"] == 'says "hi", twice'
+    assert row["content_text"] == "two\nlines"
+    assert row["links_found"] == "http://h.test/b http://h.test/c"
+    assert row["depth"] == "1"
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_no_cell_begins_like_a_formula(first: str) -> None:
+    evil = f"{first}HYPERLINK(1)"
+    texts = ("title", "h1", "meta_description", "content_text", "error_message", "language")
+    (row,) = rows(page(**dict.fromkeys(texts, evil)))
+    assert {name for name, cell in row.items() if cell == f"'{evil}"} == set(texts)
+
+
+def test_an_export_without_pages_still_has_its_heading() -> None:
+    assert b"".join(as_csv([])) == ",".join(FIELDS).encode() + b"\r\n"
+    assert b"".join(as_jsonl([])) == b""
+
+
+@pytest.mark.parametrize("name", ["markdown", "warc", "xlsx"])
+def test_a_format_that_is_not_there_is_refused_with_those_that_are(name: str) -> None:
+    with pytest.raises(Invalid, match="choose jsonl or csv"):
+        export_format(name)

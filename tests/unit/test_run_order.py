@@ -1,0 +1,131 @@
+"""What a person types is checked before anything is started; each mistake is one sentence that names it."""
+
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.adapters.export_files import check_directory, write_whole
+from crawler.domain.credentials import Credentials
+from crawler.domain.urls import parse
+from crawler.entrypoints.cli.run_order import (
+    Order,
+    check_origin,
+    checked_config,
+    credentials,
+    read_formats,
+    read_headers,
+    read_urls,
+)
+from crawler.errors import CrawlerError, Invalid, InvalidConfig, InvalidUrl
+
+
+def test_a_bad_line_of_a_list_is_named_by_its_number(tmp_path: Path) -> None:
+    file = tmp_path / "urls.txt"
+    file.write_text("\ufeffhttp://h.test/\n\n# a remark\n  http://h.test/b  \nno url\n")
+    with pytest.raises(InvalidUrl, match=r"Line 5 of .*urls\.txt is not usable: The URL must begin"):
+        read_urls(file)
+    file.write_text("\ufeffhttp://h.test/\n\n  # a remark\n  http://h.test/b  \n")
+    assert read_urls(file) == ("http://h.test/", "http://h.test/b")
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"\xff\xfe\x00"])
+def test_a_list_without_urls_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "urls.txt"
+    file.write_bytes(content)
+    with pytest.raises(Invalid, match=r"urls\.txt"):
+        read_urls(file)
+    with pytest.raises(Invalid, match="cannot be read"):
+        read_urls(tmp_path)
+
+
+def test_headers_are_read_as_curl_reads_them() -> None:
+    assert read_headers(["X-Key: a:b", "Cookie:"]) == {"X-Key": "a:b", "Cookie": ""}
+
+
+@pytest.mark.parametrize("header", ["X-Key", ": v", "Host: other.test", "X Key: hunter2", "X-Key: hunter2\nX-More: 1"])
+def test_a_header_that_cannot_be_sent_is_refused_without_its_value(header: str) -> None:
+    with pytest.raises(Invalid, match="--header") as told:
+        read_headers([header])
+    assert "hunter2" not in str(told.value)
+
+
+def test_headers_join_what_the_project_keeps_and_an_empty_one_goes() -> None:
+    kept = Credentials.model_validate({"headers": {"X-Old": "1", "X-Key": "2"}, "basic_auth": "me:secret"})
+    now = credentials({"x-key": "3", "X-OLD": ""}, kept)
+    assert now.as_headers() == (("x-key", "3"), *Credentials.model_validate({"basic_auth": "me:secret"}).as_headers())
+
+
+def test_headers_are_never_for_a_list_that_begins_elsewhere() -> None:
+    seed = parse("https://h.test/")
+    check_origin(seed, ["https://h.test/a", "https://other.test/"], {"X-Key": "1"})
+    check_origin(seed, ["https://other.test/"], {})
+    with pytest.raises(Invalid, match=r"begin --urls-file with a URL of https://h\.test"):
+        check_origin(seed, ["https://other.test/"], {"X-Key": "1"})
+
+
+def test_a_format_needs_a_place(tmp_path: Path) -> None:
+    assert read_formats(None, []) == ()
+    assert [each.name for each in read_formats(tmp_path, [])] == ["jsonl"]
+    assert [each.name for each in read_formats(tmp_path, ["csv", "jsonl", "csv"])] == ["csv", "jsonl"]
+    with pytest.raises(Invalid, match="--export DIR"):
+        read_formats(None, ["csv"])
+
+
+def test_more_pages_than_allowed_are_refused_at_once() -> None:
+    assert checked_config({"max_pages": 10, "max_depth": None}, 10) == {"max_pages": 10}
+    with pytest.raises(InvalidConfig, match="--max-pages is 11, but at most 10"):
+        checked_config({"max_pages": 11}, 10)
+    with pytest.raises(InvalidConfig, match="--delay is not valid"):
+        checked_config({"delay_seconds": -1}, 10)
+
+
+@pytest.mark.parametrize(
+    ("url", "opened"),
+    [
+        ("http://h.test/", ("h.test", 80)),
+        ("https://h.test/", ("h.test", 443)),
+        ("http://h.test:81/", ("h.test", 81)),
+        ("http://[::1]:81/", ("[::1]", 81)),
+    ],
+)
+def test_what_was_typed_is_opened_and_nothing_else(url: str, opened: tuple[str, int]) -> None:
+    assert Order(seed=parse(url), project="p", config={}).opened == opened
+
+
+def test_a_directory_that_cannot_be_written_is_refused_before_the_crawl(tmp_path: Path) -> None:
+    check_directory(tmp_path / "a" / "b")
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(Invalid, match=r"cannot be written to .*; name another directory"):
+        check_directory(tmp_path / "file")
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """As if the disk were full after a kilobyte."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("small_files")
+def test_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    path.write_bytes(b"the export before")
+    with pytest.raises(CrawlerError, match=r"pages\.jsonl could not be written: file too large"):
+        write_whole(path, (b"x" * 100 for _ in range(1000)))
+    assert path.read_bytes() == b"the export before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_export_that_breaks_off_leaves_no_half_file(tmp_path: Path) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "pages.jsonl", chunks())
+    assert list(tmp_path.iterdir()) == []
