@@ -55,7 +55,10 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--crawlers", nargs="+", choices=CRAWLERS, default=list(CRAWLERS))
     options.add_argument("--quick", action="store_true", help="a few seconds a part, to see that all works; not saved")
     options.add_argument("--no-save", action="store_true", help="leave RESULTS.md as it is")
-    return options.parse_args()
+    given = options.parse_args()
+    if given.repeats < 1:
+        options.error("--repeats must be at least 1")
+    return given
 
 
 def _measure(name: str, options: Options, *, save: bool) -> None:

@@ -139,7 +139,8 @@ def agreement(results: Sequence[Result]) -> str:
         told = [_difference(row, rows[0]) for row in rows]
         told += [_unwritten(row) for row in rows]
         odd = list(dict.fromkeys(sentence for sentence in told if sentence))
-        same = f"{site}: all fetched the same {len(rows[0].pages)} pages and wrote down each of them."
+        who = "all fetched the same" if len({row.crawler for row in rows}) > 1 else f"{rows[0].crawler} fetched"
+        same = f"{site}: {who} {len(rows[0].pages):,} pages and wrote down each of them."
         sentences.append(f"{site}: {' '.join(odd)}" if odd else same)
     return "\n".join(f"- {sentence}" for sentence in sentences)
 

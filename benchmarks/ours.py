@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import psutil
-
+from benchmarks import worker_tree
 from benchmarks.children import guarded
 from crawler.adapters.schema import migrate
 from crawler.bootstrap import App, build, with_servers
@@ -44,11 +43,10 @@ class Ours:
 
     def processes(self) -> dict[str, int]:
         """The workers by name: Celery's own processes, and the slots in which work is done."""
-        named: dict[str, int] = {}
+        found: dict[str, int] = {}
         for name, pid in self._workers.items():
-            slots = sorted(process.pid for process in psutil.Process(pid).children())
-            named |= {name: pid, **{f"{name} {number}": slot for number, slot in enumerate(slots, start=1)}}
-        return named
+            found |= worker_tree.named(pid, name, worker_tree.children_of(pid))
+        return found
 
     def slots(self) -> dict[str, int]:
         """The processes that fetch."""

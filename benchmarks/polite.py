@@ -67,6 +67,8 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
     print(f"  all {hosts} hosts were asked; now {seconds} s …", flush=True)
     with Usage(crawler.pids) as usage:
         slots, measured_from = crawler.slots(), time.monotonic()
+        if not slots:
+            raise SystemExit("The processes that fetch were not found.")
         crawler.attend(seconds + 1)
         measured = time.monotonic() - measured_from
     crawler.tools.control_crawl.cancel(crawl.id)

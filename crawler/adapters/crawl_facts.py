@@ -27,7 +27,7 @@ class CrawlFactsReader:
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
-            sealed = db.execute(text(_SECRETS), {"project": crawl.project_id}).scalar_one()
+            sealed, home = db.execute(text(_SECRETS), {"project": crawl.project_id}).one()
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
                 given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
@@ -39,6 +39,7 @@ class CrawlFactsReader:
             has_history=bool(history),
             given=given,
             headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
+            headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
         )
 
@@ -60,7 +61,7 @@ SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
 WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
 ORDER BY id DESC LIMIT 1
 """
-_SECRETS = "SELECT secrets FROM projects WHERE id = :project"
+_SECRETS = "SELECT secrets, website_url FROM projects WHERE id = :project"
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
 _MOVE = """
 UPDATE crawl_jobs

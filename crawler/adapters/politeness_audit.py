@@ -106,7 +106,8 @@ counted AS (
     FROM asked WHERE counts GROUP BY host
 ),
 crowds AS (
-    SELECT host, count(*) AS requests FROM running JOIN counted USING (host) WHERE step = 1 AND n > allowed GROUP BY host
+    SELECT host, count(*) AS requests FROM running JOIN counted USING (host)
+    WHERE step = 1 AND n > allowed GROUP BY host
 )
 SELECT host, counted.requests, uncertain, smallest, coalesce(crowding.most, 0), coalesce(owed, 0),
        coalesce(violations, 0) + coalesce(crowds.requests, 0), extra, repeated, allowed

@@ -75,6 +75,7 @@ class HeldConnection:
             raise  # an answer like any other
         except (exceptions.ConnectionError, exceptions.TimeoutError):
             connection.disconnect()
+            self._client.connection_pool.disconnect(inuse_connections=False)  # those that wait are dead, too
             return self._client.execute_command(*command)
         except BaseException:
             connection.disconnect()  # or the next command would read the answer to this one

@@ -21,3 +21,5 @@ class CrawlFacts:
     opened: tuple[str, int] | None = None
     """The host and port a person typed in a terminal: it may be dialled whatever its address."""
     headers: tuple[tuple[str, str], ...] = ()
+    headers_for: str = ""
+    """The project's own site: its headers go to this origin alone, wherever a crawl begins."""

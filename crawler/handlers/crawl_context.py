@@ -57,7 +57,7 @@ class CrawlContext:
         """The project's own headers, for its own origin alone."""
         if not self.facts.headers:
             return ()
-        target, home = parse(url), parse(self.crawl.seed_url)
+        target, home = parse(url), parse(self.facts.headers_for)
         return self.facts.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
 
     def choose_shopify(self) -> None:

@@ -48,3 +48,15 @@ def test_logs_of_a_crawl_show_no_secret(crawler: Engine, site: Site) -> None:
         logging.getLogger().setLevel(logging.WARNING)
     assert "crawl_ended" in stream.getvalue()
     assert SECRET not in stream.getvalue()
+
+
+def test_a_crawl_that_begins_elsewhere_takes_no_secret_along(crawler: Engine, tmp_path: Path) -> None:
+    with Site(tmp_path, hosts=2, pages=4) as site:
+        project = crawler.project(site.url(), delay_seconds=0)
+        given = Credentials.model_validate({"headers": {"X-Key": SECRET}})
+        crawler.tools.store.save_secrets(project.id, crawler.tools.box.seal(given))
+        crawl = crawler.start(project, seed_url=site.url("/", host=1))
+        context = crawler.tools.contexts.get(crawl.id, crawler.tools.frontier.stats(crawl.id).epoch)  # type: ignore[union-attr]
+        assert context is not None
+        assert context.headers_for(site.url("/a", host=1)) == ()
+        assert context.headers_for(site.url("/a")) == given.as_headers()

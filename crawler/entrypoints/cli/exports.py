@@ -19,13 +19,13 @@ from crawler.entrypoints.cli.stderr import Stderr
 EVERY = 50
 """Pages between two movements of the bar."""
 
-Formats = Annotated[list[str], typer.Option("--format", help="jsonl or csv; may be repeated.")]
+Formats = Annotated[list[str], typer.Option("--format", metavar="NAME", help="jsonl or csv; may be repeated.")]
 
 
 def export(
     crawl_id: Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")],
     formats: Formats = ["jsonl"],  # noqa: B006 - Typer shows it as the default and never changes it
-    output: Annotated[Path, typer.Option(help="Directory to write to.")] = Path(),
+    output: Annotated[Path, typer.Option(metavar="DIR", help="Directory to write to.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Write a crawl's pages, as they were then, to pages.jsonl or pages.csv."""

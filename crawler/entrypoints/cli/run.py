@@ -23,26 +23,47 @@ from crawler.entrypoints.cli.run_order import (
 
 
 def run(
-    url: Annotated[str, typer.Argument(help="Where the crawl begins, e.g. https://example.org/", show_default=False)],
-    max_pages: Annotated[int | None, typer.Option(help="Stop after so many stored pages [default: 200].")] = None,
-    depth: Annotated[int | None, typer.Option(help="Follow links so far from URL [default: no limit].")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Crawl only URLs that match; may be repeated.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Never crawl URLs that match; may be repeated.")] = None,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins, e.g. https://example.org/")],
+    max_pages: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after so many stored pages [default: 200].")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(metavar="N", help="Follow links so far from URL [default: no limit].")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="RE", help="Crawl only URLs that match; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="RE", help="Never crawl URLs that match; may be repeated.")
+    ] = None,
     include_mode: Annotated[IncludeMode | None, typer.Option(help="'prefer': others too, but later.")] = None,
     query_params: Annotated[QueryParams | None, typer.Option(help="Which query parameters tell pages apart.")] = None,
-    delay: Annotated[float | None, typer.Option(help="Seconds between requests to a host [default: 0.5].")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Requests in flight at most [default: 5].")] = None,
+    delay: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Seconds between requests to a host [default: 0.5].")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", help="Requests in flight at most [default: 5].")
+    ] = None,
     ignore_robots: Annotated[bool, typer.Option("--ignore-robots", help="Do not ask robots.txt.")] = False,
-    urls_file: Annotated[Path | None, typer.Option(help="Fetch just the URLs in this file, one a line.")] = None,
-    project: Annotated[str | None, typer.Option(help="Name of the project [default: the URL].")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Fetch processes [default: one a core].")] = None,
+    urls_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Fetch just the URLs in this file, one a line.")
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the project [default: the URL].")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=64, help="Fetch processes [default: one a core].")
+    ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(help="'Name: value', sent to URL's own origin and kept encrypted; 'Name:' forgets it."),
+        typer.Option(
+            metavar="HEADER", help="'Name: value', sent to URL's own origin and kept encrypted; 'Name:' forgets it."
+        ),
     ] = None,
-    export: Annotated[Path | None, typer.Option(help="Write the pages to files in this directory.")] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the pages to files in this directory.")
+    ] = None,
     formats: Annotated[
-        list[str] | None, typer.Option("--format", help="jsonl or csv; may be repeated [default: jsonl].")
+        list[str] | None,
+        typer.Option("--format", metavar="NAME", help="jsonl or csv; may be repeated [default: jsonl]."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object for programs.")] = False,
 ) -> None:

@@ -140,7 +140,7 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
     left = reasons.get(Reason.MAX_PAGES, 0)
     if crawl.end_reason is EndReason.MAX_PAGES:
         yield (
-            f"Stopped by --max-pages {crawl.config.max_pages:,}; {count(left, 'URL')} it had found "
+            f"Stopped by --max-pages {crawl.config.max_pages}; {count(left, 'URL')} it had found "
             f"{'was' if left == 1 else 'were'} left. Raise it to fetch more."
         )
     late = reasons.get(Reason.HOST_BLOCKED, 0)

@@ -35,6 +35,12 @@ def test_the_same_pages_are_stated() -> None:
     assert "all fetched the same 2 pages" in agreement([result(OURS, 1), result(SCRAPY, 1)])
 
 
+def test_one_crawler_alone_is_not_called_all() -> None:
+    assert (
+        agreement([result(OURS, 1), result(OURS, 2)]) == "- manual: ours fetched 2 pages and wrote down each of them."
+    )
+
+
 def test_differing_pages_are_told_with_an_example() -> None:
     other = frozenset({("h", "/"), ("h", "/2"), ("h", "/3")})
     told = agreement([result(OURS, 1), result(SCRAPY, 1, other, written=3)])
