@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+import orjson
 import psycopg2
 from psycopg2.extras import execute_values, register_uuid
 from sqlalchemy import Connection, Engine
@@ -69,8 +70,8 @@ class BatchWriter:
                 _count(db, batch, turned, _by_crawl(inserted))
         except psycopg2.errors.UniqueViolation as exc:
             raise WriteRaced(" ".join(str(exc).split())) from exc
-        # A lone surrogate is a ValueError of our own.
-        except (psycopg2.DataError, psycopg2.IntegrityError, ValueError) as exc:
+        # A lone surrogate is refused on this side already.
+        except (psycopg2.DataError, psycopg2.IntegrityError, ValueError, orjson.JSONEncodeError) as exc:
             raise RowRefused(" ".join(str(exc).split())) from exc
         return [child for child in children if child.key not in inserted]
 
@@ -94,8 +95,9 @@ FROM crawled_pages WHERE project_id = %s AND normalized_url = ANY(%s) AND conten
 # The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
 # queued again, but their page is not written again.
 _END = """
-WITH v(crawl_id, normalized_url, state, status, reason, rule, attempts, final_url, http_status, content_hash,
-       version_id, error_message, fetched_at) AS (VALUES %s),
+WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text, status text,
+    reason text, rule text, attempts smallint, final_url text, http_status smallint, content_hash bytea,
+    version_id uuid, error_message text, fetched_at timestamptz)),
 ended AS (
     UPDATE crawl_discovered_urls u
     SET fetch_state = v.state, status = v.status, reason = v.reason, rule = coalesce(v.rule, u.rule),
@@ -111,7 +113,10 @@ FROM v
 JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
 """
-_END_ROW = "(%s::uuid, %s, %s, %s, %s, %s, %s::smallint, %s, %s::smallint, %s::bytea, %s::uuid, %s, %s::timestamptz)"
+_END_NAMES = (
+    "crawl_id", "normalized_url", "state", "status", "reason", "rule", "attempts", "final_url", "http_status",
+    "content_hash", "version_id", "error_message", "fetched_at",
+)  # fmt: skip
 
 
 def _end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
@@ -121,7 +126,8 @@ def _end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
     ]
     if not rows:
         return {}, set()
-    answer = execute_values(db, _END, rows, template=_END_ROW, page_size=_ALL, fetch=True)
+    db.execute(_END, (_as_json(_END_NAMES, rows),))
+    answer = db.fetchall()
     depths = {UrlKey(crawl_id, url): depth for crawl_id, url, depth, _ in answer}
     return depths, {UrlKey(crawl_id, url) for crawl_id, url, _, turned in answer if turned}
 
@@ -172,10 +178,10 @@ SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.dep
     http_status = CASE WHEN p.status = 'success' THEN p.http_status ELSE 200 END,
     reason = 'unchanged', error_message = NULL, etag = coalesce(v.etag, p.etag),
     last_modified = coalesce(v.last_modified, p.last_modified)
-FROM (VALUES %s) AS v(id, crawl_id, depth, etag, last_modified, at)
+FROM json_to_recordset(%s) AS v(id uuid, crawl_id uuid, depth integer, etag text, last_modified text, at timestamptz)
 WHERE p.id = v.id
 """
-_UNCHANGED_ROW = "(%s::uuid, %s::uuid, %s::integer, %s, %s, %s::timestamptz)"
+_UNCHANGED_NAMES = ("id", "crawl_id", "depth", "etag", "last_modified", "at")
 _OUTLINES = """
 UPDATE crawled_pages p
 SET links_found = v.links_found, links_followed = v.links_followed, canonical_url = v.canonical_url, noindex = v.noindex
@@ -206,12 +212,9 @@ def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) 
     known = _COPY_PAGES.new(db, [_page_row(p, depths[p.key]) for p in pages])
     _insert(db, _PAGES, known, _PAGES_ROW)
     _COPY_VERSIONS.new(db, versions)
-    _insert(
-        db,
-        _UNCHANGED,
-        [(u.page_id, u.key.crawl_id, depths[u.key], u.etag, u.last_modified, u.fetched_at) for u in unchanged],
-        _UNCHANGED_ROW,
-    )
+    if unchanged:
+        seen = [(u.page_id, u.key.crawl_id, depths[u.key], u.etag, u.last_modified, u.fetched_at) for u in unchanged]
+        db.execute(_UNCHANGED, (_as_json(_UNCHANGED_NAMES, seen),))
     _insert(db, _OUTLINES, [(u.page_id, *u.outline) for u in unchanged if u.outline], _OUTLINES_ROW)
     _insert(
         db,
@@ -228,9 +231,15 @@ def _page_row(page: StoredPage, depth: int) -> tuple[Any, ...]:
 _FOUND = """
 INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
     reason, rule, source, parent, found_at)
-VALUES %s ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
+SELECT crawl_id, normalized_url, url, depth, priority, seq, state, status, reason, rule, source, parent, now()
+FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, url text, depth integer, priority smallint,
+    seq bigint, state text, status text, reason text, rule text, source text, parent text)
+ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
 """
-_FOUND_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, now())"
+_FOUND_NAMES = (
+    "crawl_id", "normalized_url", "url", "depth", "priority", "seq", "state", "status", "reason", "rule", "source",
+    "parent",
+)  # fmt: skip
 
 
 def _insert_found(db: Cursor, found: Sequence[Found]) -> dict[UrlKey, str]:
@@ -253,8 +262,8 @@ def _insert_found(db: Cursor, found: Sequence[Found]) -> dict[UrlKey, str]:
     ]
     if not rows:
         return {}
-    answer = execute_values(db, _FOUND, rows, template=_FOUND_ROW, page_size=_ALL, fetch=True)
-    return {UrlKey(crawl_id, url): state for crawl_id, url, state in answer}
+    db.execute(_FOUND, (_as_json(_FOUND_NAMES, rows),))
+    return {UrlKey(crawl_id, url): state for crawl_id, url, state in db}
 
 
 def _by_crawl(inserted: dict[UrlKey, str]) -> Counter[tuple[UUID, str]]:
@@ -267,6 +276,17 @@ _COPY_REQUESTS = CopyInto(t.request_log, Request._fields)
 def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
     if requests:
         _COPY_REQUESTS(db, requests)
+
+
+def _as_json(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """For `json_to_recordset`: one value to parse instead of a statement as long as the batch."""
+    return orjson.dumps([dict(zip(names, row, strict=True)) for row in rows], default=_bytes_as_text).decode()
+
+
+def _bytes_as_text(value: Any) -> str:
+    if not isinstance(value, (bytes, memoryview)):  # what comes from the database is a view
+        raise TypeError
+    return "\\x" + value.hex()
 
 
 def _insert(db: Cursor, sql: str, rows: Sequence[Any], template: str | None = None) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import from_ms
 from crawler.domain.frontier import End, Entry, Outcome
+from crawler.domain.language import detect
 from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, RowRefused, WriteRaced
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
@@ -197,7 +198,8 @@ def _rows(batch: Sequence[Settled]) -> Batch:
         if settled.url_end:
             rows.ends.append(settled.url_end)
         if settled.page:
-            rows.pages.append(settled.page)
+            spoken = detect(settled.page.content_text, settled.declared_language)
+            rows.pages.append(settled.page._replace(language=spoken))
         if settled.version:
             rows.versions.append(settled.version)
         if settled.snapshot:

@@ -56,6 +56,8 @@ class Settled:
     request: Request | None = None
     url_end: UrlEnd | None = None
     page: StoredPage | None = None
+    """Its language is found out when the batch is written."""
+    declared_language: str | None = None
     version: Version | None = None
     snapshot: Snapshot | None = None
     unchanged: Unchanged | None = None
@@ -146,6 +148,7 @@ def _store(settled: Settled, result: FetchResult, previous: Previous | None, now
             headers=result.headers,
             hash_chars=context.crawl.config.hash_chars,
             max_links=context.crawl.config.max_links_per_page or MAX_LINKS,
+            detect_language=False,
         )
     except UnparsablePage as exc:
         settle_refused(settled, Reason.PARSE, exc.message, now, result)
@@ -206,6 +209,7 @@ def _new_content(
     raw_hash = hashlib.sha256(result.body).digest()
     snapshot = snapshot_id(raw_hash)
     settled.end = End.STORED
+    settled.declared_language = page.declared_language
     settled.page = StoredPage(
         key=settled.key,
         id=identity,

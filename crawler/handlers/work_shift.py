@@ -28,16 +28,23 @@ from crawler.handlers.ticket import Ticket, is_suspect, lateness, milliseconds
 log = telemetry.logger(__name__)
 
 MAX_ACTIVE = 256
-MAX_UNPARSED = 64
-PARSE_AT_ONCE = 4
-FLUSH_ROWS = 96
+MAX_UNPARSED = 32
+CLAIM_ROOM = 16
+PARSE_SECONDS = 0.008
+FLUSH_ROWS = 128
 FLUSH_SECONDS = 0.25
+HUNGRY_ROWS = 8
+HUNGRY_ACTIVE = 4
+"""When nothing is due and hardly anything under way, few rows are written at once: they lead to the next work."""
 POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are asked for more before anybody looks what else is due."""
 MAX_BUSY_PAIRS = 8
-HINT_SECONDS = 0.5
+HINT_SECONDS = 0.1
+BEAT_SECONDS = 0.2
+"""How often a shift says that it is at work and hears how many are: they share what a host allows."""
+LINGER_SECONDS = 0.3
 STOP_SECONDS = 5.0
 """What is under way may take so long when the worker is asked to stop; then it is left to others."""
 STALL_SECONDS = 2.0
@@ -107,6 +114,8 @@ class _Shift:
         self._should_stop = should_stop
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
+        self._untold: list[tuple[Lease, int]] = []
+        """Answers the frontier has not heard of."""
         self._settled: list[Settled] = []
         self._oldest = 0.0
         self._touched: set[UUID] = set()
@@ -116,11 +125,14 @@ class _Shift:
         self._busy_pairs: list[tuple[UUID, str]] = []
         self._look_again = 0.0
         self._next_hint = 0.0
+        self._hungry = False
+        self._hungry_rows = HUNGRY_ROWS
         self._next_beat = 0.0
         self._held = HeldLeases(tools._frontier, tools._fetcher, lane, tools._unlogged)
         self._careful = False
         self._looked_at = time.monotonic()
         self._woke_at = 0.0
+        self._worked_at = self._looked_at
 
     def work(self) -> Report:
         deadline = time.monotonic() + self._tools._shift_seconds
@@ -137,8 +149,12 @@ class _Shift:
             if stopping:
                 return self._end("stopped" if self._should_stop() else "time")
             self._finish_crawls()
-            if self._next_due is None or self._next_due > IDLE_SECONDS:
+            if (self._next_due is None or self._next_due > IDLE_SECONDS) and not self._lingers(now):
                 return self._end("idle")
+
+    def _lingers(self, now: float) -> bool:
+        """Others are at work: what they have taken may soon leave something for us, and a new shift takes longer."""
+        return self._live > 1 and now - self._worked_at < LINGER_SECONDS
 
     @property
     def _is_busy(self) -> bool:
@@ -158,12 +174,19 @@ class _Shift:
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
-            self._tools._frontier.answered([(r.request.context.lease, lateness(r)) for r in fresh])
             self._answers.extend(fresh)
+            self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
+            if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
+                self._tell_answered()
         if not stopping:
             self._beat(now)
             self._claim(time.monotonic(), at_once=_any_without_gap(fresh))
-        for _ in range(min(PARSE_AT_ONCE, len(self._answers))):
+        self._parse()
+
+    def _parse(self) -> None:
+        """A few answers; the network must not wait long for its next turn."""
+        until = time.monotonic() + PARSE_SECONDS
+        while self._answers and time.monotonic() < until:
             self._take(self._answers.popleft())
 
     # -- claiming ---------------------------------------------------------------------------
@@ -171,17 +194,22 @@ class _Shift:
     def _beat(self, now: float) -> None:
         if now >= self._next_beat:
             self._live = self._tools._frontier.enter_shift(self._lane, self._id, 10.0)
-            self._next_beat = now + 2.0
+            self._next_beat = now + BEAT_SECONDS
 
     def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Lease what is due, and launch it."""
         room = self._room()
         if room <= 0 or (now < self._next_claim and not at_once):
             return
+        if room < CLAIM_ROOM and self._answers:
+            return  # a few at a time would cost as much as many
+        self._tell_answered()
         before = time.time()
         leases = self._claim_again(now, room) or self._claim_due(now, room)
         self._held.add(leases)
         self._next_claim = now + (0.0 if leases else POLL_SECONDS)
+        self._hungry = not leases
+        self._worked_at = now if leases else self._worked_at
         if leases:
             self._next_due = 0.0
             start_by = now + 0.9 * min(self._tools._lease_seconds, HOLD_SECONDS)
@@ -230,6 +258,12 @@ class _Shift:
 
     # -- answers ----------------------------------------------------------------------------
 
+    def _tell_answered(self) -> None:
+        """Hosts with a gap hear of it at once; for others it is enough before more is claimed."""
+        if self._untold:
+            self._tools._frontier.answered(self._untold)
+            self._untold = []
+
     def _tell_sent(self) -> None:
         moments = [
             (request.context.lease, milliseconds(at - request.context.claimed_at))
@@ -269,7 +303,9 @@ class _Shift:
             return
         quiet = not self._tools._fetcher.active and not self._answers
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
-        if waiting >= FLUSH_ROWS or old or quiet or stopping:
+        hungry = self._hungry and self._tools._fetcher.active < HUNGRY_ACTIVE
+        if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
+            self._tell_answered()
             batch, self._settled = self._settled, []
             queued = self._tools._settle(batch)
             self._held.settled(settled.lease for settled in batch)
@@ -277,6 +313,7 @@ class _Shift:
                 self._careful = False
             # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
             self._next_claim = self._next_due = 0.0
+            self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
             if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
                 self._hint_more()
 
