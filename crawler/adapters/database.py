@@ -1,18 +1,22 @@
 """Connections to Postgres, with its errors turned into sentences."""
 
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import orjson
 import psycopg2
 from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
-from sqlalchemy import Connection, Engine, create_engine, make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DisconnectionError, OperationalError
 
 from crawler.errors import DatabaseUnavailable, Unavailable
 
 __all__ = ["Cursor", "connect", "cursor", "transaction", "unavailable"]
 
+IDLE_SECONDS = 1.0
 _LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
 # A stuck statement or a forgotten transaction must not hold a crawl's rows for ever.
 _SESSION = "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000"
@@ -21,14 +25,33 @@ _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count
 
 
 def connect(url: str, pool_size: int = 5) -> Engine:
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
-        pool_pre_ping=True,
         pool_timeout=30,
+        json_deserializer=orjson.loads,
         connect_args={"connect_timeout": 5, "options": _SESSION, "application_name": "crawler", **_KEEPALIVE},
     )
+    event.listen(engine, "checkin", _note_use)
+    event.listen(engine, "checkout", _ping_if_idle)
+    return engine
+
+
+def _note_use(_: object, record: Any) -> None:
+    record.info["used_at"] = time.monotonic()
+
+
+def _ping_if_idle(connection: Any, record: Any, _: object) -> None:
+    """A connection that waited may be dead without a word; one that was used just now would have told us."""
+    if time.monotonic() - record.info.get("used_at", math.inf) < IDLE_SECONDS:
+        return
+    try:
+        with connection.cursor() as db:
+            db.execute("SELECT 1")
+        connection.rollback()
+    except _LOST as exc:
+        raise DisconnectionError from exc
 
 
 @contextmanager

@@ -214,6 +214,8 @@ crawled_pages = Table(
     _when("last_changed_at"),
     UniqueConstraint("project_id", "normalized_url", name="uq_crawled_pages_url"),
     _one_of("status", "success", "failed", "skipped"),
+    # Each crawl updates the row; its large columns stand elsewhere.
+    postgresql_with={"fillfactor": "75"},
 )
 
 page_versions = Table(
