@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 
+_NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
+"""What whoever runs the tests has set for itself."""
+
+
 class Cli:
     def __init__(self, data_dir: Path, **environment: str) -> None:
-        keep = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
+        keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.data_dir = data_dir
         self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
 
