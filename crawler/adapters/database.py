@@ -10,7 +10,7 @@ import orjson
 import psycopg2
 from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DisconnectionError, OperationalError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
 
 from crawler.errors import DatabaseUnavailable, Unavailable
 
@@ -50,7 +50,7 @@ def _ping_if_idle(connection: Any, record: Any, _: object) -> None:
         with connection.cursor() as db:
             db.execute("SELECT 1")
         connection.rollback()
-    except _LOST as exc:
+    except psycopg2.Error as exc:
         raise DisconnectionError from exc
 
 
@@ -61,11 +61,20 @@ def transaction(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             try:
                 yield connection
-            except _LOST:
-                connection.invalidate()
+            except psycopg2.Error as exc:
+                if _is_lost(exc):
+                    connection.invalidate()
                 raise
-    except (OperationalError, *_LOST) as exc:
-        raise unavailable(exc, engine) from exc
+    except (DBAPIError, psycopg2.Error) as exc:
+        if _is_lost(exc):
+            raise unavailable(exc, engine) from exc
+        raise
+
+
+def _is_lost(exc: Exception) -> bool:
+    """Psycopg has no class of its own for a server that hangs up in the middle of a statement: it is a bare error."""
+    cause = getattr(exc, "orig", exc)
+    return isinstance(cause, _LOST) or type(cause) is psycopg2.DatabaseError
 
 
 @contextmanager
