@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 _NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
 """What whoever runs the tests has set for itself."""
 

@@ -48,15 +48,22 @@ def test_a_connection_in_use_is_not_asked_whether_it_lives(engine: Engine, engin
     assert _backend(engine) != before, "the next one is new"
 
 
-@pytest.mark.parametrize("raw", [True, False])
-def test_a_server_that_hangs_up_in_a_statement_is_unavailable(engine: Engine, raw: bool) -> None:  # noqa: FBT001
-    suicide = "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)"
-    with pytest.raises(DatabaseUnavailable), transaction(engine) as connection:
+SUICIDE = "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)"
+
+
+def _die(engine: Engine, *, raw: bool) -> None:
+    with transaction(engine) as connection:
         if raw:
             with cursor(connection) as db:
-                db.execute(suicide)
+                db.execute(SUICIDE)
         else:
-            connection.execute(text(suicide))
+            connection.execute(text(SUICIDE))
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_server_that_hangs_up_in_a_statement_is_unavailable(engine: Engine, raw: bool) -> None:
+    with pytest.raises(DatabaseUnavailable):
+        _die(engine, raw=raw)
 
 
 def test_other_errors_are_themselves(engine: Engine) -> None:
