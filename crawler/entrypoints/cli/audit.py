@@ -9,7 +9,8 @@ from rich.text import Text
 
 from crawler.adapters.politeness_audit import HostAudit
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import clean, console, count, print_rows
+from crawler.entrypoints.cli.terminal import clean, console, print_rows
+from crawler.entrypoints.cli.terminal_text import count
 
 LEGEND = (
     "gap: least time between two requests, of whichever crawl; owed: what the project or robots.txt asks for; "

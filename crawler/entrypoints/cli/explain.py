@@ -11,7 +11,8 @@ from rich.table import Table
 from crawler.domain.explaining import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
 from crawler.domain.ledger import Source
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import clean, console, count, duration, moment
+from crawler.entrypoints.cli.terminal import clean, console, moment
+from crawler.entrypoints.cli.terminal_text import count, duration
 
 
 def explain(

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from crawler.domain.host_overview import HostOverview
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import clean, console, count, duration, moment, print_rows
+from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
+from crawler.entrypoints.cli.terminal_text import count, duration
 
 hosts = typer.Typer(help="Look at hosts and steer how they are asked.", no_args_is_help=True)
 

@@ -50,16 +50,3 @@ def clean(text: object) -> Text:
 
 def moment(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}" if at else ""
-
-
-def duration(seconds: float) -> str:
-    """As short as it can be understood: 0.25 s, 12 s, 5 min, 3.2 h."""
-    if seconds < 10:
-        return f"{seconds:.3g} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

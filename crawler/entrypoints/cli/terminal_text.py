@@ -10,14 +10,14 @@ MINUTE = 60
 HOUR = 3600
 
 
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def duration(seconds: float) -> str:
-    """12.3 s, 4 min 05 s, 2 h 03 min."""
+    """0.25 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
     if seconds < MINUTE:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.3g} s"
     whole = round(seconds)
     if whole < HOUR:
         return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
