@@ -207,7 +207,7 @@ class _Shift:
         before = time.time()
         leases = self._claim_again(now, room) or self._claim_due(now, room)
         self._held.add(leases)
-        self._next_claim = now + (0.0 if leases else POLL_SECONDS)
+        self._next_claim = now if leases else now + self._until_due()
         self._hungry = not leases
         self._worked_at = now if leases else self._worked_at
         if leases:
@@ -216,6 +216,10 @@ class _Shift:
             self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
                 self._hint_more()
+
+    def _until_due(self) -> float:
+        """When to look again. Not much later than soon: others may bring work that nobody knew of."""
+        return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
         frontier = self._tools._frontier
@@ -319,11 +323,12 @@ class _Shift:
 
     def _patience(self) -> float:
         """How long to wait for the network this round."""
-        if self._tools._fetcher.active:
-            return POLL_SECONDS
-        if self._settled:
+        active = self._tools._fetcher.active
+        if self._settled and not active:
             return 0.0
-        return min(max(self._next_due or 0.0, POLL_SECONDS), 0.1) if self._next_due else POLL_SECONDS
+        # Hosts that are owed a gap wait to hear when their request went out.
+        longest = 2 * POLL_SECONDS if active else LOOK_SECONDS
+        return min(max(self._next_claim - time.monotonic(), 0.0), longest) or POLL_SECONDS
 
     # -- ending -----------------------------------------------------------------------------
 
