@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from crawler.adapters.frontier_calls import in_batches
-from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_OF_LETTER, Batch
+from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_LETTER, LANE_OF_LETTER, Batch
 from crawler.adapters.frontier_queue import QueueCalls
 from crawler.adapters.redis_connection import Argument
 from crawler.domain.frontier import (
@@ -123,4 +123,5 @@ def _limits(limits: Limits) -> list[Argument]:
         limits.delay_ms,
         int(limits.respect_robots),
         max(HOST_CAP, raised),
+        LANE_LETTER[limits.lane],
     ]

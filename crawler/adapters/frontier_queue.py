@@ -24,7 +24,7 @@ class QueueCalls(FrontierCalls):
     def discover(self, crawl_id: UUID, entries: Sequence[Entry]) -> Discovered:
         new, lowered = 0, list[bytes]()
         for some in in_batches(entries):
-            batch = self._of(crawl_id)
+            batch = self._of(crawl_id, BOTH_LANES)
             count, digests = self._run("discover", batch, _rows(batch, crawl_id, some))
             new += count
             lowered += digests

@@ -15,7 +15,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     wake:L            ms of the wake-up that is under way
 
     crawl:C           hash  limits (max_pages max_fetches max_concurrent delay robots), what is left (pages fetches),
-                            what waits (fresh free), epoch, sequence, paused,
+                            what waits (fresh free), epoch, sequence, paused, lane (of pages that come),
                             building (ms at which its rebuild last went on, or 0)
     crawl:C:leases    zset  token -> deadline ms
     crawl:C:data      hash  token -> the lease (`pack` in leases.lua)

@@ -119,6 +119,8 @@ class Limits(NamedTuple):
     max_concurrent: int
     delay_ms: int
     respect_robots: bool
+    lane: Lane = Lane.HTTP
+    """In which its pages are queued from now on."""
 
 
 class HostState(NamedTuple):

@@ -10,15 +10,17 @@ local function line_up(c, lines, a)
   end
 end
 
--- The lines join the pair's queues. A queue that was not empty already waits wherever it has to.
+-- The lines join the pair's queues: pages in the crawl's own lane, sitemaps and probes never need a browser. A queue
+-- that was not empty already waits wherever it has to.
 local function enqueue(c, i, lines)
   local _, h = owners(i)
-  local q = queues(i, 'h')
   for name, line in pairs(lines) do
     if #line > 0 then
-      local added = redis.call('ZADD', q[name], unpack(line))
+      local lane = name == 'fresh' and c.lane or 'h'
+      local queue = queues(i, lane)[name]
+      local added = redis.call('ZADD', queue, unpack(line))
       c.added[name] = c.added[name] + added
-      if redis.call('ZCARD', q[name]) == added then welcome(c, h, 'h') end
+      if redis.call('ZCARD', queue) == added then welcome(c, h, lane) end
     end
   end
 end

@@ -35,13 +35,14 @@ local function crawl(i)
     seen = KEYS[k + 10],
   }
   local v = redis.call('HMGET', c.info, 'epoch', 'max_concurrent', 'delay', 'robots', 'paused', 'building', 'pages',
-    'fetches', 'free')
+    'fetches', 'free', 'lane')
   c.open = v[1] ~= false
   c.epoch = v[1] or '0'
   c.max_concurrent, c.delay, c.respects_robots = number(v[2]), number(v[3]), v[4] == '1'
   c.building = number(v[6]) > 0
   c.stopped = v[5] == '1' or c.building
   c.pages, c.fetches, c.free = number(v[7]), number(v[8]), number(v[9])
+  c.lane = v[10] or 'h'
   c.slots = c.max_concurrent - redis.call('SCARD', c.flying)
   crawls[i] = c
   return c

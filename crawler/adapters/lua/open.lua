@@ -1,5 +1,5 @@
 -- Make a crawl known, or change its limits: what it has used stays used.
--- own: max pages, max fetches, max concurrent, delay ms, robots (0 or 1), raised host cap   -> epoch
+-- own: max pages, max fetches, max concurrent, delay ms, robots (0 or 1), raised host cap, lane of its pages   -> epoch
 
 local c = crawl(1)
 local max_pages, max_fetches = tonumber(ARGV[own]), tonumber(ARGV[own + 1])
@@ -11,7 +11,8 @@ local fetches = c.fetches + max_fetches - number(used[2])
 local epoch = c.open and c.epoch or whole(now)
 
 redis.call('HSET', c.info, 'epoch', epoch, 'max_pages', max_pages, 'max_fetches', max_fetches, 'pages', pages,
-  'fetches', fetches, 'max_concurrent', ARGV[own + 2], 'delay', ARGV[own + 3], 'robots', ARGV[own + 4])
+  'fetches', fetches, 'max_concurrent', ARGV[own + 2], 'delay', ARGV[own + 3], 'robots', ARGV[own + 4],
+  'lane', ARGV[own + 6])
 redis.call('HSET', KEYS[5], c.name, ARGV[own + 5])
 crawls[1] = nil
 unpark(crawl(1))

@@ -56,7 +56,7 @@ def test_a_lost_url_claims_again_for_free(desk: Desk) -> None:
 def test_a_distant_retry_behind_pages_without_budget_is_not_forgotten(desk: Desk) -> None:
     crawl = desk.crawl(*pages("a.test", 3), max_pages=1)
     (lease,) = desk.claim()
-    desk.end([lease], End.RETRY, at_ms=lease.claimed_ms + 40)
+    desk.end([lease], End.RETRY, at_ms=lease.claimed_ms + 400)
     assert desk.frontier.claim(Lane.HTTP, [(crawl, "a.test")], 9, 30) == [], "asked too early, it must not be forgotten"
     assert not desk.stats(crawl).finished
     (again,) = desk.wait()
