@@ -12,7 +12,7 @@ from crawler.domain.ledger import Request, UrlKey
 from crawler.domain.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import parse
-from crawler.errors import InvalidTransition, NotFound
+from crawler.errors import NotFound
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.open_frontier import OpenFrontier
@@ -90,11 +90,8 @@ class Reconcile:
     def _start_forgotten(self, crawl: CrawlJob) -> None:
         if self._clock() - crawl.created_at < PENDING_GRACE:
             return
-        try:
-            self._seed_crawl(crawl.id)
-        except InvalidTransition:
-            return  # somebody else started or cancelled it meanwhile
-        log.warning("pending_crawl_started", crawl_id=str(crawl.id))
+        log.warning("pending_crawl", crawl_id=str(crawl.id))
+        self._seed_crawl(crawl.id)
 
     def _look_after(self, crawl: CrawlJob) -> None:
         stats = self._frontier.stats(crawl.id)

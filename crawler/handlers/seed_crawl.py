@@ -7,6 +7,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.frontier import Lane
 from crawler.domain.ports import CrawlStore, Events, Hints
+from crawler.errors import InvalidTransition
 from crawler.handlers.open_frontier import OpenFrontier
 
 log = telemetry.logger(__name__)
@@ -27,7 +28,10 @@ class SeedCrawl:
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.PENDING:
             return crawl
-        started = self._store.change_crawl(crawl, crawl.start(self._clock()))
+        try:
+            started = self._store.change_crawl(crawl, crawl.start(self._clock()))
+        except InvalidTransition:  # somebody else started or cancelled it in this moment
+            return self._store.get_crawl(crawl_id)
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
         self._open_frontier(started)
         self._events.publish(crawl_id, "status", {"status": started.status.value, "paused": started.paused})

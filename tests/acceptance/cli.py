@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ class Cli:
     def __init__(self, data_dir: Path, **environment: str) -> None:
         keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.data_dir = data_dir
+        self._started: list[subprocess.Popen[str]] = []
         self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
 
     def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
@@ -28,9 +30,19 @@ class Cli:
         return json.loads(done.stdout.splitlines()[-1] if arguments[0] == "run" else done.stdout)
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self.command(*arguments), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        self._started.append(process)
+        return process
+
+    def end_all(self) -> None:
+        """What a failing test left running."""
+        for process in self._started:
+            with process:  # closes its pipe, and waits
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+        self._started.clear()
 
     @staticmethod
     def command(*arguments: str) -> list[str]:

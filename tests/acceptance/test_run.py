@@ -14,8 +14,10 @@ from tests.site.client import Site
 
 
 @pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
-    return Cli(tmp_path_factory.mktemp("data"))
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    command = Cli(tmp_path_factory.mktemp("data"))
+    yield command
+    command.end_all()
 
 
 @pytest.fixture

@@ -44,6 +44,19 @@ def test_the_start_task_seeds_once_and_hints_a_fetcher(crawler: Engine, site: Si
     assert stats.queued == 1
 
 
+def test_two_who_seed_a_crawl_in_the_same_moment_start_it_once(crawler: Engine, site: Site) -> None:
+    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
+    store = crawler.tools.store
+    pending = store.get_crawl(crawl.id)
+    first = crawler.tools.seed_crawl(crawl.id)
+    with pytest.MonkeyPatch.context() as patch:
+        seen = iter([pending, store.get_crawl(crawl.id)])
+        patch.setattr(store, "get_crawl", lambda _: next(seen))
+        second = crawler.tools.seed_crawl(crawl.id)
+    assert second.started_at == first.started_at
+    assert sent(crawler, "fetch") == [(Lane.HTTP, 0)]
+
+
 def test_a_shift_with_nothing_due_ends_at_once_and_leaves_one_wake_up_for_the_moment_it_will_be(
     crawler: Engine, site: Site
 ) -> None:

@@ -363,9 +363,9 @@ def test_hash_chars_limits_only_the_text() -> None:
 
 
 def quick(body: bytes, seconds: float = 6.0) -> Extracted:
-    start = time.monotonic()
+    start = time.process_time()
     found = extract(body, url=URL)
-    assert time.monotonic() - start < seconds
+    assert time.process_time() - start < seconds
     return found
 
 
@@ -382,10 +382,10 @@ def quick(body: bytes, seconds: float = 6.0) -> Extracted:
     ids=["divs", "closed divs", "lists", "anchors", "formatting", "attributes"],
 )
 def test_markup_that_would_take_minutes_is_refused_at_once(body: bytes) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(UnparsablePage) as refusal:
         extract(body, url=URL)
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
     assert refusal.value.code == "parse"
 
 

@@ -45,9 +45,9 @@ def test_tokens_only_grow(desk: Desk) -> None:
 
 def test_an_expired_lease_goes_back_with_one_loss_more(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"))
-    lease = desk.one(lease=0.03)
+    lease = desk.one(lease=0.3)
     assert desk.frontier.reap(crawl) == []
-    time.sleep(0.04)
+    time.sleep(0.31)
     assert desk.frontier.reap(crawl) == [(lease._replace(losses=1), False)]
     again = desk.one()
     assert (again.url, again.losses, again.attempts) == (lease.url, 1, 0)

@@ -352,7 +352,7 @@ def test_a_dead_workers_slot_wakes_another_host(desk: Desk) -> None:
 def test_slots_of_dead_workers_come_free_with_their_lease(desk: Desk) -> None:
     """Nobody reaps the other crawl here: the host's own book must not need it."""
     desk.crawl(*pages("a.test", 5))
-    assert len(desk.claim(lease=0.03)) == 5
+    assert len(desk.claim(lease=0.3)) == 5
     other = desk.crawl(page("http://a.test/x"))
     assert desk.claim() == []
     assert [lease.crawl_id for lease in desk.wait(1)] in ([other], [desk.frontier.open_crawls()[0]])
