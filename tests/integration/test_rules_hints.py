@@ -3,6 +3,7 @@
 import json
 import time
 from datetime import UTC, datetime
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -50,7 +51,7 @@ def test_two_who_seed_a_crawl_in_the_same_moment_start_it_once(crawler: Engine, 
     pending = store.get_crawl(crawl.id)
     first = crawler.tools.seed_crawl(crawl.id)
     with pytest.MonkeyPatch.context() as patch:
-        seen = iter([pending, store.get_crawl(crawl.id)])
+        seen = chain([pending], repeat(store.get_crawl(crawl.id)))
         patch.setattr(store, "get_crawl", lambda _: next(seen))
         second = crawler.tools.seed_crawl(crawl.id)
     assert second.started_at == first.started_at
