@@ -85,7 +85,9 @@ class HeldConnection:
         """A forked child must not speak over its parent's."""
         held = getattr(self._mine, "held", None)
         if held is None or held[0] != os.getpid():
-            held = self._mine.held = (os.getpid(), self._client.connection_pool.make_connection())
+            pool = self._client.connection_pool
+            # Not the pool's own way to make one: it counts them, and would never hear that a thread's has gone.
+            held = self._mine.held = (os.getpid(), pool.connection_class(**pool.connection_kwargs))
         return held[1]
 
 

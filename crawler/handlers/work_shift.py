@@ -23,7 +23,7 @@ from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.settle_batch import SettleBatch
 from crawler.handlers.settle_page import Settled, log_request
 from crawler.handlers.take_answer import TakeAnswer, observe
-from crawler.handlers.ticket import Ticket, is_suspect, lateness, milliseconds
+from crawler.handlers.ticket import ON_ITS_WAY_SECONDS, Ticket, is_suspect, lateness, milliseconds
 
 log = telemetry.logger(__name__)
 
@@ -269,10 +269,11 @@ class _Shift:
             self._untold = []
 
     def _tell_sent(self) -> None:
+        """Without a gap nobody waits to hear it, but a slower crawl at the host must not count from long before."""
         moments = [
             (request.context.lease, milliseconds(at - request.context.claimed_at))
             for request, at in self._tools._fetcher.sent()
-            if request.context.lease.gap_ms > 0
+            if request.context.lease.gap_ms > 0 or at - request.context.claimed_at > ON_ITS_WAY_SECONDS
         ]
         if moments:
             self._tools._frontier.sent(moments)

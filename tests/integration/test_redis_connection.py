@@ -1,11 +1,12 @@
 """A Redis we cannot trust is refused in one sentence."""
 
+import threading
 import time
 
 import pytest
 import redis
 
-from crawler.adapters.redis_connection import check_redis, connect_redis
+from crawler.adapters.redis_connection import HeldConnection, check_redis, connect_redis
 from crawler.embedded import Servers
 from crawler.errors import RedisUnavailable
 
@@ -41,3 +42,16 @@ def test_a_wrong_password_is_told_without_showing_it(guarded: str, password: str
 def test_no_server_is_told() -> None:
     with pytest.raises(RedisUnavailable, match="does not answer; check that it runs"):
         check_redis(connect_redis("redis://127.0.0.1:1/0"), time.time())
+
+
+def test_threads_may_come_and_go_without_end(embedded_servers: Servers) -> None:
+    """A pool refuses to make more than a hundred connections, and never hears that a thread's has gone."""
+    client = connect_redis(embedded_servers.redis_url)
+    held, answers = HeldConnection(client), list[object]()
+    before = client.info("clients")["connected_clients"]
+    for _ in range(120):
+        thread = threading.Thread(target=lambda: answers.append(held("ECHO", "here")))
+        thread.start()
+        thread.join()
+    assert answers == [b"here"] * 120
+    assert client.info("clients")["connected_clients"] <= before + 1, "none of them stays behind"
