@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -63,7 +64,13 @@ def _fork(work: Callable[[], int]) -> int:
         status = 1
         try:
             status = work()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+            if isinstance(end.code, str):
+                sys.stderr.write(end.code + "\n")
         finally:
+            if sys.exc_info()[0] is not None:
+                traceback.print_exc()  # nobody else will: the process ends here
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)

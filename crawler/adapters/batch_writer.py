@@ -4,6 +4,7 @@ The order of statements is the same in every process and the rows of each are so
 can wait for each other but never in a circle.
 """
 
+import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -70,8 +71,8 @@ class BatchWriter:
                 _count(db, batch, turned, _by_crawl(inserted))
         except psycopg2.errors.UniqueViolation as exc:
             raise WriteRaced(" ".join(str(exc).split())) from exc
-        # A lone surrogate is refused on this side already.
-        except (psycopg2.DataError, psycopg2.IntegrityError, ValueError, orjson.JSONEncodeError) as exc:
+        # A lone surrogate and a number too large are refused on this side already.
+        except (psycopg2.DataError, psycopg2.IntegrityError, ValueError, struct.error, orjson.JSONEncodeError) as exc:
             raise RowRefused(" ".join(str(exc).split())) from exc
         return [child for child in children if child.key not in inserted]
 

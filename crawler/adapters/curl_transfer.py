@@ -197,6 +197,8 @@ class Transfer:
         if self._status or not self._sent or not lines:  # a trailer, or the proxy's answer to CONNECT
             return None
         status, version, headers = parse_head(lines)
+        if not status:
+            return self._stop(Reason.PROTOCOL, "The answer's status is no number of three digits.")
         if status < 200:
             self._interim += 1
             many = self._interim > MAX_INTERIM_ANSWERS

@@ -1,6 +1,6 @@
 """The head of an HTTP answer, as libcurl hands it over: a list of raw lines.
 
-libcurl has already checked the status line, unfolded folded lines, and refused NULs and stray carriage returns.
+libcurl has already checked how the status line begins, unfolded folded lines, refused NULs and stray carriage returns.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,12 @@ def parse_head(lines: list[bytes]) -> ResponseHead:
             name = name.lower().rstrip()
             value = value.strip()
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return ResponseHead(int(status), version.partition("/")[2], headers)
+    return ResponseHead(_status(status), version.partition("/")[2], headers)
+
+
+def _status(text: str) -> int:
+    """Zero when it is none: libcurl looks at its first three digits only."""
+    return int(text) if len(text) == 3 and text.isascii() and text.isdigit() else 0
 
 
 def _text(raw: bytes) -> str:

@@ -81,7 +81,7 @@ class CrawlConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_pages: int = Field(200, gt=0, le=10_000_000, description="Stored pages at which the crawl stops")
-    max_depth: int | None = Field(None, gt=0, le=1000, description="Links from the seed; null is unlimited")
+    max_depth: int | None = Field(None, ge=0, le=1000, description="Links from the seed; null is unlimited")
     include_patterns: tuple[Pattern, ...] = Field((), max_length=MAX_PATTERNS)
     exclude_patterns: tuple[Pattern, ...] = Field((), max_length=MAX_PATTERNS)
     include_mode: IncludeMode = IncludeMode.ONLY

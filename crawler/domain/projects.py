@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crawler.domain.crawls import CrawlConfig
 from crawler.domain.ids import new_id
@@ -24,6 +24,13 @@ class Project(BaseModel):
     phase_status: str = "pending"
     created_at: datetime
     updated_at: datetime
+
+    @field_validator("name")
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        if not name.strip() or not name.isprintable():
+            raise ValueError("a name is one line of visible text")
+        return name
 
     @classmethod
     def create(cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None) -> Self:

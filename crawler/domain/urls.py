@@ -211,8 +211,8 @@ def normalize(url: Url, rule: QueryRule) -> str:
     path = url.path.lower()
     if "%" in path:
         path = _PATH_PART(lambda part: _plain(part.group()), path)
-    if ";" in path:
-        path = _PATH_SESSION("", path)
+    while ";" in path and (shorter := _PATH_SESSION("", path)) != path:
+        path = shorter  # what stood before the next one may have been a session, too
     key = f"{url.scheme}://{url.host}{path.rstrip('/') or '/'}"
     if url.query and rule.mode is not QueryParams.DROP:
         kept = _kept(url.query, rule)

@@ -57,6 +57,11 @@ class HeldLeases:
             # Leases that run out are logged by the reconciler; of these nobody would know.
             self._unlogged.extend(map(self._uncertain, leases[: MAX_UNLOGGED - len(self._unlogged)]))
 
+    def lose(self) -> None:
+        """As if this process had died: what it held comes back by itself, with a mark."""
+        self._fetcher.abandon()
+        self._held.clear()
+
     def _uncertain(self, lease: Lease) -> Request:
         at = from_ms(lease.claimed_ms)
         kind, lane = lease.kind.value, self._lane.value

@@ -114,13 +114,16 @@ class SettleBatch:
         except CrawlsOver as over:
             _forget_handed_on(batch)
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
+            self._log_requests([settled for settled in batch if settled.key.crawl_id in over.crawl_ids])
             rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
             return self._write(rest, told) if rest else ((), Children([], {}, []))
         except WriteRaced:
             _forget_handed_on(batch)
-            if tries <= 1:
+            if tries > 1:
+                return self._write(batch, told, tries - 1)
+            if len(batch) == 1:
                 raise
-            return self._write(batch, told, tries - 1)
+            return self._write_apart(batch, told, self._fail_alone)
         except RowRefused as refused:
             _forget_handed_on(batch)
             log.warning("batch_refused", rows=len(batch), error=refused.message)
@@ -150,10 +153,14 @@ class SettleBatch:
     def _leave_out(self, settled: Settled, _: Depths) -> tuple[Sequence[Settled], Children]:
         """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
-        if settled.request is not None:
-            self._writer.log_requests([settled.request])
+        self._log_requests([settled])
         surplus = Settled(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
         return [surplus], Children([], {}, [])
+
+    def _log_requests(self, unwritten: Sequence[Settled]) -> None:
+        """Their hosts were asked all the same: the audit must know."""
+        if requests := [settled.request for settled in unwritten if settled.request is not None]:
+            self._writer.log_requests(requests)
 
     def _complete(self, written: Sequence[Settled], children: Children) -> int:
         by_crawl: dict[UUID, list[Settled]] = {}

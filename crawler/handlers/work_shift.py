@@ -17,7 +17,7 @@ from crawler.domain.frontier import End, Lane, Lease
 from crawler.domain.ledger import Request
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.reasons import Reason
-from crawler.errors import RedisUnavailable
+from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.held_leases import HeldLeases
 from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.settle_batch import SettleBatch
@@ -93,6 +93,11 @@ class WorkShift:
         shift = _Shift(self, lane, shift_id, should_stop)
         try:
             return shift.work()
+        except Unavailable:
+            raise
+        except Exception:
+            shift.lose()
+            raise
         finally:
             shift.leave()
 
@@ -159,6 +164,10 @@ class _Shift:
     @property
     def _is_busy(self) -> bool:
         return bool(self._tools._fetcher.active or self._answers or self._settled)
+
+    def lose(self) -> None:
+        """Nobody foresaw this error; one of these answers may be its cause. Each lease runs out and counts as lost."""
+        self._held.lose()
 
     def leave(self) -> None:
         """However it ended: after a proper end there is nothing left to give up."""

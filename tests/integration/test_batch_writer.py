@@ -245,6 +245,13 @@ def test_one_row_the_database_cannot_take_is_named_as_such(world: World) -> None
     assert world.ledger_rows(job) == {HOME: ("queued", None, 0)}
 
 
+def test_a_number_too_large_for_its_column_is_a_row_refused(world: World) -> None:
+    job = world.crawl()
+    batch = Batch(requests=[Request(NOW, job.id, "acme.example", "s", "http", 99_999, 12)])
+    with pytest.raises(RowRefused):
+        world.writer.write(batch, none)
+
+
 def test_a_shorter_path_lowers_the_depth_and_tells_what_the_page_links_to(world: World) -> None:
     job = world.crawl()
     world.writer.write(stored(world, job, HOME), lambda _: [found(job, HOME + "a", 1, 5), found(job, HOME + "b", 2, 5)])

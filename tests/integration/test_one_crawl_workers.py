@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import redis
 
 from crawler.embedded import Servers
 
@@ -52,3 +53,22 @@ def test_one_that_dies_takes_the_other_along_and_the_status_says_so(workers: "su
     both[0].kill()
     assert workers.wait(30) == 1
     assert not any(process.is_running() for process in both)
+
+
+def test_one_that_cannot_start_says_why(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> None:
+    servers = {"CRAWLER_DATABASE_URL": embedded_servers.database_url, "CRAWLER_REDIS_URL": redis_url}
+    with redis.Redis.from_url(redis_url) as admin:
+        admin.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "workers.one_crawl", "1"],
+                env={**os.environ, **servers, "CRAWLER_DATA_DIR": str(tmp_path / "data")},
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        finally:
+            admin.config_set("maxmemory-policy", "noeviction")
+    assert done.returncode == 1
+    assert "Redis evicts keys when it is full" in done.stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.domain.crawls import CrawlStatus
-from crawler.domain.ledger import Batch, FindChildren
+from crawler.domain.ledger import Batch, FindChildren, WriteRaced
 from crawler.errors import DatabaseUnavailable
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
@@ -53,3 +53,24 @@ def test_a_crawl_that_ends_does_not_cost_its_neighbours_in_the_batch_their_links
         cancelled = crawler.tools.store.get_crawl(goes.id)
         assert (cancelled.status, cancelled.pages_crawled) == (CrawlStatus.CANCELLED, 0)
         assert crawler.ends(cancelled) == {"/": "cancelled"}
+        logged = crawler.rows("SELECT host FROM request_log WHERE kind = 'p'")
+        assert len(logged) == len(asked(site)), "the audit hears of requests of crawls that ended meanwhile, too"
+
+
+def test_a_batch_that_always_meets_another_writer_is_written_in_parts(crawler: Engine, site: Site) -> None:
+    """However many write the same content at once: nothing is asked for twice, and the shift goes on."""
+    pages = [f"/{n}" for n in range(6)]
+    lay(site, {"/": pages} | dict.fromkeys(pages, ()))
+    write, raced = crawler.tools.writer.write, []
+
+    def write_in_a_crowd(batch: Batch, find_children: FindChildren) -> Any:
+        if len(batch.ends) > 1:
+            raced.append(len(batch.ends))
+            raise WriteRaced
+        return write(batch, find_children)
+
+    crawler.tools.writer.write = write_in_a_crowd  # type: ignore[method-assign]
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    assert raced, "no two pages were ever in one batch"
+    assert crawler.ends(crawl) == dict.fromkeys(["/", *pages], "done")
+    assert sorted(asked(site)) == ["/", *pages]

@@ -6,12 +6,11 @@ from uuid import UUID
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.cli.projects import shown
 from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.terminal import clean, console, print_rows
 from crawler.errors import Invalid
 
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
@@ -49,13 +48,12 @@ def list_keys(as_json: AsJson = False) -> None:
         rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
         typer.echo(json.dumps(rows, indent=2))
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "name", "begins with", "scope", "made", "revoked"):
-        table.add_column(heading)
-    for key in found:
-        revoked = f"{key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
-        table.add_row(str(key.id), shown(key.name), key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked)
-    Console().print(table)
+    print_rows(console(), ("id", "name", "begins with", "scope", "made", "revoked"), map(_row, found))
+
+
+def _row(key: ApiKey) -> list[str | Text]:
+    revoked = f"{key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
+    return [str(key.id), clean(key.name), key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked]
 
 
 @keys.command()

@@ -1,6 +1,7 @@
 """`crawler project`: websites under care."""
 
 import json
+import sys
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -57,9 +58,14 @@ def show(project_id: ProjectId, as_json: AsJson = False) -> None:
 
 
 @projects.command()
-def delete(project_id: ProjectId) -> None:
+def delete(
+    project_id: ProjectId, yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
+) -> None:
     """Forget a project with all its crawls and pages."""
     with session() as tools:
+        name = tools.store.get_project(project_id).name
+        if sys.stdin.isatty() and not yes:
+            typer.confirm(f"Delete {name!r} with all its crawls and pages?", abort=True)
         tools.store.delete_project(project_id)
     typer.echo(f"Project {project_id} is deleted.")
 

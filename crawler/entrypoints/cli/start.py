@@ -1,12 +1,14 @@
 """Where the command begins: before anything heavy is imported, signals mean what a person expects."""
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable
 
 
 def main() -> None:
+    _open_closed_streams()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to tidy up
     run = _imported()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,6 +29,15 @@ def _imported() -> Callable[[], None]:
     finally:
         gc.enable()
     return run
+
+
+def _open_closed_streams() -> None:
+    """Whoever closed one must not have our files take its number: what is printed would go there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
 
 
 def _interrupt(*_: object) -> None:

@@ -78,7 +78,7 @@ def _table(crawl: CrawlJob, width: int) -> Table:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     by_reason = crawl.stats.get("by_reason", {})
-    seconds = _seconds(crawl)
+    seconds = crawl.working_seconds(crawl.completed_at) if crawl.completed_at else 0.0
     rate = f"{crawl.pages_crawled / seconds:.1f} a second" if seconds else ""
     table.add_row("pages crawled", f"{crawl.pages_crawled:,}", _pages(crawl))
     table.add_row("pages failed", f"{crawl.pages_failed:,}", _counts(by_reason, FAILED))
@@ -158,7 +158,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     if links and merged / links > MERGED_SHARE:
         yield (
             f"{merged:,} of {links:,} links ({merged / links:.0%}) were taken for other spellings of the same pages; "
-            "--query-params keep tells them apart."
+            "--query-params keep tells apart those whose queries differ."
         )
     if refused := reasons.get(Reason.ROBOTS):
         yield f"robots.txt keeps us out of {count(refused, 'URL')}; --ignore-robots goes there anyway, if you may."
