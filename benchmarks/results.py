@@ -13,10 +13,10 @@ everything durable. Memory is the sum of resident sizes, so what processes share
 
 
 def merge(document: str, new: Mapping[str, str], order: Sequence[str]) -> str:
-    """The document with these sections in place of those of the same title. `order` is that of all titles."""
+    """The document with these sections in place of those of the same title, in this order; what people wrote is last."""
     sections = {**sections_of(document), **new}
-    known = [title for title in order if title in sections]
-    parts = [f"{HEADING}{title}\n\n{sections[title].strip()}\n" for title in known]
+    titles = [*(title for title in order if title in sections), *(title for title in sections if title not in order)]
+    parts = [f"{HEADING}{title}\n\n{sections[title].strip()}\n" for title in titles]
     return "\n".join([INTRODUCTION, *parts])
 
 
