@@ -13,7 +13,7 @@ everything durable. Memory is the sum of resident sizes, so what processes share
 
 
 def merge(document: str, new: Mapping[str, str], order: Sequence[str]) -> str:
-    """The document with these sections in place of those of the same title, in this order; what people wrote is last."""
+    """The document with these sections in place of those of the same title, in order; what people wrote is last."""
     sections = {**sections_of(document), **new}
     titles = [*(title for title in order if title in sections), *(title for title in sections if title not in order)]
     parts = [f"{HEADING}{title}\n\n{sections[title].strip()}\n" for title in titles]
