@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 HEADING = "## "
+OWN_WORDS = "Where it is short, and what was tried"
+"""Written by people, kept by every run."""
 INTRODUCTION = """# Results
 
 Made by `make bench`; `make bench ARGS="--only NAME"` measures one part again and leaves the other sections as they
@@ -13,10 +15,10 @@ everything durable. Memory is the sum of resident sizes, so what processes share
 
 
 def merge(document: str, new: Mapping[str, str], order: Sequence[str]) -> str:
-    """The document with these sections in place of those of the same title, in order; what people wrote is last."""
+    """The document with these sections in place of those of the same title. `order` is that of all titles."""
     sections = {**sections_of(document), **new}
-    titles = [*(title for title in order if title in sections), *(title for title in sections if title not in order)]
-    parts = [f"{HEADING}{title}\n\n{sections[title].strip()}\n" for title in titles]
+    known = [title for title in (*order, OWN_WORDS) if title in sections]
+    parts = [f"{HEADING}{title}\n\n{sections[title].strip()}\n" for title in known]
     return "\n".join([INTRODUCTION, *parts])
 
 

@@ -124,11 +124,13 @@ def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...
 
 
 def test_names_have_no_power_over_the_terminal(cli: Cli) -> None:
-    assert cli("project", "create", "[/x] \x1b[2J", "http://127.0.0.1:9/").returncode == 0
+    assert cli("project", "create", "[/x] [b]", "http://127.0.0.1:9/").returncode == 0
     listed = cli("project", "list")
     assert listed.returncode == 0, listed.stderr
-    assert "[/x]" in listed.stdout
-    assert "\x1b[2J" not in listed.stdout
+    assert "[/x] [b]" in listed.stdout
+    for name in ("\x1b[2J", "two\nlines", "  "):
+        refused = cli("project", "create", name, "http://127.0.0.1:9/")
+        assert (refused.returncode, "1 to 200 characters of text" in refused.stderr) == (2, True)
 
 
 def test_help_shows_the_defaults(cli: Cli) -> None:

@@ -89,7 +89,7 @@ def test_more_than_the_ceiling_is_refused_with_a_sentence(crawler: Engine, site:
         crawler.crawl(site.url(), max_pages=100_001)
 
 
-@pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"max_depth": 0}, {"max_concurrent": 0}, {"delay_seconds": -1}])
+@pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"max_depth": -1}, {"max_concurrent": 0}, {"delay_seconds": -1}])
 def test_limits_that_make_no_sense_are_refused(crawler: Engine, site: Site, wrong: dict[str, int]) -> None:
     (name,) = wrong
     with pytest.raises(InvalidConfig, match=name):

@@ -88,7 +88,7 @@ def test_exactly_the_states_without_a_successor_are_over(status: CrawlStatus) ->
     "bad",
     [
         {"max_pages": 0},
-        {"max_depth": 0},
+        {"max_depth": -1},
         {"max_concurrent": 0},
         {"delay_seconds": -0.1},
         {"delay_seconds": float("nan")},

@@ -20,6 +20,7 @@ def guarded(command: Callable[[], None]) -> None:
         tell(exc.message)
         sys.exit(exc.exit_code)
     except KeyboardInterrupt:
+        _flush()
         sys.exit(130)
     except BrokenPipeError:
         _give_up_output()
@@ -57,6 +58,15 @@ def _never_choke_on_letters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _flush() -> None:
+    """Or Python does so at its very end, and says 120 when nobody reads any more."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        _give_up_output()
 
 
 def _give_up_output() -> None:
