@@ -93,23 +93,26 @@ spacing AS (
     FROM gaps WHERE counts GROUP BY host
 ),
 edges AS (
-    SELECT host, at AS moment, 1 AS step FROM asked WHERE counts AND certain
-    UNION ALL SELECT host, done, -1 FROM asked WHERE counts AND certain
+    SELECT host, at AS moment, 1 AS step, most FROM asked WHERE counts AND certain
+    UNION ALL SELECT host, done, -1, most FROM asked WHERE counts AND certain
 ),
-running AS (SELECT host, step, sum(step) OVER (PARTITION BY host ORDER BY moment, step) AS n FROM edges),
-crowding AS (SELECT host, max(n)::int AS most FROM running GROUP BY host),
+running AS (
+    SELECT host, step, sum(step) OVER (PARTITION BY host ORDER BY moment, step) AS n,
+           greatest(max(most) OVER (PARTITION BY host), :cap) AS allowed
+    FROM edges
+),
+crowding AS (
+    SELECT host, max(n)::int AS most, count(*) FILTER (WHERE step = 1 AND n > allowed) AS crowded
+    FROM running GROUP BY host
+),
 counted AS (
     SELECT host, count(*) AS requests, count(*) FILTER (WHERE NOT certain) AS uncertain,
            count(*) FILTER (WHERE kind <> 'p') AS extra,
            count(url) FILTER (WHERE kind = 'p') - count(DISTINCT url) FILTER (WHERE kind = 'p') AS repeated,
            greatest(max(most), :cap) AS allowed
     FROM asked WHERE counts GROUP BY host
-),
-crowds AS (
-    SELECT host, count(*) AS requests FROM running JOIN counted USING (host)
-    WHERE step = 1 AND n > allowed GROUP BY host
 )
 SELECT host, counted.requests, uncertain, smallest, coalesce(crowding.most, 0), coalesce(owed, 0),
-       coalesce(violations, 0) + coalesce(crowds.requests, 0), extra, repeated, allowed
-FROM counted LEFT JOIN spacing USING (host) LEFT JOIN crowding USING (host) LEFT JOIN crowds USING (host) ORDER BY host
+       coalesce(violations, 0) + coalesce(crowded, 0), extra, repeated, allowed
+FROM counted LEFT JOIN spacing USING (host) LEFT JOIN crowding USING (host) ORDER BY host
 """

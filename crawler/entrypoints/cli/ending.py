@@ -21,6 +21,7 @@ def guarded(command: Callable[[], None]) -> None:
         sys.exit(exc.exit_code)
     except KeyboardInterrupt:
         _flush()
+        _give_up_output()  # all is said
         sys.exit(130)
     except BrokenPipeError:
         _give_up_output()
