@@ -23,15 +23,17 @@ def check_directory(directory: Path) -> None:
         raise Invalid(f"Exports cannot be written to {directory}: {_why(exc)}; name another directory.") from exc
 
 
-def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
-    """Under a name of its own until it is complete and on the disk."""
+def write_whole(path: Path, chunks: Iterable[bytes], *, durable: bool = True) -> None:
+    """Under a name of its own until it is complete and on the disk; many small files need not wait for the disk."""
     draft = _draft(path)
     try:
+        path.parent.mkdir(exist_ok=True)
         with draft.open("wb") as file:
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         draft.replace(path)
     except OSError as exc:
         raise ExportFailed(f"{path} could not be written: {_why(exc)}; no part of it is kept.") from exc

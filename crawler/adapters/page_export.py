@@ -8,11 +8,13 @@ import zstandard
 from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.database import transaction
-from crawler.domain.exports import ExportedPage
+from crawler.domain.exports import ExportedMarkdown, ExportedPage
 from crawler.domain.extraction import UnparsablePage, extract
+from crawler.domain.markdown import MarkdownPage, to_markdown
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
+SNAPSHOTS_AT_ONCE = 10
 
 
 class PageExport:
@@ -30,6 +32,19 @@ class PageExport:
         with transaction(self._engine) as connection:
             return int(connection.execute(text(_COUNT), {"crawl": crawl_id}).scalar_one())
 
+    def markdown(self, crawl_id: UUID) -> Generator[ExportedMarkdown]:
+        """Every page the crawl stored whose bytes are still kept, the homepage first, then as the crawl found them."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
+            for row in streamed.execute(text(_SNAPSHOTS), {"crawl": crawl_id}):
+                markdown = _markdown(row)
+                if markdown is not None:
+                    yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
+
+    def count_markdown(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_COUNT_SNAPSHOTS), {"crawl": crawl_id}).scalar_one())
+
 
 def _page(row: Row[Any]) -> ExportedPage:
     page = ExportedPage(*row[: len(ExportedPage._fields)])
@@ -41,7 +56,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
     page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
     if row.content is None:  # pruned
         return page
-    body = zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
+    body = _body(row)
     try:
         old = extract(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
     except UnparsablePage:
@@ -53,6 +68,18 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
         word_count=old.word_count,
         language=old.language,
     )
+
+
+def _markdown(row: Row[Any]) -> str | None:
+    """None for what no parser should be given; it was refused when it was crawled, too."""
+    try:
+        return to_markdown(_body(row), url=row.url, content_type=row.content_type or "")
+    except UnparsablePage:
+        return None
+
+
+def _body(row: Row[Any]) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
 
 
 _ASKED = "u.crawl_job_id = :crawl AND (u.fetch_state IN ('done', 'failed') OR u.http_status IS NOT NULL)"
@@ -76,3 +103,16 @@ WHERE {_ASKED}
 ORDER BY u.crawl_job_id, u.normalized_url
 """  # noqa: S608 - both parts are constants of this file
 _COUNT = f"SELECT count(*) FROM crawl_discovered_urls u WHERE {_ASKED}"  # noqa: S608
+# In the seed's order, breadth first: who reads only the beginning reads the homepage.
+_STORED = """
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+JOIN snapshots s ON s.id = v.snapshot_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+"""
+_SNAPSHOTS = f"""
+SELECT v.page_id, coalesce(v.final_url, u.final_url, u.url) AS url, u.depth,
+    coalesce(v.headers ->> 'content-type', s.content_type) AS content_type, s.content, s.byte_length
+{_STORED} ORDER BY u.depth, u.priority, u.seq, u.normalized_url
+"""
+_COUNT_SNAPSHOTS = f"SELECT count(*) {_STORED}"

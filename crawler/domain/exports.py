@@ -5,8 +5,10 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
 
+from crawler.domain.markdown import MarkdownPage, aggregate
 from crawler.errors import Invalid
 
 
@@ -34,11 +36,28 @@ class ExportedPage(NamedTuple):
     crawled_at: datetime | None
 
 
+class ExportedMarkdown(NamedTuple):
+    """One page that the crawl stored, as markdown."""
+
+    page_id: UUID
+    page: MarkdownPage
+
+
+class PageFile(NamedTuple):
+    """One page's own file, beside the one for all."""
+
+    path: str
+    """Below the export's directory."""
+    content: bytes
+
+
 class ExportFormat(NamedTuple):
     name: str
     file_name: str
     media_type: str
-    render: Callable[[Iterable[ExportedPage]], Iterator[bytes]]
+    render: Callable[[Iterable[Any]], Iterator[bytes]]
+    """Of `ExportedPage`s; of `ExportedMarkdown`s where there is a file for each page."""
+    page_file: Callable[[ExportedMarkdown], PageFile] | None = None
 
 
 def as_jsonl(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
@@ -66,6 +85,15 @@ def as_csv(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
         yield written(harmless(cell) for cell in row.values())
 
 
+def as_markdown(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
+    """The whole site as one text, in seed 004's form."""
+    return (piece.encode("utf-8", "replace") for piece in aggregate(exported.page for exported in pages))
+
+
+def markdown_file(exported: ExportedMarkdown) -> PageFile:
+    return PageFile(f"markdown/{exported.page_id}.md", f"{exported.page.markdown}\n".encode("utf-8", "replace"))
+
+
 def harmless(cell: object) -> object:
     """Spreadsheets run what begins like a formula, and a page's title is anybody's text."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
@@ -84,6 +112,7 @@ FORMATS = {
     for each in (
         ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", as_jsonl),
         ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", as_csv),
+        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", as_markdown, markdown_file),
     )
 }
 
@@ -93,4 +122,5 @@ def export_format(name: str) -> ExportFormat:
     try:
         return FORMATS[name]
     except KeyError:
-        raise Invalid(f"There is no export format {name!r}; choose {' or '.join(FORMATS)}.") from None
+        *others, last = FORMATS
+        raise Invalid(f"There is no export format {name!r}; choose {', '.join(others)} or {last}.") from None

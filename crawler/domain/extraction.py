@@ -10,6 +10,7 @@ from crawler.domain.charsets import to_utf8
 from crawler.domain.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.page_head import MAX_TITLE, PageHead, obey_robots, read_head
 from crawler.domain.page_links import Link, read_links
+from crawler.domain.page_measure import Measure, complete, read_shell
 from crawler.domain.page_nodes import parse, sort_nodes
 from crawler.domain.page_text import count_words, dissolve, first_line, read_text
 
@@ -40,6 +41,8 @@ class Extracted:
     """As written."""
     content_hash: bytes
     charset: str
+    measure: Measure
+    """By which `rendering` tells a page from an empty shell."""
 
 
 def extract(
@@ -62,6 +65,7 @@ def extract(
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     obey_robots(head, headers.get("x-robots-tag", ""))
+    shell = read_shell(nodes)
     dissolve(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
     text = read_text(nodes)
@@ -85,6 +89,7 @@ def extract(
         declared_language=declared,
         content_hash=_content_hash(head, h1, encoded if hash_chars is None else text[:hash_chars].encode()),
         charset=charset,
+        measure=complete(shell, text, markup),
     )
 
 

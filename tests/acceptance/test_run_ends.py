@@ -122,7 +122,7 @@ def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site)
     [
         (("--export", "/proc/nowhere"), "cannot be written to /proc/nowhere"),
         (("--format", "csv"), "--export DIR"),
-        (("--export", ".", "--format", "warc"), "choose jsonl or csv"),
+        (("--export", ".", "--format", "warc"), "choose jsonl, csv or markdown"),
         (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
         (("--header", "nonsense"), "'Name: value'"),
         (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),

@@ -2,6 +2,8 @@
 
 import tracemalloc
 
+import zstandard
+
 from crawler.adapters.page_export import PageExport
 from crawler.domain.exports import ExportedPage
 from tests.integration.engine import Engine
@@ -76,6 +78,56 @@ def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> Non
     assert peak < 60_000_000
 
 
+def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: Engine, site: Site) -> None:
+    crawl = crawler.crawl(site.url(), max_pages=500)
+    export = PageExport(crawler.tools.engine)
+    found = list(export.markdown(crawl.id))
+    assert len(found) == export.count_markdown(crawl.id) == crawl.pages_crawled
+    assert [each.page.depth for each in found] == sorted(each.page.depth for each in found)
+    assert found[0].page.url == site.url()
+    stored = {page.url: page for page in exported(crawler, crawl.id).values() if page.status == "success"}
+    assert {each.page.url for each in found} == set(stored)
+    for each in found:
+        h1 = stored[each.page.url].h1
+        assert h1 is None or f"# {h1}" in each.page.markdown
+    assert found[0].page_id == crawler.page(crawl, f"{site.port}/")["id"]
+
+
+def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site) -> None:
+    first = crawler.crawl(site.url(), max_pages=500)
+    export = PageExport(crawler.tools.engine)
+    before = {each.page.url: each for each in export.markdown(first.id)}
+    _, path = some_page(exported(crawler, first.id))
+    site.edit(path, append="Something new is written here.")
+    second = crawler.again(first)
+    after = {each.page.url: each for each in export.markdown(second.id)}
+    assert {each.page.url: each for each in export.markdown(first.id)} == before
+    assert after.keys() == before.keys()
+    changed = [url for url in after if after[url] != before[url]]
+    assert changed == [site.url(path)]
+    assert "Something new" in after[changed[0]].page.markdown
+
+
+def test_memory_does_not_grow_with_the_markdown_of_a_crawl(crawler: Engine, site: Site) -> None:
+    crawl = crawler.crawl(site.url(), max_pages=1)
+    body = b"<p>" + b"many words " * 20_000
+    with crawler.tools.engine.begin() as db:
+        content = zstandard.ZstdCompressor().compress(body)
+        db.exec_driver_sql("UPDATE snapshots SET content = %s, byte_length = %s", (content, len(body)))
+        db.exec_driver_sql(MANY_URLS_OF_ONE_VERSION)
+    tracemalloc.start()
+    total = sum(len(each.page.markdown) for each in PageExport(crawler.tools.engine).markdown(crawl.id))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total > 60_000_000
+    assert peak < 15_000_000
+
+
+MANY_URLS_OF_ONE_VERSION = """
+INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, version_id)
+SELECT crawl_job_id, normalized_url || n, url, 1, 2, n, 'done', version_id
+FROM crawl_discovered_urls, generate_series(1, 300) n WHERE fetch_state = 'done'
+"""
 MANY_LONG_PAGES = (
     """
     INSERT INTO crawled_pages (id, project_id, url, normalized_url, version_id, content_text)

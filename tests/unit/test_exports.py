@@ -4,10 +4,12 @@ import csv
 import io
 import json
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
-from crawler.domain.exports import ExportedPage, as_csv, as_jsonl, export_format
+from crawler.domain.exports import ExportedMarkdown, ExportedPage, as_csv, as_jsonl, export_format
+from crawler.domain.markdown import MarkdownPage
 from crawler.errors import Invalid
 
 FIELDS = [
@@ -60,7 +62,19 @@ def test_an_export_without_pages_still_has_its_heading() -> None:
     assert b"".join(as_jsonl([])) == b""
 
 
-@pytest.mark.parametrize("name", ["markdown", "warc", "xlsx"])
+def test_markdown_is_the_site_in_one_text_and_a_file_for_each_page() -> None:
+    chosen = export_format("markdown")
+    home = ExportedMarkdown(UUID(int=1), MarkdownPage("http://h.test/", 0, "# Hé"))
+    inner = ExportedMarkdown(UUID(int=2), MarkdownPage("http://h.test/a", 1, "text \ud800"))
+    assert b"".join(chosen.render([home, inner])).decode() == (
+        "\n--- http://h.test/ (depth 1) ---\n# Hé\n--- http://h.test/a (depth 2) ---\ntext ?"
+    )
+    assert chosen.page_file is not None
+    assert chosen.page_file(home) == ("markdown/00000000-0000-0000-0000-000000000001.md", "# Hé\n".encode())
+    assert chosen.file_name == "site.md"
+
+
+@pytest.mark.parametrize("name", ["warc", "xlsx"])
 def test_a_format_that_is_not_there_is_refused_with_those_that_are(name: str) -> None:
-    with pytest.raises(Invalid, match="choose jsonl or csv"):
+    with pytest.raises(Invalid, match="choose jsonl, csv or markdown"):
         export_format(name)

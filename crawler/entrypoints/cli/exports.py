@@ -1,10 +1,10 @@
 """`crawler export`, and the end of `crawler run --export`: a crawl's pages as files."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol, TypeVar
 from uuid import UUID
 
 import typer
@@ -12,14 +12,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from crawler.adapters.export_files import check_directory, write_whole
 from crawler.bootstrap import App
-from crawler.domain.exports import ExportedPage, ExportFormat, export_format
+from crawler.domain.exports import ExportedMarkdown, ExportFormat, PageFile, export_format
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.cli.stderr import Stderr
 
 EVERY = 50
 """Pages between two movements of the bar."""
 
-Formats = Annotated[list[str], typer.Option("--format", metavar="NAME", help="jsonl or csv; may be repeated.")]
+Formats = Annotated[
+    list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv or markdown; may be repeated.")
+]
+
+Page = TypeVar("Page")
 
 
 def export(
@@ -28,7 +32,7 @@ def export(
     output: Annotated[Path, typer.Option(metavar="DIR", help="Directory to write to.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
-    """Write a crawl's pages, as they were then, to pages.jsonl or pages.csv."""
+    """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""
     chosen = [export_format(name) for name in dict.fromkeys(formats)]
     check_directory(output)
     with session() as tools:
@@ -42,15 +46,31 @@ def export(
 
 def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
     """One pass over the crawl for each: it is streamed, never held."""
-    total = tools.page_export.count(crawl_id)
-    written: list[Path] = []
-    for each in formats:
-        path = directory / each.file_name
+    return [_write_export(tools, crawl_id, directory, each) for each in formats]
+
+
+def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
+    path = directory / chosen.file_name
+    export = tools.page_export
+    if chosen.page_file is None:
         # Closed here and now: a cursor must not outlive a full disk.
-        with _bar(f"Writing {path}", total) as counted, closing(tools.page_export(crawl_id)) as pages:
-            write_whole(path, each.render(counted(pages)))
-        written.append(path)
-    return written
+        with _bar(f"Writing {path}", export.count(crawl_id)) as counted, closing(export(crawl_id)) as pages:
+            write_whole(path, chosen.render(counted(pages)))
+        return path
+    title = f"Writing {path} and a file for each page"
+    with _bar(title, export.count_markdown(crawl_id)) as counted, closing(export.markdown(crawl_id)) as stored:
+        write_whole(path, chosen.render(_each_written(counted(stored), directory, chosen.page_file)))
+    return path
+
+
+def _each_written(
+    pages: Iterable[ExportedMarkdown], directory: Path, page_file: Callable[[ExportedMarkdown], PageFile]
+) -> Generator[ExportedMarkdown]:
+    """The pages as they come, each in its file before it goes on."""
+    for page in pages:
+        file = page_file(page)
+        write_whole(directory / file.path, [file.content], durable=False)
+        yield page
 
 
 def tell_files(files: Iterable[Path]) -> None:
@@ -58,14 +78,18 @@ def tell_files(files: Iterable[Path]) -> None:
         Stderr().print(f"Wrote {file}", soft_wrap=True)
 
 
+class _Counted(Protocol):
+    def __call__(self, pages: Iterable[Page], /) -> Iterator[Page]: ...
+
+
 @contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[Iterable[ExportedPage]], Iterator[ExportedPage]]]:
+def _bar(title: str, total: int) -> Iterator[_Counted]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     console = Stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=total)
 
-        def counted(pages: Iterable[ExportedPage]) -> Iterator[ExportedPage]:
+        def counted(pages: Iterable[Page]) -> Iterator[Page]:
             for number, page in enumerate(pages):
                 if number % EVERY == 0:
                     progress.update(task, completed=number)
