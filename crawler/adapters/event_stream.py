@@ -4,12 +4,12 @@ One stream entry may carry many page events (a whole batch): `seq` counts events
 a reader who missed some asks for what came after the last number it saw.
 """
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -42,7 +42,7 @@ class EventStream:
         if not items:
             return
         key, counter = f"{self._prefix}:events:{crawl_id}", f"{self._prefix}:events:{crawl_id}:seq"
-        fields = {"type": kind, "at": datetime.now(UTC).isoformat(), "items": json.dumps(items)}
+        fields = {"type": kind, "at": datetime.now(UTC).isoformat(), "items": orjson.dumps(items)}
         try:
             last = int(self._redis.incrby(counter, len(items)))
             with self._redis.pipeline(transaction=False) as pipe:
@@ -86,7 +86,7 @@ class EventStream:
 
 
 def _unroll(crawl_id: UUID, last: int, fields: dict[bytes, bytes], after: int) -> Iterator[Event]:
-    items = json.loads(fields[b"items"])
+    items = orjson.loads(fields[b"items"])
     first = last - len(items) + 1
     for seq, data in enumerate(items, first):
         if seq > after:

@@ -12,7 +12,7 @@ from crawler.domain.page_head import MAX_TITLE, PageHead, obey_robots, read_head
 from crawler.domain.page_links import Link, read_links
 from crawler.domain.page_measure import Measure, complete, read_shell
 from crawler.domain.page_nodes import parse, sort_nodes
-from crawler.domain.page_text import count_words, dissolve, first_line, read_text
+from crawler.domain.page_text import dissolve, first_line, read_text
 
 __all__ = ["Extracted", "Link", "UnparsablePage", "extract"]
 
@@ -68,8 +68,7 @@ def extract(
     shell = read_shell(nodes)
     dissolve(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
-    text = read_text(nodes)
-    encoded = text.encode()
+    text, encoded, words = read_text(nodes)
     h1 = first_line(nodes.headings, MAX_TITLE)
     base_url = _base_url(url, head.base)
     declared = _declared(nodes.root.attributes) or headers.get("content-language")
@@ -78,7 +77,7 @@ def extract(
         h1=h1,
         meta_description=head.description,
         text=text,
-        word_count=count_words(encoded),
+        word_count=words,
         links=links,
         base_url=base_url,
         canonical=head.canonical,

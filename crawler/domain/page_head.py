@@ -8,11 +8,13 @@ from selectolax.lexbor import LexborNode
 
 from crawler.domain.page_links import Link
 from crawler.domain.page_text import one_line
+from crawler.domain.tag_ids import tag_id
 
 MAX_TITLE = 500
 MAX_DESCRIPTION = 5_000
 MAX_TRANSLATIONS = 500
 
+_META, _LINK, _TITLE, _BASE = map(tag_id, ("meta", "link", "title", "base"))
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?["']?\s*([^"'\s][^"']*?)\s*["']?\s*$""", re.IGNORECASE)
 # "unavailable_after: 25 Jun" is a directive, "otherbot: noindex" a directive for somebody else.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
@@ -36,15 +38,15 @@ def read_head(nodes: Iterable[LexborNode]) -> PageHead:
     """The first of each kind counts; robots directives add up."""
     head = PageHead()
     for node in nodes:
-        match node.tag:
-            case "title":
-                head.title = head.title or one_line(node.text(), MAX_TITLE) or None
-            case "meta":
-                _read_meta(head, node.attributes)
-            case "link":
-                _read_link(head, node.attributes)
-            case "base":
-                head.base = head.base or (node.attributes.get("href") or "").strip() or None
+        tag = node.tag_id
+        if tag == _META:
+            _read_meta(head, node.attributes)
+        elif tag == _LINK:
+            _read_link(head, node.attributes)
+        elif tag == _TITLE:
+            head.title = head.title or one_line(node.text(), MAX_TITLE) or None
+        elif tag == _BASE:
+            head.base = head.base or (node.attributes.get("href") or "").strip() or None
     return head
 
 
@@ -74,13 +76,21 @@ def _read_meta(head: PageHead, attributes: Attributes) -> None:
                 head.links.append(Link(target[1].partition("#")[0], "", "refresh"))
 
 
+def _read_canonical(head: PageHead, href: str) -> None:
+    """A second one that differs is kept among the links: whoever reports on the site wants to know."""
+    if head.canonical is None:
+        head.canonical = href
+    elif href != head.canonical:
+        head.links.append(Link(href.partition("#")[0], "", "canonical"))
+
+
 def _read_link(head: PageHead, attributes: Attributes) -> None:
     href = (attributes.get("href") or "").strip()
     rel = (attributes.get("rel") or "").lower().split()
     if not href:
         return
     if "canonical" in rel:
-        head.canonical = head.canonical or href
+        _read_canonical(head, href)
     elif "alternate" in rel:
         language = (attributes.get("hreflang") or "").strip()[:35]
         if language and len(head.translations) < MAX_TRANSLATIONS:

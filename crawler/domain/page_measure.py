@@ -3,16 +3,9 @@
 import re
 from typing import NamedTuple
 
-from crawler.domain.page_nodes import PageNodes
-from crawler.domain.tag_ids import tag_id, tag_ids
+from crawler.domain.page_nodes import SCRIPT, PageNodes
+from crawler.domain.render_rule import ENOUGH_TAGS, ENOUGH_TEXT
 
-ENOUGH_TAGS = 10
-"""Content tags are not counted further than this: no rule asks for more."""
-ENOUGH_TEXT = 0.1
-"""Of a page whose share of text is greater, the markup is measured in bytes: no rule asks for more text."""
-
-_CONTENT = tag_ids("p h1 h2 h3 h4 h5 h6 li td article section")
-_SCRIPT = tag_id("script")
 _BUNDLE = re.compile(r"\b(?:bundle|main|app|chunk)\b", re.IGNORECASE).search
 
 
@@ -31,28 +24,24 @@ class Measure(NamedTuple):
 
 
 class Shell(NamedTuple):
-    """The part of a measure that must be read before extraction changes the tree."""
+    """The part of a measure that is told by the page's nodes."""
 
     content_tags: int
     has_bundle: bool
+    has_scripts: bool
 
 
 def read_shell(nodes: PageNodes) -> Shell:
-    """Stops as soon as there is enough content, which on a server's page is soon."""
-    count = 0
-    for node in nodes.body.traverse():
-        if node.tag_id in _CONTENT:
-            count += 1
-            if count == ENOUGH_TAGS:
-                return Shell(count, has_bundle=False)
-    return Shell(count, _loads_bundle(nodes))
+    tags = nodes.content_tags
+    if tags >= ENOUGH_TAGS:
+        return Shell(ENOUGH_TAGS, has_bundle=False, has_scripts=nodes.has_scripts)
+    return Shell(tags, _loads_bundle(nodes), nodes.has_scripts)
 
 
 def complete(shell: Shell, text: str, markup: bytes) -> Measure:
-    has_scripts = b"<script" in markup or b"<SCRIPT" in markup
     enough = len(text) >= ENOUGH_TEXT * len(markup)
     html_chars = len(markup) if enough else count_chars(markup)
-    return Measure(len(text), html_chars, shell.content_tags, shell.has_bundle, has_scripts)
+    return Measure(len(text), html_chars, *shell)
 
 
 def count_chars(markup: bytes) -> int:
@@ -61,5 +50,5 @@ def count_chars(markup: bytes) -> int:
 
 
 def _loads_bundle(nodes: PageNodes) -> bool:
-    sources = (node.attributes.get("src") for node in nodes.dropped if node.tag_id == _SCRIPT)
+    sources = (node.attributes.get("src") for node in nodes.dropped if node.tag_id == SCRIPT)
     return any(_BUNDLE(source) for source in sources if source)

@@ -1,49 +1,36 @@
 """The nodes of a parsed page, sorted by what they mean to us in one walk over the tree."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from crawler.domain.markup_bombs import UnparsablePage
+from crawler.domain.tag_ids import COMMENT, tag_id, tag_ids
 
 # Nothing here runs, so the parser need not report changes of the tree to itself.
 _WITHOUT_EVENTS = 1
 
-_names = LexborHTMLParser("")
-
-
-def _id(name: str) -> int:
-    return _names.create_node(name).tag_id
-
-
-def _ids(names: str) -> frozenset[int]:
-    return frozenset(map(_id, names.split()))
-
-
-def _unnamed_ids() -> dict[str | None, int]:
-    root = LexborHTMLParser("<p>text<!-- comment -->").root
-    assert root is not None
-    return {node.tag: node.tag_id for node in root.traverse(include_text=True)}
-
-
-TEXT, _COMMENT = map(_unnamed_ids().__getitem__, ("-text", "-comment"))
-_A, _AREA, _H1, _TITLE, _SVG, _NOSCRIPT = map(_id, ("a", "area", "h1", "title", "svg", "noscript"))
+_A, _AREA, _H1, _TITLE, _SVG = map(tag_id, ("a", "area", "h1", "title", "svg"))
+_NOSCRIPT, SCRIPT = map(tag_id, ("noscript", "script"))
 
 # What flows inside a line. All other elements, unknown ones too (custom elements mostly are boxes), begin a line.
-_INLINE = _ids(
+_INLINE = tag_ids(
     "abbr acronym b basefont bdi bdo big blink cite code data del dfn em embed font i img input ins kbd label map mark "
     "meter nobr object output param picture progress q rb rp rt rtc ruby s samp slot small source span strike strong "
     "sub sup time track tt u var wbr"
-) | {_COMMENT}
-_DROPPED = _ids(
+) | {COMMENT}
+_DROPPED = tag_ids(
     "script style noscript template iframe svg noembed noframes audio video canvas datalist title meta link base area"
 )
-_LINES = _ids("pre listing xmp plaintext textarea")
-_HEAD = _ids("title meta link base")
+_LINES = tag_ids("pre listing xmp plaintext textarea")
+_HEAD = tag_ids("title meta link base")
 _SPECIAL = _DROPPED | _LINES | {_H1}
+# What holds the words of a page. A heading of the first level is special already, and counted there.
+_CONTENT = tag_ids("p h2 h3 h4 h5 h6 li td article section")
 
 
-class PageNodes(NamedTuple):
+@dataclass(slots=True)
+class PageNodes:
     root: LexborNode
     body: LexborNode
     """The root itself on a page of frames."""
@@ -56,6 +43,10 @@ class PageNodes(NamedTuple):
     headings: list[LexborNode]
     preformatted: list[LexborNode]
     dropped: list[LexborNode]
+    content_tags: int = 0
+    """`p h1…h6 li td article section` in the body."""
+    has_scripts: bool = False
+    """Any `<script>` of the head or the body."""
 
 
 def parse(markup: bytes) -> LexborHTMLParser:
@@ -72,7 +63,7 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
     if root is None:
         raise UnparsablePage("The page has no root element.")
     nodes = PageNodes(root, tree.body or root, [], [], [], [], [], [], [], [])
-    inline, anchors, special = nodes.inline, nodes.anchors, []
+    inline, anchors, special, content = nodes.inline, nodes.anchors, list[LexborNode](), 0
     for node in nodes.body.traverse():
         tag = node.tag_id
         if tag in _INLINE:
@@ -81,13 +72,25 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
             anchors.append(node)
         elif tag in _SPECIAL:
             special.append(node)
+        elif tag in _CONTENT:
+            content += 1
     if tree.body is None:
         nodes.frames.extend(tree.tags("frame"))
     elif tree.head is not None:
-        nodes.head.extend(node for node in tree.head.traverse() if node.tag_id in _HEAD)
+        _sort_head(nodes, tree.head)
     _sort_special(nodes, special)
+    nodes.content_tags = content + len(nodes.headings)
     nodes.anchors.extend(_without_scripts(special))
     return nodes
+
+
+def _sort_head(nodes: PageNodes, head: LexborNode) -> None:
+    for node in head.traverse():
+        tag = node.tag_id
+        if tag in _HEAD:
+            nodes.head.append(node)
+        elif tag == SCRIPT:
+            nodes.has_scripts = True
 
 
 def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
@@ -99,7 +102,9 @@ def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
             nodes.preformatted.append(node)
         else:
             nodes.dropped.append(node)
-            if tag == _AREA:
+            if tag == SCRIPT:
+                nodes.has_scripts = True
+            elif tag == _AREA:
                 nodes.areas.append(node)
             elif tag in _HEAD and not _names_a_drawing(node):
                 nodes.head.append(node)

@@ -26,6 +26,8 @@ _MAX_CACHED = 300
 _CACHE_SIZE = 1 << 14
 
 _SCHEMES = ("http", "https")
+_WHOLE = ("http://", "https://")
+_SHORTEST_ORIGIN = len("http://a")
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 _HEAD = re.compile(r"(?:([a-zA-Z][a-zA-Z0-9+.\-]*):)?(?://([^/?#]*))?").match
@@ -103,13 +105,20 @@ def read(raw: str, base: str | None = None) -> Url | Unusable:
 def resolver(base: str) -> Callable[[str], Url | Unusable | None]:
     """Reads the hrefs of one page; None for links into the page itself.
 
-    Pages of one directory share what was parsed: navigation links cost a dictionary lookup on all pages but the first.
+    Pages of one directory share what was parsed, and all pages of a site what does not depend on the directory:
+    navigation links cost a dictionary lookup on all pages but the first.
     """
     directory = base[: base.partition("?")[0].rindex("/") + 1]
+    site = base[: base.index("/", _SHORTEST_ORIGIN) + 1]
 
     def resolve(href: str) -> Url | Unusable | None:
         raw = href.partition("#")[0].strip(_C0_AND_SPACE)
-        return read(raw, base if raw[0] == "?" else directory) if raw else None
+        if not raw:
+            return None
+        first = raw[0]
+        if first == "/" or (first == "h" and raw.startswith(_WHOLE)):
+            return read(raw, site)
+        return read(raw, base if first == "?" else directory)
 
     return resolve
 
@@ -181,6 +190,8 @@ def _canonical(raw: str, href: str, authority: str | None) -> Url | Unusable:
             return Unusable(raw, Reason.EGRESS, "The URL has a host that ends in several dots.")
         href = href.replace(hostname, hostname[:-1], 1)
         return _canonical(raw, href, authority)
+    if host[-2:] == ":0":
+        return Unusable(raw, Reason.EGRESS, "The URL names port 0, which nobody can reach.")
     if authority is not None and _IPV4(hostname) and authority.partition(":")[0] != hostname:
         return Unusable(raw, Reason.EGRESS, "The URL writes an IPv4 address in an unusual notation.")
     if len(href) > MAX_LENGTH:

@@ -6,7 +6,19 @@ from hypothesis import strategies as st
 
 from crawler.domain.crawls import CrawlConfig, QueryParams
 from crawler.domain.reasons import Reason
-from crawler.domain.urls import MAX_LENGTH, QueryRule, Unusable, Url, UrlRefused, digest, links, normalize, parse
+from crawler.domain.urls import (
+    MAX_LENGTH,
+    QueryRule,
+    Unusable,
+    Url,
+    UrlRefused,
+    digest,
+    links,
+    normalize,
+    parse,
+    read,
+    resolver,
+)
 from crawler.errors import InvalidUrl
 
 MEANINGFUL = QueryRule.of(CrawlConfig())
@@ -199,6 +211,12 @@ def test_what_programs_read_differently_is_refused(raw: str) -> None:
     assert refused(raw, "http://example.com/").reason is Reason.EGRESS
 
 
+@pytest.mark.parametrize("raw", ["http://h.test:0/", "https://127.0.0.1:00/x", "http://[::1]:0/"])
+def test_port_nought_is_no_port(raw: str) -> None:
+    with pytest.raises(InvalidUrl, match="port 0, which nobody can reach"):
+        parse(raw)
+
+
 def test_userinfo_of_a_base_is_not_carried_on() -> None:
     assert refused("page", "http://user:secret@example.com/").reason is Reason.EGRESS
 
@@ -353,3 +371,17 @@ def test_links_are_what_parse_says(hrefs: list[str], base: Url) -> None:
             assert link == parse(raw, base.href)
         else:
             assert refused(raw, base.href).reason is link.reason
+
+
+@pytest.mark.parametrize(
+    "base", ["https://a.example/", "https://a.example/x/y/page.html?q=/z/", "https://a.example:81/x/"]
+)
+@pytest.mark.parametrize(
+    "href",
+    ["/", "/p?q#f", "//b.example/c", "///c", "/../d", "https://c.example/", "http://c.example:80/e/../f", "https:/g",
+     "https:g", "HTTPS://c.example/", "/\\h", "https://u@c.example/", "http://0x7f.1/", "i", "../j", "?k", "#l",
+     " /m "],
+)  # fmt: skip
+def test_a_page_reads_each_link_as_its_own_address_would(base: str, href: str) -> None:
+    raw = href.strip().partition("#")[0]
+    assert resolver(base)(href) == (read(raw, base) if raw else None)

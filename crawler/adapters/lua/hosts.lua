@@ -73,11 +73,13 @@ local function tell(h, token, claimed, lateness)
   requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
 end
 
--- A request of ours is over: its slot is free.
-local function free_slot(h, token)
-  redis.call('ZREM', h.flying, token)
+-- Requests of ours are over: their slots are free.
+local function free_slots(h, tokens)
+  redis.call('ZREM', h.flying, unpack(tokens))
   h.freed = true
 end
+
+local function free_slot(h, token) free_slots(h, {token}) end
 
 -- Slots came free or times changed at these hosts: pairs that waited for that are asked again.
 local function settle_hosts()

@@ -2,9 +2,13 @@
 
 -- What a lease must remember: lane score fresh attempts losses hops claimed / host / member / moved.
 -- `member` names the URL for ever; `moved` is where it is fetched after a redirect in place.
+local function packed(lane, score, fresh, attempts, losses, hops, claimed, host, member, moved)
+  return lane .. ' ' .. score .. ' ' .. fresh .. ' ' .. attempts .. ' ' .. losses .. ' ' .. hops .. ' ' .. claimed ..
+    '\n' .. host .. '\n' .. member .. '\n' .. moved
+end
+
 local function pack(l)
-  return l.lane .. ' ' .. l.score .. ' ' .. l.fresh .. ' ' .. l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' ..
-    l.claimed .. '\n' .. l.host .. '\n' .. l.member .. '\n' .. l.moved
+  return packed(l.lane, l.score, l.fresh, l.attempts, l.losses, l.hops, l.claimed, l.host, l.member, l.moved)
 end
 
 local function unpacked(raw)
@@ -14,6 +18,20 @@ local function unpacked(raw)
     lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops, claimed = claimed,
     host = host, member = member, moved = moved, kind = member:sub(1, 1), silent = false,
   }
+end
+
+-- A lease that is unpacked when somebody asks for more than its kind: of one that ends as it should nobody does.
+local folded = {__index = function(l, field)
+  setmetatable(l, nil)
+  for name, value in pairs(unpacked(l.raw)) do
+    if l[name] == nil then l[name] = value end
+  end
+  return l[field]
+end}
+
+local function fold(raw, silent)
+  local member = raw:find('\n', raw:find('\n', 1, true) + 1, true) + 1
+  return setmetatable({raw = raw, kind = raw:sub(member, member), silent = silent}, folded)
 end
 
 -- Where a lease's URL is fetched, behind its kind.
@@ -29,10 +47,7 @@ local function take_away(c, tokens)
   if #tokens == 0 then return found end
   local raws, flying = redis.call('HMGET', c.data, unpack(tokens)), redis.call('SMISMEMBER', c.flying, unpack(tokens))
   for n, token in ipairs(tokens) do
-    if raws[n] then
-      found[token] = unpacked(raws[n])
-      found[token].silent = flying[n] == 1
-    end
+    if raws[n] then found[token] = fold(raws[n], flying[n] == 1) end
   end
   redis.call('HDEL', c.data, unpack(tokens))
   redis.call('ZREM', c.leases, unpack(tokens))

@@ -5,14 +5,23 @@
 -- the slot it still holds at the host comes free.
 
 local answered = ARGV[own] == 'answered'
+local by_crawl, by_host = {}, {}
+
+local function add(groups, owner, token)
+  local group = groups[owner]
+  if group then group[#group + 1] = token else groups[owner] = {token} end
+end
 
 for a = own + 1, #ARGV, 5 do
-  local c, h, token = crawl(tonumber(ARGV[a])), host(tonumber(ARGV[a + 1])), ARGV[a + 2]
+  local h, token = host(tonumber(ARGV[a + 1])), ARGV[a + 2]
   tell(h, token, ARGV[a + 3], tonumber(ARGV[a + 4]))
-  if answered then
-    redis.call('SREM', c.flying, token)
-    free_slot(h, token)
-  end
+  add(by_crawl, tonumber(ARGV[a]), token)
+  add(by_host, h, token)
+end
+
+if answered then
+  for i, tokens in pairs(by_crawl) do redis.call('SREM', crawl(i).flying, unpack(tokens)) end
+  for h, tokens in pairs(by_host) do free_slots(h, tokens) end
 end
 
 settle_hosts()

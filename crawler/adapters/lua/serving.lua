@@ -30,23 +30,20 @@ local function lease(p, member, score, fresh)
   local attempts, losses, hops, moved = past_of(c, member)
   token = token + 1
   local t = whole(token)
-  local l = {
-    lane = lane, score = score, fresh = fresh, attempts = attempts, losses = losses, hops = hops,
-    claimed = claimed_text, host = h.name, member = member, moved = moved, kind = member:sub(1, 1),
-  }
   c.batch = c.batch or {leases = {}, data = {}, flying = {}}
   h.batch = h.batch or {}
   local leases, data, flying, here = c.batch.leases, c.batch.data, c.batch.flying, h.batch
   local n = #flying
   leases[2 * n + 1], leases[2 * n + 2] = deadline_text, t
-  data[2 * n + 1], data[2 * n + 2] = t, pack(l)
+  data[2 * n + 1] = t
+  data[2 * n + 2] = packed(lane, score, fresh, attempts, losses, hops, claimed_text, h.name, member, moved)
   flying[n + 1] = t
   n = #here
   here[n + 1], here[n + 2] = deadline_text, t
   c.slots, h.in_flight, h.taken, count = c.slots - 1, h.in_flight + 1, (h.taken or 0) + 1, count - 1
   p.taken = p.taken + 1
-  rows[#rows + 1] = p.number .. '\n' .. t .. '\n' .. p.gap .. '\n' .. attempts .. '\n' .. losses .. '\n' .. hops ..
-    '\n' .. target(l)
+  rows[#rows + 1] = p.number_text .. '\n' .. t .. '\n' .. p.gap_text .. '\n' .. attempts .. '\n' .. losses .. '\n' ..
+    hops .. '\n' .. (moved == '' and member or member:sub(1, 1) .. moved)
   return t
 end
 
@@ -102,6 +99,7 @@ end
 local function serve(p, n)
   local c, h = p.crawl, p.host
   p.gap = math.max(c.delay, least_gap(h))
+  p.number_text, p.gap_text = whole(p.number), whole(p.gap)  -- once, not for each lease
   if c.respects_robots and h.robots_until <= now then return take_turn(p, lease_robots(p)) end
   n = math.min(n, c.slots, share(p), p.gap > 0 and 1 or n)
   local t

@@ -1,0 +1,49 @@
+"""When a page counts as an empty shell: thresholds people may set."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from crawler.domain.reasons import Reason
+
+ENOUGH_TAGS = 10
+"""Content tags are not counted further than this: no rule asks for more."""
+ENOUGH_TEXT = 0.1
+"""Of a page whose share of text is greater, the markup is measured in bytes: no rule asks for more text."""
+
+# A browser would get the same answer, or must not ask at all.
+NEVER_STATUSES = frozenset({404, 410, 429, 503})
+NEVER_REASONS = frozenset(
+    {
+        Reason.ROBOTS,
+        Reason.ROBOTS_UNREACHABLE,
+        Reason.EGRESS,
+        Reason.NOT_FOUND,
+        Reason.RATE_LIMITED,
+        Reason.HOST_BLOCKED,
+    }
+)
+
+
+class RenderRule(BaseModel):
+    """The thresholds: seed 004's, unless somebody sets others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min_text_chars: int = Field(200, ge=0, description="Less text than this is a shell (signal 1)")
+    min_content_tags: int = Field(3, ge=0, le=ENOUGH_TAGS, description="Fewer, with a bundle script, too (signal 2)")
+    min_text_ratio: float = Field(0.05, ge=0, le=ENOUGH_TEXT, description="Text over markup below this, too (signal 3)")
+    statuses: frozenset[int] = Field(frozenset({403}), description="Answers a browser may get past (signal 4)")
+    failures: frozenset[Reason] = Field(
+        frozenset({Reason.TIMEOUT, Reason.CONNECT, Reason.CONTENT_TYPE}), description="Failures likewise (signal 4)"
+    )
+    compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
+    agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
+    same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
+
+    @model_validator(mode="after")
+    def _never_asks_in_vain(self) -> Self:
+        vain = [*map(str, sorted(self.statuses & NEVER_STATUSES)), *sorted(self.failures & NEVER_REASONS)]
+        if vain:
+            raise ValueError(f"a browser is never tried after {', '.join(vain)}")
+        return self
