@@ -13,8 +13,12 @@ from celery import Celery
 from redis import Redis
 from sqlalchemy import Engine
 
+from crawler.adapters.answer_memory import AnswerMemory
 from crawler.adapters.batch_writer import BatchWriter
+from crawler.adapters.browser_fetcher import BrowserFetcher
+from crawler.adapters.browser_options import BrowserOptions, Wear
 from crawler.adapters.celery_queue import CeleryQueue, make_celery
+from crawler.adapters.chromium import find_chromium, why_missing
 from crawler.adapters.crawl_facts import CrawlFactsReader
 from crawler.adapters.curl_fetcher import CurlFetcher
 from crawler.adapters.database import connect
@@ -22,23 +26,37 @@ from crawler.adapters.event_stream import EventStream
 from crawler.adapters.explain_reader import ExplainReader
 from crawler.adapters.host_reader import HostReader
 from crawler.adapters.host_store import HostStore
+from crawler.adapters.lane_fetcher import LaneFetcher
+from crawler.adapters.lane_watch import LaneWatch
 from crawler.adapters.ledger import Ledger
+from crawler.adapters.light_pages import LightPages
+from crawler.adapters.metrics_reader import MetricsReader
+from crawler.adapters.page_content import PageContent
 from crawler.adapters.page_export import PageExport
+from crawler.adapters.page_reader import PageReader
 from crawler.adapters.politeness_audit import PolitenessAudit
 from crawler.adapters.reason_counts import ReasonCounts
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.adapters.report_builder import ReportBuilder
+from crawler.adapters.report_reader import ReportReader
 from crawler.adapters.retention import Pruner, Retention
+from crawler.adapters.runtime_settings import RuntimeSettingsStore
 from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
+from crawler.adapters.url_reader import UrlReader
 from crawler.config import Settings
 from crawler.domain.egress import EgressRule
+from crawler.domain.ports import Fetcher
 from crawler.embedded import EmbeddedServers, prepare_data_dir
 from crawler.errors import SettingsError
+from crawler.handlers.answer_once import AnswerOnce
+from crawler.handlers.compare_versions import CompareVersions
 from crawler.handlers.control_crawl import ControlCrawl
 from crawler.handlers.control_host import ControlHost
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.describe_hosts import DescribeHosts
+from crawler.handlers.describe_progress import DescribeProgress
 from crawler.handlers.diff_crawl import DiffCrawl
 from crawler.handlers.explain_url import ExplainUrl
 from crawler.handlers.finish_crawl import FinishCrawl
@@ -46,8 +64,12 @@ from crawler.handlers.follow_links import FollowLinks
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.lower_depths import LowerDepths
+from crawler.handlers.manage_projects import ManageProjects
 from crawler.handlers.open_frontier import OpenFrontier
+from crawler.handlers.preview_scope import PreviewScope
 from crawler.handlers.reconcile import Reconcile
+from crawler.handlers.render_where_needed import RenderWhereNeeded
+from crawler.handlers.report_crawl import ReportCrawl
 from crawler.handlers.retry_failed import RetryFailed
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import Failpoint, SettleBatch
@@ -172,6 +194,36 @@ class App:
             ca_bundle=settings.ca_bundle,
         )
 
+    @cached_property
+    def browser(self) -> BrowserFetcher:
+        """Made where pages are rendered, after the fork; a Chromium starts with the first page."""
+        settings = self.settings
+        chromium = find_chromium(settings.chromium)
+        if chromium is None:
+            raise SettingsError(why_missing(settings.chromium))
+        return BrowserFetcher(
+            BrowserOptions(
+                chromium=chromium,
+                user_agent=settings.user_agent,
+                egress=self.egress,
+                data_dir=self.data_dir,
+                timeout_seconds=min(settings.render_timeout_seconds, settings.lease_seconds / 2),
+                max_body_bytes=settings.max_body_bytes,
+                tabs=settings.render_tabs,
+                wear=Wear(
+                    pages=settings.render_pages,
+                    seconds=settings.render_minutes * 60,
+                    memory_bytes=settings.render_memory_mb * 1024**2,
+                ),
+                proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
+                ca_bundle=settings.ca_bundle,
+            )
+        )
+
+    @cached_property
+    def lanes(self) -> LaneWatch:
+        return LaneWatch(self.redis)
+
     # -- handlers ---------------------------------------------------------------------------
 
     @cached_property
@@ -208,20 +260,10 @@ class App:
         )
 
     @cached_property
-    def launch_requests(self) -> LaunchRequests:
-        return LaunchRequests(
-            frontier=self.frontier,
-            fetcher=self.fetcher,
-            writer=self.writer,
-            contexts=self.contexts,
-            care=self.care,
-            clock=self.clock,
-        )
-
-    @cached_property
     def take_answer(self) -> TakeAnswer:
         return TakeAnswer(
             care=self.care,
+            render=self.render_where_needed,
             clock=self.clock,
             record_move=self.facts.record_move,
             record_shopify=self.facts.record_shopify,
@@ -230,17 +272,38 @@ class App:
         )
 
     @cached_property
+    def render_where_needed(self) -> RenderWhereNeeded:
+        return RenderWhereNeeded(self.frontier, self.lanes, LightPages(self.redis), self.facts.record_rendering)
+
+    @cached_property
     def work_shift(self) -> WorkShift:
+        return self._shift(self.fetcher)
+
+    @cached_property
+    def browser_shift(self) -> WorkShift:
+        """The same shift with another fetcher, and no more pages at once than there are tabs."""
+        return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self.settings.render_tabs)
+
+    def _shift(self, fetcher: Fetcher, **limits: int) -> WorkShift:
         return WorkShift(
             frontier=self.frontier,
-            fetcher=self.fetcher,
+            fetcher=fetcher,
             writer=self.writer,
-            launch=self.launch_requests,
+            launch=LaunchRequests(
+                frontier=self.frontier,
+                fetcher=fetcher,
+                writer=self.writer,
+                contexts=self.contexts,
+                care=self.care,
+                render=self.render_where_needed,
+                clock=self.clock,
+            ),
             take=self.take_answer,
             settle=self.settle,
             hints=self.hints,
             shift_seconds=self.settings.shift_seconds,
             lease_seconds=self.settings.lease_seconds,
+            **limits,
         )
 
     @cached_property
@@ -261,7 +324,7 @@ class App:
 
     @cached_property
     def control_host(self) -> ControlHost:
-        return ControlHost(self.frontier, self.hosts, self.hints)
+        return ControlHost(self.frontier, self.hosts, self.hints, self.clock)
 
     @cached_property
     def describe_hosts(self) -> DescribeHosts:
@@ -271,6 +334,10 @@ class App:
     def explain_url(self) -> ExplainUrl:
         reader = ExplainReader(self.engine)
         return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.settings.user_agent)
+
+    @cached_property
+    def report_crawl(self) -> ReportCrawl:
+        return ReportCrawl(self.store, ReportBuilder(self.engine), ReportReader(self.engine))
 
     @cached_property
     def reconcile(self) -> Reconcile:
@@ -283,11 +350,55 @@ class App:
             seed_crawl=self.seed_crawl,
             open_frontier=self.open_frontier,
             finish_crawl=self.finish_crawl,
+            lanes=self.lanes,
+            record_rendering=self.facts.record_rendering,
             tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
             prune=self.pruner.requests,
             hints=self.hints,
             clock=self.clock,
         )
+
+    # -- for those who read and steer over HTTP ----------------------------------------------
+
+    @cached_property
+    def pages(self) -> PageReader:
+        return PageReader(self.engine)
+
+    @cached_property
+    def urls(self) -> UrlReader:
+        return UrlReader(self.engine)
+
+    @cached_property
+    def page_content(self) -> PageContent:
+        return PageContent(self.engine)
+
+    @cached_property
+    def compare_versions(self) -> CompareVersions:
+        return CompareVersions(self.page_content)
+
+    @cached_property
+    def manage_projects(self) -> ManageProjects:
+        return ManageProjects(self.store, self.control_crawl.cancel, self.clock, self.settings.max_pages_ceiling)
+
+    @cached_property
+    def preview_scope(self) -> PreviewScope:
+        return PreviewScope(self.store)
+
+    @cached_property
+    def describe_progress(self) -> DescribeProgress:
+        return DescribeProgress(self.store, self.frontier, self.events)
+
+    @cached_property
+    def answer_once(self) -> AnswerOnce:
+        return AnswerOnce(AnswerMemory(self.engine))
+
+    @cached_property
+    def runtime_settings(self) -> RuntimeSettingsStore:
+        return RuntimeSettingsStore(self.engine)
+
+    @cached_property
+    def metrics(self) -> MetricsReader:
+        return MetricsReader(self.engine, self.frontier, self.lanes, self.celery)
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

@@ -41,6 +41,10 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(None, description="Key the CLI shows; unset reads the data directory")
     api_host: str = Field("127.0.0.1", description="Address `crawler up` binds")
     api_port: int = Field(8800, ge=0, le=65535, description="Port `crawler up` binds")
+    no_auth: bool = Field(default=False, description="Ask for no key; only this machine is served then")
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Comma-separated origins (https://my.site) whose pages may use the service"
+    )
     flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower, on loopback")
     flower_basic_auth: SecretStr | None = Field(None, description="user:password, required off loopback")
 
@@ -84,12 +88,19 @@ class Settings(BaseSettings):
 
     # the browser
     chromium: Path | None = Field(None, description="Chromium to render with; unset looks on the PATH")
+    render_tabs: int = Field(4, ge=1, le=16, description="Pages rendered at once")
+    render_timeout_seconds: float = Field(
+        30, gt=0, le=600, description="Deadline of one rendered page; at most half a lease"
+    )
+    render_pages: int = Field(100, ge=1, description="Pages after which a fresh browser is started")
+    render_minutes: float = Field(15, gt=0, description="Minutes likewise")
+    render_memory_mb: int = Field(2048, ge=256, description="Memory of a browser likewise")
 
     failpoint: str = Field("", description="For tests: where to die, as kill -9 would")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level logged")
     log_json: bool = Field(default=False, description="Logs as JSON lines instead of text")
 
-    @field_validator("egress_allow", mode="before")
+    @field_validator("egress_allow", "cors_origins", mode="before")
     @classmethod
     def _split_commas(cls, value: object) -> object:
         return tuple(p.strip() for p in value.split(",") if p.strip()) if isinstance(value, str) else value
@@ -101,6 +112,13 @@ class Settings(BaseSettings):
             EgressRule.parse(value)
         except SettingsError as exc:
             raise ValueError(exc.message) from exc
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _is_origin(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch(r"https?://[^/\s*]+", origin) for origin in value):
+            raise ValueError("must look like https://my.site,https://other.site:8443")
         return value
 
     @field_validator("data_dir", "ca_bundle", "chromium")
@@ -206,8 +224,16 @@ def load_settings(**overrides: object) -> Settings:
         raise SettingsError(_sentence(exc)) from exc
 
 
+_IN_PLAIN_WORDS = {
+    "int_parsing": "it must be a whole number",
+    "float_parsing": "it must be a number",
+    "bool_parsing": "it must be true or false",
+}
+
+
 def _sentence(exc: ValidationError) -> str:
     first = exc.errors()[0]
     name = PREFIX + str(first["loc"][0]).upper() if first["loc"] else "The settings"
-    problem = first["msg"].removeprefix("Value error, ")
+    said = first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+    problem = _IN_PLAIN_WORDS.get(first["type"], said)
     return f"{name} is not valid: {problem}." if first["loc"] else f"{problem}."

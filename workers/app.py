@@ -7,7 +7,13 @@ from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutting_down
+from celery.signals import (
+    setup_logging,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_shutting_down,
+)
 
 from crawler.adapters.celery_queue import make_celery
 from crawler.adapters.redis_connection import check_redis, connect_redis
@@ -15,12 +21,14 @@ from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import RedisUnavailable
 from crawler.telemetry import configure_logs
+from workers.lane_pulse import lane_pulse
 from workers.pulse import Pulse
 
 settings, _embedded = with_servers(load_settings())
 app: Celery = make_celery(settings)
 app.set_current()
 app.steps["consumer"].add(Pulse)
+app.steps["consumer"].add(lane_pulse(settings))
 
 # Shared with the pool's children, which hear of a shutdown in no other way.
 _stopping = multiprocessing.Event()
@@ -55,6 +63,13 @@ def _start(**_: Any) -> None:
             # One that is away may come back; one that forgets, or whose clock is not ours, must not be worked with.
             if exc.details.get("unfit"):
                 raise SystemExit(exc.message) from exc
+
+
+@worker_process_shutdown.connect
+def _end(**_: Any) -> None:
+    """A browser must not outlive its worker."""
+    if container.cache_info().currsize and "browser" in container().__dict__:
+        container().browser.close()
 
 
 @worker_shutting_down.connect

@@ -1,8 +1,8 @@
-"""The workers of one crawl: a coordinator and fetchers. `python -m workers.one_crawl FETCHERS`.
+"""The workers of one crawl: coordinator, fetchers, perhaps a renderer. `python -m workers.one_crawl FETCHERS [render]`.
 
-What they import takes a second, more than all else before the first request. So it is imported once, and both are
+What they import takes a second, more than all else before the first request. So it is imported once, and all are
 forked from here; Celery's own command would also import its plugins. This process only waits: it hands signals on, and
-when one of the two ends the other is ended too.
+when one of them ends the others are ended too.
 """
 
 import gc
@@ -24,20 +24,25 @@ PARTS = (
     "celery.worker.consumer",
     "kombu.transport.redis",
 )
-"""What both would import after the fork, by name."""
+"""What all would import after the fork, by name."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
-def main(fetchers: int) -> int:
+def main(fetchers: int, *, render: bool) -> int:
     gc.disable()  # imports leave no garbage, and this way they are a quarter faster
     for part in PARTS:
         import_module(part)
     gc.freeze()  # what is shared with the children stays shared
     gc.enable()
+    renders = render and _can_render()
+    # Without a browser somebody must say so to whoever waits for one.
+    queues = ["coordinator", "notify", *(["render"] if render and not renders else [])]
     children = {
-        _fork(lambda: _work("control", ["coordinator", "notify"], pool_cls="solo")),
+        _fork(lambda: _work("control", queues, pool_cls="solo")),
         _fork(lambda: _work("fetch", ["fetch"], pool_cls="prefork", concurrency=fetchers)),
     }
+    if renders:
+        children.add(_fork(lambda: _work("render", ["render"], pool_cls="prefork", concurrency=1)))
     told: list[int] = []
 
     def hand_on(number: int, _: object = None) -> None:
@@ -56,6 +61,13 @@ def main(fetchers: int) -> int:
             ended_by_itself = True
             hand_on(signal.SIGTERM)
     return int(ended_by_itself)
+
+
+def _can_render() -> bool:
+    from crawler.adapters.browser_fetcher import why_unavailable  # noqa: PLC0415 - see `main`
+    from workers.app import settings  # noqa: PLC0415
+
+    return why_unavailable(settings.chromium) is None
 
 
 def _fork(work: Callable[[], int]) -> int:
@@ -96,4 +108,4 @@ def _work(name: str, queues: list[str], **options: Any) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(int(sys.argv[1]), render="render" in sys.argv[2:]))

@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlType
 from crawler.domain.frontier import Lane
 from workers.app import app, container, is_stopping
@@ -54,7 +56,21 @@ def fetch(self: Any, lane: str) -> None:
     tools = container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
         tools.reconcile()
-    tools.work_shift(Lane(lane), self.request.id, is_stopping)
+    if Lane(lane) is Lane.BROWSER:
+        _render(tools, self.request.id)
+    else:
+        tools.work_shift(Lane.HTTP, self.request.id, is_stopping)
+
+
+def _render(tools: App, shift_id: str) -> None:
+    """A shift in the browser lane, where that is possible; else nobody waits for it any longer."""
+    able = why_unavailable(tools.settings.chromium) is None
+    tools.lanes.announce(Lane.BROWSER, able=able)
+    if not able:
+        tools.reconcile()
+        return
+    tools.browser_shift(Lane.BROWSER, shift_id, is_stopping)
+    tools.lanes.report(Lane.BROWSER, tools.browser.stats._asdict())
 
 
 @app.task(name="crawler.finish_crawl", **_options)
@@ -75,3 +91,9 @@ def reconcile() -> None:
 def diff_crawl(crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
     return str(container().diff_crawl(UUID(crawl_id)).id)
+
+
+@app.task(name="crawler.report_crawl", **_options)
+def report_crawl(crawl_id: str) -> None:
+    """Write down what a finished crawl found wrong with its site, before the next one changes its pages."""
+    container().report_crawl.ensure(UUID(crawl_id))

@@ -20,6 +20,7 @@ from crawler.adapters.binary_copy import CopyInto
 from crawler.adapters.database import Cursor, cursor, transaction
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import (
+    RENDERED,
     Batch,
     CrawlsFull,
     CrawlsOver,
@@ -27,6 +28,7 @@ from crawler.domain.ledger import (
     FindChildren,
     Found,
     Previous,
+    Rendering,
     Request,
     RowRefused,
     StoredPage,
@@ -36,6 +38,7 @@ from crawler.domain.ledger import (
     UrlKey,
     WriteRaced,
 )
+from crawler.domain.url_shapes import ShapeBook
 
 register_uuid()  # type: ignore[no-untyped-call]
 
@@ -67,6 +70,7 @@ class BatchWriter:
                 _write_pages(db, batch, depths, turned)
                 children = find_children(depths)
                 inserted = _insert_found(db, children)
+                _write_renderings(db, batch)
                 _log_requests(db, batch.requests)
                 _count(db, batch, turned, _by_crawl(inserted))
         except psycopg2.errors.UniqueViolation as exc:
@@ -84,12 +88,14 @@ class BatchWriter:
         """What earlier crawls stored of these pages."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             db.execute(_PREVIOUS, (project_id, list(normalized_urls)))
-            return {row[0]: Previous(*row[1:]) for row in db}
+            # The driver's view of bytes is equal to no bytes.
+            return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
 
 _PREVIOUS = """
 SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
-    canonical_url, noindex
+    links_unusable, canonical_url, noindex,
+    crawl_method = 'lightweight' AND reason IS DISTINCT FROM 'render_unavailable'
 FROM crawled_pages WHERE project_id = %s AND normalized_url = ANY(%s) AND content_hash IS NOT NULL
 """
 
@@ -137,7 +143,7 @@ def _ingest_status(state: FetchState) -> str:
     return "ingested" if state is FetchState.DONE else state.value
 
 
-def _key(row: UrlEnd | StoredPage | Unfetched | Unchanged | Found) -> UrlKey:
+def _key(row: UrlEnd | StoredPage | Unfetched | Unchanged | Found | Rendering) -> UrlKey:
     return row.key
 
 
@@ -146,8 +152,8 @@ _COPY_SNAPSHOTS = CopyInto(t.snapshots, ("id", "content_hash", "content", "conte
 _PAGE_COLUMNS = (
     "id", "project_id", "url", "title", "h1", "meta_description", "content_text", "word_count", "links_found", "reason",
     "content_hash", "canonical_url", "noindex", "etag", "last_modified", "language", "crawl_method", "http_status",
-    "byte_length", "version_id", "crawled_at", "links_followed", "normalized_url", "crawl_id", "depth", "status",
-    "first_seen_at", "last_seen_at", "last_changed_at",
+    "byte_length", "version_id", "crawled_at", "links_followed", "links_unusable", "normalized_url", "crawl_id",
+    "depth", "status", "first_seen_at", "last_seen_at", "last_changed_at",
 )  # fmt: skip
 _COPY_PAGES = CopyInto(t.crawled_pages, _PAGE_COLUMNS)
 _PAGES = f"""
@@ -156,7 +162,8 @@ VALUES %s
 ON CONFLICT (project_id, normalized_url) DO UPDATE SET
     url = excluded.url, title = excluded.title, h1 = excluded.h1, meta_description = excluded.meta_description,
     content_text = excluded.content_text, word_count = excluded.word_count, links_found = excluded.links_found,
-    links_followed = excluded.links_followed, reason = excluded.reason, error_message = NULL,
+    links_followed = excluded.links_followed, links_unusable = excluded.links_unusable,
+    reason = excluded.reason, error_message = NULL,
     content_hash = excluded.content_hash,
     canonical_url = excluded.canonical_url, noindex = excluded.noindex, etag = excluded.etag,
     last_modified = excluded.last_modified, language = excluded.language,
@@ -177,19 +184,21 @@ _UNCHANGED = """
 UPDATE crawled_pages p
 SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.depth, status = 'success',
     http_status = CASE WHEN p.status = 'success' THEN p.http_status ELSE 200 END,
-    reason = 'unchanged', error_message = NULL, etag = coalesce(v.etag, p.etag),
+    reason = v.reason, crawl_method = v.crawl_method, error_message = NULL, etag = coalesce(v.etag, p.etag),
     last_modified = coalesce(v.last_modified, p.last_modified)
-FROM json_to_recordset(%s) AS v(id uuid, crawl_id uuid, depth integer, etag text, last_modified text, at timestamptz)
+FROM json_to_recordset(%s) AS v(id uuid, crawl_id uuid, depth integer, etag text, last_modified text, at timestamptz,
+    crawl_method text, reason text)
 WHERE p.id = v.id
 """
-_UNCHANGED_NAMES = ("id", "crawl_id", "depth", "etag", "last_modified", "at")
+_UNCHANGED_NAMES = ("id", "crawl_id", "depth", "etag", "last_modified", "at", "crawl_method", "reason")
 _OUTLINES = """
 UPDATE crawled_pages p
-SET links_found = v.links_found, links_followed = v.links_followed, canonical_url = v.canonical_url, noindex = v.noindex
-FROM (VALUES %s) AS v(id, links_found, links_followed, canonical_url, noindex)
+SET links_found = v.links_found, links_followed = v.links_followed, links_unusable = v.links_unusable,
+    canonical_url = v.canonical_url, noindex = v.noindex
+FROM (VALUES %s) AS v(id, links_found, links_followed, links_unusable, canonical_url, noindex)
 WHERE p.id = v.id
 """
-_OUTLINES_ROW = "(%s::uuid, %s::jsonb, %s::jsonb, %s, %s::boolean)"
+_OUTLINES_ROW = "(%s::uuid, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s::boolean)"
 _UNFETCHED = """
 INSERT INTO crawled_pages (id, project_id, url, status, reason, error_message, http_status, crawled_at,
     normalized_url, crawl_id, depth)
@@ -214,7 +223,7 @@ def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) 
     _insert(db, _PAGES, known, _PAGES_ROW)
     _COPY_VERSIONS.new(db, versions)
     if unchanged:
-        seen = [(u.page_id, u.key.crawl_id, depths[u.key], u.etag, u.last_modified, u.fetched_at) for u in unchanged]
+        seen = [(u.page_id, u.key.crawl_id, depths[u.key], *u[2:7]) for u in unchanged]
         db.execute(_UNCHANGED, (_as_json(_UNCHANGED_NAMES, seen),))
     _insert(db, _OUTLINES, [(u.page_id, *u.outline) for u in unchanged if u.outline], _OUTLINES_ROW)
     _insert(
@@ -222,6 +231,34 @@ def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) 
         _UNFETCHED,
         [(*u[1:], u.key.normalized_url, u.key.crawl_id, depths[u.key]) for u in unfetched],
     )
+
+
+_PICTURES = """
+INSERT INTO screenshots (version_id, image, thumbnail, taken_at)
+SELECT v.* FROM (VALUES %s) AS v(version_id, image, thumbnail, taken_at)
+WHERE EXISTS (SELECT 1 FROM page_versions p WHERE p.id = v.version_id)
+ON CONFLICT DO NOTHING
+"""
+_PICTURES_ROW = "(%s::uuid, %s::bytea, %s::bytea, %s::timestamptz)"
+_RENDERINGS = """
+UPDATE crawl_discovered_urls u SET rendering = coalesce(u.rendering, '{}') || v.rendering
+FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, rendering jsonb)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+"""
+
+
+def _write_renderings(db: Cursor, batch: Batch) -> None:
+    """What there is to say about browsers; of most batches nothing."""
+    _insert(db, _PICTURES, sorted(batch.pictures), _PICTURES_ROW)
+    if batch.renderings:
+        rows = [(*r.key, r.record) for r in sorted(batch.renderings, key=_key)]
+        db.execute(_RENDERINGS, (_as_json(("crawl_id", "normalized_url", "rendering"), rows),))
+    for project_id, findings in sorted(batch.findings.items()):
+        db.execute("SELECT learned -> 'shapes' FROM projects WHERE id = %s FOR NO KEY UPDATE", (project_id,))
+        if known := db.fetchone():
+            book = ShapeBook.from_record(known[0] or {}).learn(findings)
+            learned = orjson.dumps({"shapes": book.as_record()}).decode()
+            db.execute("UPDATE projects SET learned = learned || %s::jsonb WHERE id = %s", (learned, project_id))
 
 
 def _page_row(page: StoredPage, depth: int) -> tuple[Any, ...]:
@@ -314,8 +351,8 @@ def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tupl
     """Count what really happened: rows that turned, rows that were new."""
     states = {e.key: e.state.value for e in batch.ends if e.key in turned}
     ended = Counter((key.crawl_id, state) for key, state in states.items())
-    methods = {p.key: p.crawl_method for p in batch.pages if p.key in turned}
-    rendered = Counter(key.crawl_id for key, method in methods.items() if method == "crawl4ai")
+    methods = {p.key: p.crawl_method for p in batch.pages} | {u.key: u.crawl_method for u in batch.unchanged}
+    rendered = Counter(key.crawl_id for key, method in methods.items() if method == RENDERED and key in turned)
     crawl_ids = sorted({e.key.crawl_id for e in batch.ends} | {crawl_id for crawl_id, _ in inserted})
     rows = []
     for crawl_id in crawl_ids:

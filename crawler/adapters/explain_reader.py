@@ -110,7 +110,8 @@ FROM request_log WHERE host = :host AND at >= :since AND at < :until
 """
 _PAGE = """
 SELECT p.id AS page_id, u.version_id, encode(u.content_hash, 'hex') AS content_hash,
-       coalesce(v.title, p.title) AS title, s.byte_length, coalesce(v.crawl_method, p.crawl_method) AS crawl_method,
+       coalesce(v.title, p.title) AS title, s.byte_length,
+       CASE WHEN p.crawl_id = u.crawl_job_id THEN p.crawl_method ELSE v.crawl_method END AS crawl_method,
        u.reason IS NOT DISTINCT FROM 'unchanged' AS unchanged, p.first_seen_at, v.fetched_at AS last_changed_at
 FROM crawl_discovered_urls u
 JOIN crawl_jobs c ON c.id = u.crawl_job_id

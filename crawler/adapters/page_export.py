@@ -11,6 +11,7 @@ from crawler.adapters.database import transaction
 from crawler.domain.exports import ExportedMarkdown, ExportedPage
 from crawler.domain.extraction import UnparsablePage, extract
 from crawler.domain.markdown import MarkdownPage, to_markdown
+from crawler.domain.pruning import Pruning
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
@@ -35,9 +36,10 @@ class PageExport:
     def markdown(self, crawl_id: UUID) -> Generator[ExportedMarkdown]:
         """Every page the crawl stored whose bytes are still kept, the homepage first, then as the crawl found them."""
         with transaction(self._engine) as connection:
+            pruned = connection.execute(text(_IS_PRUNED), {"crawl": crawl_id}).scalar_one_or_none()
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_SNAPSHOTS), {"crawl": crawl_id}):
-                markdown = _markdown(row)
+                markdown = _markdown(row, Pruning() if pruned else None)
                 if markdown is not None:
                     yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
 
@@ -70,10 +72,10 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
     )
 
 
-def _markdown(row: Row[Any]) -> str | None:
+def _markdown(row: Row[Any], pruning: Pruning | None) -> str | None:
     """None for what no parser should be given; it was refused when it was crawled, too."""
     try:
-        return to_markdown(_body(row), url=row.url, content_type=row.content_type or "")
+        return to_markdown(_body(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
     except UnparsablePage:
         return None
 
@@ -103,6 +105,7 @@ WHERE {_ASKED}
 ORDER BY u.crawl_job_id, u.normalized_url
 """  # noqa: S608 - both parts are constants of this file
 _COUNT = f"SELECT count(*) FROM crawl_discovered_urls u WHERE {_ASKED}"  # noqa: S608
+_IS_PRUNED = "SELECT (config ->> 'prune_markdown')::boolean FROM crawl_jobs WHERE id = :crawl"
 # In the seed's order, breadth first: who reads only the beginning reads the homepage.
 _STORED = """
 FROM crawl_discovered_urls u

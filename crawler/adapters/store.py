@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, update
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
@@ -23,6 +23,11 @@ _CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
+# A list has no homepage that could say whether its pages need a browser; the project's last one has.
+_AS_REMEMBERED = text("""
+UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable'
+FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fetch_only'
+""")
 
 
 def _project(row: Row[Any]) -> Project:
@@ -75,17 +80,24 @@ class Store:
             row = db.execute(select(*_PROJECT_COLUMNS).where(t.projects.c.name == name)).one_or_none()
         return _project(row) if row else None
 
-    def list_projects(self, limit: int = 100, after: UUID | None = None) -> list[Project]:
+    def list_projects(
+        self, limit: int = 100, after: UUID | None = None, only: Sequence[UUID] | None = None
+    ) -> list[Project]:
         query = select(*_PROJECT_COLUMNS).order_by(t.projects.c.id).limit(limit)
+        if only is not None:
+            query = query.where(t.projects.c.id.in_(only))
         if after:
             query = query.where(t.projects.c.id > after)
         with transaction(self.engine) as db:
             return [_project(row) for row in db.execute(query)]
 
     def save_project(self, project: Project) -> Project:
-        with transaction(self.engine) as db:
-            own = {name: value for name, value in _values(project).items() if name != "phase_status"}
-            done = db.execute(update(t.projects).where(t.projects.c.id == project.id).values(own))
+        own = {name: value for name, value in _values(project).items() if name != "phase_status"}
+        try:
+            with transaction(self.engine) as db:
+                done = db.execute(update(t.projects).where(t.projects.c.id == project.id).values(own))
+        except IntegrityError as exc:
+            raise Conflict(f"There is already a project named {project.name!r}.") from exc
         if not done.rowcount:
             raise NotFound(f"There is no project {project.id}.")
         return project
@@ -126,6 +138,7 @@ class Store:
                     return known
                 db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
                 admit(db, urls)
+                db.execute(_AS_REMEMBERED, {"id": crawl.id})
                 _set_phase(db, crawl)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))

@@ -85,7 +85,7 @@ projects = Table(
     _flag("is_active", default=True),
     _flag("flagged_for_review", default=False),
     Column("phase_status", String(20), nullable=False, server_default="pending"),
-    _json("learned"),  # what crawls taught: lane, moved scope, noise mask
+    _json("learned"),  # what crawls taught: rendering, URL shapes
     _now("created_at"),
     _now("updated_at"),
 )
@@ -116,6 +116,7 @@ crawl_jobs = Table(
     _count("rendered"),
     _json("stats"),
     _json("scope"),
+    Column("rendering", JSONB(none_as_null=True)),  # whether its pages need a browser, and by which signal
     Column("change_summary", JSONB),
     Column("compared_to", _UUID),
     Column("retry_of", _UUID),
@@ -171,6 +172,7 @@ crawl_discovered_urls = Table(
     Column("version_id", _UUID),
     Column("document_id", _UUID),
     Column("error_message", Text),
+    Column("rendering", JSONB),  # why this page alone was rendered, or was not
     _when("found_at"),
     _when("fetched_at"),
     _one_of("fetch_state", "queued", "done", "skipped", "failed"),
@@ -193,6 +195,7 @@ crawled_pages = Table(
     Column("word_count", Integer),
     _json("links_found", "[]"),
     Column("links_followed", JSONB),  # those that nofollow left; null when that is all of them
+    Column("links_unusable", JSONB),  # those that are no web addresses: what is written, the reason, the rule
     _now("crawled_at"),
     Column("status", String(20), nullable=False, server_default="success"),
     Column("reason", String(24)),
@@ -214,6 +217,16 @@ crawled_pages = Table(
     _when("last_changed_at"),
     UniqueConstraint("project_id", "normalized_url", name="uq_crawled_pages_url"),
     _one_of("status", "success", "failed", "skipped"),
+    # For lists of pages. None holds a column that an unchanged page's update touches: that must stay off the indexes.
+    Index(
+        "ix_crawled_pages_ended_badly",
+        "project_id",
+        "status",
+        "normalized_url",
+        postgresql_where=text("status <> 'success'"),
+    ),
+    Index("ix_crawled_pages_changed", "project_id", "last_changed_at"),
+    Index("ix_crawled_pages_title", text("to_tsvector('simple', title)"), postgresql_using="gin"),
     # Each crawl updates the row; its large columns stand elsewhere.
     postgresql_with={"fillfactor": "75"},
 )
@@ -246,6 +259,35 @@ snapshots = Table(
     Column("content_type", Text),
     Column("byte_length", Integer, nullable=False),
     _now("fetched_at"),
+)
+
+# What is wrong with the site by what the crawl saw, kept when it ends: later crawls change the pages' rows.
+crawl_reports = Table(
+    "crawl_reports",
+    metadata,
+    Column("crawl_id", _UUID, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("compared_to", _UUID),
+    _json("limits"),
+    _json("counts"),
+    _json("notes"),
+    _now("built_at"),
+)
+
+crawl_findings = Table(
+    "crawl_findings",
+    metadata,
+    Column("crawl_id", _UUID, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", String(24), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("normalized_url", _KEY, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("problem", String(24), nullable=False),
+    Column("text", Text),
+    Column("value", BigInteger),
+    _json("related", "[]"),
+    _count("related_count"),
+    Column("is_new", Boolean),
+    Index("ix_crawl_findings_new", "crawl_id", "kind", "position", postgresql_where=text("is_new")),
 )
 
 screenshots = Table(
@@ -474,6 +516,18 @@ idempotency_keys = Table(
     Column("key", String(200), primary_key=True),
     Column("crawl_id", _UUID, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), nullable=False),
     _now("created_at"),
+)
+
+# What the HTTP service answered to a request with an Idempotency-Key, so that a repeat gets the same; kept for a day.
+http_answers = Table(
+    "http_answers",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),  # of caller, path and Idempotency-Key: a digest
+    Column("request", LargeBinary, nullable=False),  # digest of the body
+    Column("status", SmallInteger),
+    Column("answer", JSONB),
+    _now("claimed_at"),
+    Index("ix_http_answers_claimed", "claimed_at"),
 )
 
 settings = Table(

@@ -1,8 +1,9 @@
 """A crawl and what it has learned about itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from crawler.domain.crawls import CrawlJob
+from crawler.domain.url_shapes import ShapeBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,5 @@ class CrawlFacts:
     headers: tuple[tuple[str, str], ...] = ()
     headers_for: str = ""
     """The project's own site: its headers go to this origin alone, wherever a crawl begins."""
+    shapes: ShapeBook = field(default_factory=ShapeBook)
+    """What comparisons have taught about the project's kinds of pages."""

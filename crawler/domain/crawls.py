@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import compile_pattern
 from crawler.domain.reasons import Reason
+from crawler.domain.render_rule import RenderRule
 from crawler.errors import InvalidTransition
 
 MAX_PATTERNS = 50
@@ -97,9 +98,12 @@ class CrawlConfig(BaseModel):
     use_sitemaps: bool = True
     max_duration_seconds: int = Field(86_400, gt=0, le=31 * 86_400)
     render: RenderMode = RenderMode.AUTO
+    render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")
+    screenshots: bool = Field(default=False, description="A picture of each new version; renders every page")
     content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
     max_links_per_page: int | None = Field(None, gt=0)
+    prune_markdown: bool = Field(default=False, description="Leave out of markdown what looks like no content")
     ingest: bool = False
     refresh: bool = False
 
@@ -144,6 +148,8 @@ class CrawlJob(BaseModel):
     pages_skipped: int = 0
     lightweight: int = 0
     rendered: int = 0
+    rendering: dict[str, Any] | None = None
+    """Whether its pages need a browser, and by which signal of the homepage; None before that is known."""
     stats: dict[str, Any] = Field(default_factory=dict)
     change_summary: dict[str, Any] | None = None
     compared_to: UUID | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -72,6 +72,7 @@ class LedgerUrl(NamedTuple):
     error_message: str | None
     found_at: datetime | None
     fetched_at: datetime | None
+    rendering: dict[str, Any] | None = None
 
 
 class Lead(NamedTuple):
@@ -188,6 +189,8 @@ class Explanation(_Value):
     attempts: tuple[Attempt, ...] = ()
     """Those the log of requests still knows."""
     stored: StoredPage | None = None
+    rendering: str | None = None
+    """Whether a browser was used for it, and why."""
 
 
 def ruling(row: LedgerUrl, verdict: Admission | Refusal) -> Ruling:

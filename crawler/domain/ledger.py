@@ -5,12 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.crawls import FetchState
 from crawler.domain.reasons import Reason
+from crawler.domain.url_shapes import Findings
 from crawler.errors import Conflict, Invalid
+
+LIGHT, RENDERED = "lightweight", "crawl4ai"
+"""How a page was fetched: `crawl_method`."""
 
 
 class Source(StrEnum):
@@ -72,6 +76,7 @@ class StoredPage(NamedTuple):
     fetched_at: datetime
     links_followed: str | None = None
     """Those that nofollow left; None when that is all of them."""
+    links_unusable: str | None = None
 
 
 class Version(NamedTuple):
@@ -98,11 +103,28 @@ class Snapshot(NamedTuple):
     fetched_at: datetime
 
 
+class Picture(NamedTuple):
+    """A screenshot of a version; both images are PNG."""
+
+    version_id: UUID
+    image: bytes
+    thumbnail: bytes
+    taken_at: datetime
+
+
+class Rendering(NamedTuple):
+    """Why one page alone was rendered or not, and what a comparison of both ways said."""
+
+    key: UrlKey
+    record: dict[str, Any]
+
+
 class Outline(NamedTuple):
     """What a page says beside its content, and may change without it."""
 
     links_found: str
     links_followed: str | None
+    links_unusable: str | None
     canonical_url: str | None
     noindex: bool
 
@@ -115,6 +137,8 @@ class Unchanged(NamedTuple):
     etag: str | None
     last_modified: str | None
     fetched_at: datetime
+    crawl_method: str = LIGHT
+    reason: Reason = Reason.UNCHANGED
     outline: Outline | None = None
     """None when it is as it was, or came without its body."""
 
@@ -171,8 +195,12 @@ class Previous(NamedTuple):
     content_hash: bytes | None
     version_id: UUID | None
     links_followed: list[str]
+    links_unusable: list[list[str]] | None
+    """Of each what is written, the reason and the rule."""
     canonical_url: str | None
     noindex: bool
+    is_conditional: bool
+    """Whether "not modified" says anything: not of a page that a browser made, or should have made."""
 
 
 class LedgerRow(NamedTuple):
@@ -213,6 +241,10 @@ class Batch:
     unchanged: list[Unchanged] = field(default_factory=list)
     unfetched: list[Unfetched] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    renderings: list[Rendering] = field(default_factory=list)
+    findings: dict[UUID, Findings] = field(default_factory=dict)
+    """By project: what comparisons taught about its URL shapes."""
 
 
 Depths = dict[UrlKey, int]

@@ -8,24 +8,14 @@ import re
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from crawler.domain.crawls import RenderMode
-from crawler.domain.page_measure import ENOUGH_TAGS, ENOUGH_TEXT, Measure
+from crawler.domain.crawls import CrawlConfig, CrawlJob, RenderMode
+from crawler.domain.frontier import Lane
+from crawler.domain.page_measure import Measure
 from crawler.domain.reasons import Reason
+from crawler.domain.render_rule import NEVER_REASONS, NEVER_STATUSES, RenderRule
 
-# A browser would get the same answer, or must not ask at all.
-_NEVER_STATUSES = frozenset({404, 410, 429, 503})
-_NEVER_REASONS = frozenset(
-    {
-        Reason.ROBOTS,
-        Reason.ROBOTS_UNREACHABLE,
-        Reason.EGRESS,
-        Reason.NOT_FOUND,
-        Reason.RATE_LIMITED,
-        Reason.HOST_BLOCKED,
-    }
-)
+UNAVAILABLE = "unavailable"
+"""In a crawl's record: it had to do without a browser."""
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
 
@@ -38,30 +28,6 @@ class Signal(StrEnum):
     ASKED = "asked"
     SITE = "site"
     SHAPE = "shape"
-
-
-class RenderRule(BaseModel):
-    """The thresholds: seed 004's, unless somebody sets others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    min_text_chars: int = Field(200, ge=0, description="Less text than this is a shell (signal 1)")
-    min_content_tags: int = Field(3, ge=0, le=ENOUGH_TAGS, description="Fewer, with a bundle script, too (signal 2)")
-    min_text_ratio: float = Field(0.05, ge=0, le=ENOUGH_TEXT, description="Text over markup below this, too (signal 3)")
-    statuses: frozenset[int] = Field(frozenset({403}), description="Answers a browser may get past (signal 4)")
-    failures: frozenset[Reason] = Field(
-        frozenset({Reason.TIMEOUT, Reason.CONNECT, Reason.CONTENT_TYPE}), description="Failures likewise (signal 4)"
-    )
-    compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
-    agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
-    same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
-
-    @model_validator(mode="after")
-    def _never_asks_in_vain(self) -> Self:
-        vain = [*map(str, sorted(self.statuses & _NEVER_STATUSES)), *sorted(self.failures & _NEVER_REASONS)]
-        if vain:
-            raise ValueError(f"a browser is never tried after {', '.join(vain)}")
-        return self
 
 
 class Decision(NamedTuple):
@@ -103,18 +69,35 @@ def decide_page(measure: Measure, rule: RenderRule) -> Decision:
 
 def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
     """Signal 4, of a homepage for which the light fetch has given up. An answer that says no outweighs its body."""
-    if reason in _NEVER_REASONS or status in _NEVER_STATUSES:
+    if reason in NEVER_REASONS or status in NEVER_STATUSES:
         return LIGHT
     if status >= 400:
         return Decision(render=True, signal=Signal.FETCH_FAILED, measured=status) if status in rule.statuses else LIGHT
     return Decision(render=True, signal=Signal.FETCH_FAILED, measured=str(reason)) if reason in rule.failures else LIGHT
 
 
-def decide_mode(mode: RenderMode) -> Decision | None:
-    """What was asked for; None when that is left to the pages."""
-    if mode is RenderMode.AUTO:
-        return None
-    return Decision(render=mode is RenderMode.ALWAYS, signal=Signal.ASKED, measured=mode.value)
+def decide_mode(config: CrawlConfig) -> Decision | None:
+    """What was asked for; None when that is left to the pages. Only a browser can take a picture."""
+    if config.render is not RenderMode.AUTO:
+        return Decision(render=config.render is RenderMode.ALWAYS, signal=Signal.ASKED, measured=config.render.value)
+    return Decision(render=True, signal=Signal.ASKED, measured="screenshots") if config.screenshots else None
+
+
+def decide_crawl(crawl: CrawlJob) -> Decision | None:
+    """For the whole crawl: what was asked for, else what its homepage said; None before that."""
+    asked = decide_mode(crawl.config)
+    return asked or (Decision.from_record(crawl.rendering) if crawl.rendering and "render" in crawl.rendering else None)
+
+
+def lacks_browser(crawl: CrawlJob) -> bool:
+    """Whether nobody was there to render its pages: from then on they are stored as the server sends them."""
+    return bool(crawl.rendering and crawl.rendering.get(UNAVAILABLE))
+
+
+def lane_of(crawl: CrawlJob) -> Lane:
+    """Where its pages wait."""
+    decision = decide_crawl(crawl)
+    return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
 
 
 def plain_text(markdown: str) -> str:
@@ -146,7 +129,7 @@ def _words(decision: Decision) -> str:
         case Signal.FETCH_FAILED:
             return f"the light fetch failed ({measured})"
         case Signal.ASKED:
-            return f"render is set to {measured}"
+            return "screenshots are asked for" if measured == "screenshots" else f"render is set to {measured}"
         case Signal.SITE:
             return "the site's homepage needs a browser"
         case Signal.SHAPE:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
-from crawler.domain.crawls import RenderMode
-from crawler.domain.rendering import LIGHT, Decision, RenderRule, Signal, decide_mode
+from crawler.domain.render_rule import RenderRule
+from crawler.domain.rendering import Decision, Signal
 from crawler.domain.urls import Url, digest
 
 MAX_SHAPES = 300
@@ -113,13 +113,8 @@ def finding(shape: str, comparison: Comparison) -> Findings:
     return {shape: Learned(1, 0) if comparison.agrees else Learned(0, 1)}
 
 
-def plan_visit(mode: RenderMode, site: Decision, url: Url, normalized: str, book: ShapeBook, rule: RenderRule) -> Visit:
-    """Before the fetch. `site` is the homepage's decision; what a light answer shows, `decide_page` is asked after."""
-    asked = decide_mode(mode)
-    if asked is not None:
-        return Visit(asked.render, compare=False, why=asked)
-    if not site.render:
-        return Visit(render=False, compare=False, why=LIGHT)
+def plan_visit(site: Decision, url: Url, normalized: str, book: ShapeBook, rule: RenderRule) -> Visit:
+    """Of a page on a site that needs a browser. `site` is the homepage's decision."""
     shape = url_shape(url)
     compare = is_sampled(normalized, rule.compare_one_in)
     if book.is_light(shape, rule):

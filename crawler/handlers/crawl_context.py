@@ -6,7 +6,10 @@ from uuid import UUID
 
 from crawler.domain.crawl_facts import CrawlFacts
 from crawler.domain.crawls import CrawlJob, CrawlType
+from crawler.domain.frontier import Lane
+from crawler.domain.rendering import Decision, decide_crawl, lacks_browser, lane_of
 from crawler.domain.scope import Scope
+from crawler.domain.url_shapes import Findings
 from crawler.domain.urls import QueryRule, Url, normalize, parse
 
 MAX_CONTEXTS = 2000
@@ -59,6 +62,26 @@ class CrawlContext:
             return ()
         target, home = parse(url), parse(self.facts.headers_for)
         return self.facts.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
+
+    @property
+    def site(self) -> Decision | None:
+        """Whether its pages need a browser, once that is known."""
+        return decide_crawl(self.facts.crawl)
+
+    @property
+    def lacks_browser(self) -> bool:
+        return lacks_browser(self.facts.crawl)
+
+    @property
+    def lane(self) -> Lane:
+        return lane_of(self.facts.crawl)
+
+    def decide(self, crawl: CrawlJob) -> None:
+        """The crawl's row says now how its pages are fetched."""
+        self.facts = replace(self.facts, crawl=crawl)
+
+    def learn(self, findings: Findings) -> None:
+        self.facts = replace(self.facts, shapes=self.facts.shapes.learn(findings))
 
     def choose_shopify(self) -> None:
         self.facts = replace(self.facts, shopify=True)

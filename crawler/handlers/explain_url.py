@@ -32,6 +32,7 @@ from crawler.domain.frontier import CrawlStats, HostState, HostWait, Place, Wait
 from crawler.domain.hosts import HostRecord
 from crawler.domain.ledger import Source
 from crawler.domain.reasons import Reason
+from crawler.domain.render_words import rendering_words
 from crawler.domain.robots import Robots
 from crawler.domain.scope import Scope
 from crawler.domain.urls import QueryRule, Unusable, Url, UrlRefused, normalize, parse, read, shortened
@@ -135,6 +136,7 @@ class ExplainUrl:
             )
         url = parse(row.url)
         queued, done = row.fetch_state == FetchState.QUEUED, row.fetch_state == FetchState.DONE
+        stored = self._reader.find_page(crawl.id, row.normalized_url) if done else None
         asked = self._reader.attempts(crawl.id, url.host, row.normalized_url)
         ours = [attempt for spelling, attempt in asked if _is(spelling, row.normalized_url, scope.rule)]
         return _described(
@@ -145,7 +147,7 @@ class ExplainUrl:
             attempts=with_meanings(ours, row),
             waited=self._waited(crawl, row, url, ours),
             waits=self._waits(crawl, row, url) if queued else None,
-            stored=self._reader.find_page(crawl.id, row.normalized_url) if done else None,
+            stored=stored,
         )
 
     def _robots_line(self, crawl: CrawlJob, url: Url) -> str | None:
@@ -239,6 +241,7 @@ def _described(
         attempt_count=max(row.attempts, len(attempts)),
         attempts=attempts,
         stored=stored,
+        rendering=rendering_words(row, crawl, stored),
     )
 
 

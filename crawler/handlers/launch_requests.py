@@ -5,15 +5,17 @@ from uuid import UUID
 
 from crawler.domain.clock import Clock
 from crawler.domain.fetching import FetchRequest
-from crawler.domain.frontier import End, Kind, Lease
+from crawler.domain.frontier import End, Kind, Lane, Lease
 from crawler.domain.ledger import UrlKey
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier
 from crawler.domain.reasons import FAILED
+from crawler.domain.rendered_page import RenderRequest
 from crawler.domain.urls import parse
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.held_leases import HeldLeases
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import sitemap_request
+from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.settle_page import Settled, settle_refused
 from crawler.handlers.ticket import Ticket
 
@@ -29,6 +31,7 @@ class LaunchRequests:
         writer: BatchWriter,
         contexts: CrawlContexts,
         care: HostCare,
+        render: RenderWhereNeeded,
         clock: Clock,
     ) -> None:
         self._frontier = frontier
@@ -36,16 +39,17 @@ class LaunchRequests:
         self._writer = writer
         self._contexts = contexts
         self._care = care
+        self._render = render
         self._clock = clock
 
     def __call__(
-        self, leases: Sequence[Lease], held: HeldLeases, *, claimed_at: float, start_by: float
+        self, leases: Sequence[Lease], held: HeldLeases, lane: Lane, *, claimed_at: float, start_by: float
     ) -> tuple[int, list[Settled]]:
         """How many requests were launched, and what was refused. What cannot be judged goes back."""
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
         for ticket in self._with_previous(tickets):
-            request = self._request(ticket, held)
+            request = self._request(ticket, held, lane)
             if isinstance(request, Settled):
                 refused.append(request)
             elif request is not None:
@@ -80,7 +84,7 @@ class LaunchRequests:
             t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
         ]
 
-    def _request(self, ticket: Ticket, held: HeldLeases) -> FetchRequest | Settled | None:
+    def _request(self, ticket: Ticket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
         lease, opened = ticket.lease, ticket.context.facts.opened
         if lease.kind is Kind.ROBOTS:
             url = self._care.robots_url(lease)
@@ -100,17 +104,28 @@ class LaunchRequests:
             return settled
         if lease.kind is Kind.SITEMAP:
             return sitemap_request(lease.url, opened, ticket)
-        return _page_request(ticket)
+        return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
 
 
 def _page_request(ticket: Ticket) -> FetchRequest:
-    lease, context, previous = ticket.lease, ticket.context, ticket.previous
+    lease, context = ticket.lease, ticket.context
+    config, opened, headers = context.crawl.config, context.facts.opened, context.headers_for(lease.url)
+    if ticket.visit.render:
+        return RenderRequest(
+            lease.url,
+            headers=headers,
+            accept_types=config.content_types,
+            opened=opened,
+            context=ticket,
+            screenshot=config.screenshots,
+        )
+    previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
     return FetchRequest(
         lease.url,
-        headers=context.headers_for(lease.url),
+        headers=headers,
         etag=previous.etag if previous else None,
         last_modified=previous.last_modified if previous else None,
-        accept_types=context.crawl.config.content_types,
-        opened=context.facts.opened,
+        accept_types=config.content_types,
+        opened=opened,
         context=ticket,
     )

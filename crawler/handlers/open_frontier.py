@@ -9,6 +9,7 @@ from crawler.domain.frontier import Entry, Kind, Limits, Priority, score
 from crawler.domain.ledger import LedgerRow
 from crawler.domain.ports import Frontier, Ledger
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering import lane_of
 from crawler.domain.urls import Url, digest, parse
 from crawler.handlers.follow_links import sitemap_entry
 
@@ -26,6 +27,7 @@ def limits_of(crawl: CrawlJob) -> Limits:
         max_concurrent=config.max_concurrent,
         delay_ms=round(config.delay_seconds * 1000),
         respect_robots=config.respect_robots_txt,
+        lane=lane_of(crawl),
     )
 
 

@@ -11,11 +11,13 @@ from crawler.domain.frontier import End, Lane, Lease, LostRequest
 from crawler.domain.ledger import Request, UrlKey
 from crawler.domain.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering import UNAVAILABLE, lane_of
 from crawler.domain.urls import parse
 from crawler.errors import NotFound
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.open_frontier import OpenFrontier
+from crawler.handlers.render_where_needed import Lanes, Record
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import SettleBatch
 from crawler.handlers.settle_page import Settled, settle_refused
@@ -40,6 +42,8 @@ class Reconcile:
         seed_crawl: SeedCrawl,
         open_frontier: OpenFrontier,
         finish_crawl: FinishCrawl,
+        lanes: Lanes,
+        record_rendering: Record,
         tend_hosts: TendHosts,
         prune: Callable[[datetime], int],
         hints: Hints,
@@ -53,6 +57,8 @@ class Reconcile:
         self._seed_crawl = seed_crawl
         self._open_frontier = open_frontier
         self._finish_crawl = finish_crawl
+        self._lanes = lanes
+        self._record_rendering = record_rendering
         self._tend_hosts = tend_hosts
         self._prune = prune
         self._hints = hints
@@ -107,7 +113,20 @@ class Reconcile:
             telemetry.leases_expired.inc(len(reaped))
             log.warning("leases_expired", crawl_id=str(crawl.id), count=len(reaped))
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
+        if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):
+            self._do_without_browser(crawl)
         self._finish_crawl(crawl.id)
+
+    def _waits_for_browser(self, crawl: CrawlJob) -> bool:
+        return lane_of(crawl) is Lane.BROWSER or any(
+            wait.lane is Lane.BROWSER for wait in self._frontier.waiting(crawl.id)
+        )
+
+    def _do_without_browser(self, crawl: CrawlJob) -> None:
+        """Nobody is there to render: what waits for that is fetched as the server sends it, and says so."""
+        log.warning("render_unavailable", crawl_id=str(crawl.id))
+        record = {**(crawl.rendering or {}), UNAVAILABLE: True}
+        self._open_frontier(self._record_rendering(crawl.id, record))
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
         """When they were last asked is lost too: it may have been just now."""

@@ -10,9 +10,10 @@ from crawler import telemetry
 from crawler.domain.clock import from_ms
 from crawler.domain.frontier import End, Entry, Outcome
 from crawler.domain.language import detect
-from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, RowRefused, WriteRaced
+from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, Rendering, RowRefused, WriteRaced
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.reasons import Reason
+from crawler.domain.url_shapes import add_up
 from crawler.domain.urls import parse
 from crawler.errors import DatabaseUnavailable, Unavailable
 from crawler.handlers.crawl_context import CrawlContext
@@ -217,4 +218,17 @@ def _rows(batch: Sequence[Settled]) -> Batch:
             rows.unfetched.append(settled.unfetched)
         if settled.request:
             rows.requests.append(settled.request)
+        _add_rendering(rows, settled)
     return rows
+
+
+def _add_rendering(rows: Batch, settled: Settled) -> None:
+    """Of most pages there is nothing to say."""
+    if settled.rendering or settled.compared:
+        record = {**(settled.rendering or {}), **({"compared": settled.compared} if settled.compared else {})}
+        rows.renderings.append(Rendering(settled.key, record))
+    if settled.picture:
+        rows.pictures.append(settled.picture)
+    if settled.finding:
+        project = settled.context.crawl.project_id
+        rows.findings[project] = add_up((rows.findings.get(project, {}), settled.finding))

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import orjson
 import zstandard
@@ -15,7 +16,10 @@ from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import End, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.ledger import (
+    LIGHT,
+    RENDERED,
     Outline,
+    Picture,
     Previous,
     Request,
     Snapshot,
@@ -30,11 +34,12 @@ from crawler.domain.ledger import (
     version_id,
 )
 from crawler.domain.reasons import FAILED, Reason
+from crawler.domain.rendered_page import RenderedPage
 from crawler.domain.scope import Refusal
+from crawler.domain.url_shapes import Findings
 from crawler.domain.urls import Unusable, Url, read, resolver, shortened
 from crawler.handlers.crawl_context import CrawlContext
 
-LIGHT = "lightweight"
 MAX_LINKS = 5000
 MAX_UNUSABLE = 100
 # Beside the validators, what people ask of a stored answer later; never cookies.
@@ -70,6 +75,13 @@ class Settled:
     sitemaps: list[str] = field(default_factory=list)
     listed: list[Url] = field(default_factory=list)
     """URLs a sitemap names."""
+    note: Reason | None = None
+    """What there is to say about a page that is stored."""
+    rendering: dict[str, Any] | None = None
+    """Why this page alone goes to a browser, or does not."""
+    compared: dict[str, Any] | None = None
+    finding: Findings | None = None
+    picture: Picture | None = None
 
 
 def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Request | None:
@@ -94,11 +106,15 @@ def settle_page(
     """Fill in what the judgement means for this URL."""
     match judgement.verdict:
         case Verdict.STORE:
-            _store(settled, result, previous, now)
+            page = read_page(settled, result, now)
+            if page is not None:
+                store_page(settled, result, page, previous, now)
         case Verdict.UNCHANGED if previous is not None:
             stored = (read(href) for href in previous.links_followed)
             settled.canonical = _usable(previous.canonical_url)
             _unchanged(settled, result, previous, [url for url in stored if isinstance(url, Url)], now)
+            if settled.context.follows_links:
+                settled.unusable = [Unusable(raw, Reason(reason), rule) for raw, reason, rule in _kept(previous)]
         case Verdict.REDIRECT:
             _redirect(settled, result, judgement, now)
         case Verdict.RETRY:
@@ -138,41 +154,55 @@ def _tries(lease: Lease) -> int:
     return lease.attempts + lease.losses + 1
 
 
-def _store(settled: Settled, result: FetchResult, previous: Previous | None, now: datetime) -> None:
-    context = settled.context
+def read_page(settled: Settled, result: FetchResult, now: datetime) -> Extracted | None:
+    """None when it cannot be read; then it is settled as failed."""
+    config = settled.context.crawl.config
     try:
-        page = extract(
+        return extract(
             result.body,
             url=result.url,
             content_type=result.content_type,
             headers=result.headers,
-            hash_chars=context.crawl.config.hash_chars,
-            max_links=context.crawl.config.max_links_per_page or MAX_LINKS,
+            hash_chars=config.hash_chars,
+            max_links=config.max_links_per_page or MAX_LINKS,
             detect_language=False,
         )
     except UnparsablePage as exc:
         settle_refused(settled, Reason.PARSE, exc.message, now, result)
-        return
+        return None
+
+
+def store_page(
+    settled: Settled, result: FetchResult, page: Extracted, previous: Previous | None, now: datetime
+) -> None:
+    context = settled.context
     links, urls, unusable = _resolve_links(page)
     settled.canonical = _usable(page.canonical, page.base_url)
     follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
     outline = Outline(
         _json([link[0] for link in links]),
         _json([url.href for url in follow]) if len(follow) < len(links) else None,
+        _json([list(link) for link in unusable]) if unusable else None,
         settled.canonical.href if settled.canonical else None,
         page.noindex,
     )
     if previous is not None and previous.content_hash == page.content_hash:
         _unchanged(settled, result, previous, follow, now, outline if _differs(outline, follow, previous) else None)
-        return
-    _new_content(settled, result, page, links, outline, now)
+    else:
+        _new_content(settled, result, page, links, outline, now)
+    _picture(settled, result, now)
     if context.follows_links:
         settled.links, settled.unusable = follow, unusable
 
 
 def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
-    links = [url.href for url in follow]
-    return (links, *outline[2:]) != (previous.links_followed, previous.canonical_url, previous.noindex)
+    known = (previous.links_followed, _kept(previous), previous.canonical_url, previous.noindex)
+    unusable = orjson.loads(outline.links_unusable or "[]")
+    return ([url.href for url in follow], unusable, outline.canonical_url, outline.noindex) != known
+
+
+def _kept(previous: Previous) -> list[list[str]]:
+    return previous.links_unusable or []
 
 
 def _usable(href: str | None, base: str | None = None) -> Url | None:
@@ -221,19 +251,20 @@ def _new_content(
         content_text=page.text,
         word_count=page.word_count,
         links_found=outline.links_found,
-        reason=None,
+        reason=settled.note,
         content_hash=page.content_hash,
         canonical_url=outline.canonical_url,
         noindex=outline.noindex,
         etag=clean_header(result.headers.get("etag")),
         last_modified=clean_header(result.headers.get("last-modified")),
         language=page.language,
-        crawl_method=LIGHT,
+        crawl_method=_method(result),
         http_status=result.status,
         byte_length=len(result.body),
         version_id=version,
         fetched_at=now,
         links_followed=outline.links_followed,
+        links_unusable=outline.links_unusable,
     )
     settled.version = Version(
         version,
@@ -246,7 +277,7 @@ def _new_content(
         _json({name: clean_header(result.headers[name]) for name in KEPT_HEADERS if name in result.headers}),
         _json(page.hreflang),
         result.url,
-        LIGHT,
+        _method(result),
         now,
     )
     settled.snapshot = Snapshot(
@@ -255,7 +286,7 @@ def _new_content(
     settled.url_end = UrlEnd(
         settled.key,
         FetchState.DONE,
-        None,
+        settled.note,
         None,
         _tries(settled.lease),
         result.url if result.url != settled.lease.url else None,
@@ -283,12 +314,14 @@ def _unchanged(
         clean_header(result.headers.get("etag")),
         clean_header(result.headers.get("last-modified")),
         now,
+        _method(result),
+        settled.note or Reason.UNCHANGED,
         outline,
     )
     settled.url_end = UrlEnd(
         settled.key,
         FetchState.DONE,
-        Reason.UNCHANGED,
+        settled.note or Reason.UNCHANGED,
         None,
         _tries(settled.lease),
         None,
@@ -299,6 +332,17 @@ def _unchanged(
         now,
     )
     settled.links = follow if settled.context.follows_links else ()
+
+
+def _method(result: FetchResult) -> str:
+    return RENDERED if isinstance(result, RenderedPage) else LIGHT
+
+
+def _picture(settled: Settled, result: FetchResult, now: datetime) -> None:
+    """Kept with the version it shows; a version that has one keeps it."""
+    if isinstance(result, RenderedPage) and result.screenshot and settled.url_end and settled.url_end.version_id:
+        shot = result.screenshot
+        settled.picture = Picture(settled.url_end.version_id, shot.image, shot.thumbnail, now)
 
 
 def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: datetime) -> None:

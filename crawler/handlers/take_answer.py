@@ -14,14 +14,20 @@ from crawler.domain.crawls import Preset
 from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import End, Kind, Lane
 from crawler.domain.judging import Judgement, Verdict, judge
+from crawler.domain.politeness import MAX_RETRIES
 from crawler.domain.presets import looks_like_shopify
+from crawler.domain.rendered_page import RenderedPage
 from crawler.domain.urls import parse
 from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import settle_sitemap
+from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.settle_batch import Failpoint
-from crawler.handlers.settle_page import Settled, log_request, settle_page
+from crawler.handlers.settle_page import Settled, log_request, read_page, settle_page, store_page
 from crawler.handlers.ticket import Ticket, lateness, milliseconds
+
+MAX_RENDERS = 3
+"""A page that crashes or hangs the browser so often is given up."""
 
 RecordMove = Callable[[UUID, str], None]
 RecordShopify = Callable[[UUID], None]
@@ -32,6 +38,7 @@ class TakeAnswer:
         self,
         *,
         care: HostCare,
+        render: RenderWhereNeeded,
         clock: Clock,
         record_move: RecordMove,
         record_shopify: RecordShopify,
@@ -40,6 +47,7 @@ class TakeAnswer:
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
     ) -> None:
         self._care = care
+        self._render = render
         self._clock = clock
         self._record_move = record_move
         self._record_shopify = record_shopify
@@ -62,7 +70,16 @@ class TakeAnswer:
 
     def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
         self._failpoint("parse", result.body)
-        settle_page(settled, result, self._judge(settled, result), ticket.previous, self._clock())
+        judgement, now = self._judge(settled, result), self._clock()
+        if judgement.verdict is Verdict.STORE:
+            page = read_page(settled, result, now)
+            if page is None or self._render.sends_on(settled, ticket, result, page):
+                return
+            store_page(settled, result, page, ticket.previous, now)
+        elif self._render.retries(settled, ticket, result, judgement):
+            return
+        else:
+            settle_page(settled, result, judgement, ticket.previous, now)
         if ticket.context.is_home(ticket.key.normalized_url):
             self._take_homepage(settled, ticket, result)
 
@@ -74,6 +91,7 @@ class TakeAnswer:
             attempts=lease.attempts,
             hops=lease.hops,
             max_redirects=self._max_redirects,
+            max_attempts=MAX_RENDERS if isinstance(result, RenderedPage) else MAX_RETRIES + 1,
             jitter=self._jitter(),
         )
         if judgement.verdict is Verdict.RETRY:

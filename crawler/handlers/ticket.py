@@ -6,6 +6,8 @@ from typing import NamedTuple
 from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import MOST_LOSSES, Lease
 from crawler.domain.ledger import Previous, UrlKey
+from crawler.domain.rendering import LIGHT
+from crawler.domain.url_shapes import Visit
 from crawler.handlers.crawl_context import CrawlContext
 
 ON_ITS_WAY_SECONDS = 0.02
@@ -19,6 +21,7 @@ class Ticket(NamedTuple):
     claimed_at: float
     """This process's clock just before the claim: lateness is measured from it."""
     previous: Previous | None = None
+    visit: Visit = Visit(render=False, compare=False, why=LIGHT)
 
 
 def lateness(result: FetchResult) -> int:

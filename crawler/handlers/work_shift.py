@@ -76,6 +76,7 @@ class WorkShift:
         hints: Hints,
         shift_seconds: float,
         lease_seconds: float,
+        max_active: int = MAX_ACTIVE,
     ) -> None:
         self._frontier = frontier
         self._fetcher = fetcher
@@ -86,6 +87,7 @@ class WorkShift:
         self._hints = hints
         self._shift_seconds = shift_seconds
         self._lease_seconds = lease_seconds
+        self._max_active = max_active
         self._unlogged: list[Request] = []
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
@@ -248,7 +250,7 @@ class _Shift:
     def _room(self) -> int:
         if self._careful:
             return 0 if self._is_busy else 1
-        return min(MAX_ACTIVE - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
+        return min(self._tools._max_active - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
         """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
@@ -263,7 +265,9 @@ class _Shift:
         return [lease for lease in leases if not is_suspect(lease)]
 
     def _launch(self, leases: Sequence[Lease], claimed_at: float, start_by: float) -> None:
-        launched, refused = self._tools._launch(leases, self._held, claimed_at=claimed_at, start_by=start_by)
+        launched, refused = self._tools._launch(
+            leases, self._held, self._lane, claimed_at=claimed_at, start_by=start_by
+        )
         self._report.requests += launched
         self._touched.update(lease.crawl_id for lease in leases)
         for settled in refused:
@@ -330,6 +334,8 @@ class _Shift:
             self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
             if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
                 self._hint_more()
+            if any(self._leads_elsewhere(settled) for settled in batch):
+                self._hint_other_lane()
 
     def _patience(self) -> float:
         """How long to wait for the network this round."""
@@ -351,10 +357,20 @@ class _Shift:
         if self._tools._frontier.hint_allowed(self._lane, 2000):
             self._hint(0)
 
-    def _hint(self, countdown_seconds: float) -> None:
+    def _leads_elsewhere(self, settled: Settled) -> bool:
+        """Whether it queued something in the other lane: the page itself, its links, or sitemaps, which are light."""
+        return settled.end is End.RENDER or bool(settled.sitemaps) or settled.context.lane is not self._lane
+
+    def _hint_other_lane(self) -> None:
+        other = Lane.HTTP if self._lane is Lane.BROWSER else Lane.BROWSER
+        frontier = self._tools._frontier
+        if frontier.due(other, 1)[0] and frontier.hint_allowed(other, 2000):
+            self._hint(0, other)
+
+    def _hint(self, countdown_seconds: float, lane: Lane | None = None) -> None:
         """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
         try:
-            self._tools._hints.fetch(self._lane, countdown_seconds)
+            self._tools._hints.fetch(lane or self._lane, countdown_seconds)
         except RedisUnavailable as exc:
             log.warning("hint_not_sent", detail=exc.message)
 

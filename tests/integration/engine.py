@@ -42,8 +42,10 @@ class Engine:
         self.tools = tools
 
     def project(self, url: str | None, **settings: Any) -> Project:
+        """Pages of tests are tiny: each would count as an empty shell. None is rendered unless a test asks for it."""
         project = Project.create(name=str(uuid4()), website_url=url, now=self.tools.clock())
-        return self.tools.store.add_project(project.changed(self.tools.clock(), settings=settings))
+        options = {"render": "never", **settings}
+        return self.tools.store.add_project(project.changed(self.tools.clock(), settings=options))
 
     def start(self, project: Project, **options: Any) -> CrawlJob:
         """A crawl that is open in the frontier."""

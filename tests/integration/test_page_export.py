@@ -7,6 +7,7 @@ import zstandard
 from crawler.adapters.page_export import PageExport
 from crawler.domain.exports import ExportedPage
 from tests.integration.engine import Engine
+from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
 
@@ -141,3 +142,13 @@ MANY_LONG_PAGES = (
     WHERE p.normalized_url NOT IN (SELECT normalized_url FROM crawl_discovered_urls)
     """,
 )
+
+
+def test_markdown_leaves_out_what_is_no_content_where_a_project_asks_for_it(crawler: Engine, site: Site) -> None:
+    teaser = "<div class=teaser><h3>More</h3><p>Read on</p></div>"
+    lay(site, {"/": page(body=f"{teaser}<article><p>{'What readers come for. ' * 40}</p></article>")})
+    for pruned in (False, True):
+        crawl = crawler.crawl(site.url(), prune_markdown=pruned)
+        (whole,) = crawler.tools.page_export.markdown(crawl.id)
+        assert "What readers come for." in whole.page.markdown
+        assert ("Read on" in whole.page.markdown) is not pruned

@@ -5,6 +5,7 @@ import pytest
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
+from tests.integration.raw_server import Request, response, serving
 from tests.site.client import Site
 from tests.site.graph import build, changes
 
@@ -156,3 +157,28 @@ def test_an_unchanged_page_keeps_its_version_and_a_changed_one_gets_another(craw
     assert a["last_changed_at"] < a["last_seen_at"]
     assert b["last_changed_at"] == b["last_seen_at"]
     assert len(asked(site)) == 6
+
+
+def test_a_page_sent_again_whole_with_the_same_words_is_unchanged_and_keeps_its_version(crawler: Engine) -> None:
+    """The server knows no validators, and the markup around the words differs each time."""
+    count = iter(range(1000))
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path != "/":
+            return response(b"", "404 Not Found")
+        return response(f"<body><p>The same words.</p><script>var n = {next(count)}</script></body>".encode())
+
+    with serving(respond) as server:
+        first = crawler.crawl(server.url("/"))
+        second = crawler.again(first)
+    assert crawler.paths(second)["/"]["reason"] == "unchanged"
+    assert len(crawler.rows("SELECT id FROM page_versions")) == 1
+
+
+def test_links_nobody_can_follow_are_told_again_by_a_page_that_did_not_change(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": page(body='<a href="mailto:anna@example.test">write</a> <a href="/a">a</a>'), "/a": []})
+    first = crawler.crawl(site.url())
+    second = crawler.again(first)
+    assert crawler.ledger(second)[site.url("/")]["http_status"] == 304
+    assert crawler.ledger(second)["mailto:anna@example.test"]["reason"] == "scheme"
+    assert second.total_discovered == first.total_discovered

@@ -66,4 +66,6 @@ def test_a_missing_browser_is_one_sentence_and_a_failure(
     monkeypatch.setattr(chromium, "PLAYWRIGHT_CACHES", ())
     monkeypatch.setenv("CRAWLER_CHROMIUM", str(bin_dir / "nothing"))
     assert chromium.main([]) == 1
-    assert capsys.readouterr().err == f"CRAWLER_CHROMIUM is {bin_dir}/nothing, which is not a program.\n"
+    said = capsys.readouterr().err
+    assert said.startswith(f"CRAWLER_CHROMIUM is {bin_dir}/nothing, which is not a program: ")
+    assert said.count("\n") == 1

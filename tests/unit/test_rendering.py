@@ -2,28 +2,32 @@
 
 import re
 import time
+from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from crawler.domain.crawls import RenderMode
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, RenderMode
 from crawler.domain.extraction import extract
+from crawler.domain.frontier import Lane
 from crawler.domain.markdown import to_markdown
-from crawler.domain.page_measure import ENOUGH_TAGS, Measure, complete, count_chars, read_shell
+from crawler.domain.page_measure import Measure, complete, count_chars, read_shell
 from crawler.domain.page_nodes import parse, sort_nodes
 from crawler.domain.reasons import Reason
+from crawler.domain.render_rule import ENOUGH_TAGS, RenderRule
 from crawler.domain.rendering import (
     LIGHT,
     Decision,
-    RenderRule,
     Signal,
     decide_failure,
     decide_homepage,
     decide_mode,
     decide_page,
+    lane_of,
     plain_text,
 )
 
@@ -267,9 +271,49 @@ def test_no_rule_can_ask_a_browser_for_what_is_forbidden(reason: Reason) -> None
 
 
 def test_render_never_and_always_are_obeyed_and_auto_leaves_it_open() -> None:
-    assert decide_mode(RenderMode.AUTO) is None
-    assert decide_mode(RenderMode.NEVER) == Decision(render=False, signal=Signal.ASKED, measured="never")
-    assert decide_mode(RenderMode.ALWAYS) == Decision(render=True, signal=Signal.ASKED, measured="always")
+    never, always = CrawlConfig(render=RenderMode.NEVER), CrawlConfig(render=RenderMode.ALWAYS)
+    assert decide_mode(CrawlConfig()) is None
+    assert decide_mode(never) == Decision(render=False, signal=Signal.ASKED, measured="never")
+    assert decide_mode(always) == Decision(render=True, signal=Signal.ASKED, measured="always")
+
+
+def test_screenshots_need_a_browser_unless_rendering_is_forbidden() -> None:
+    asked = decide_mode(CrawlConfig(screenshots=True))
+    assert asked == Decision(render=True, signal=Signal.ASKED, measured="screenshots")
+    assert asked.words == "screenshots are asked for"
+    never = decide_mode(CrawlConfig(screenshots=True, render=RenderMode.NEVER))
+    assert never is not None
+    assert not never.render
+
+
+def a_crawl(rendering: dict[str, Any] | None, **config: Any) -> CrawlJob:
+    return CrawlJob.create(
+        project_id=uuid4(),
+        seed_url=URL,
+        domain="example.com",
+        crawl_type=CrawlType.MANUAL,
+        config=CrawlConfig(**config),
+        now=datetime.now(UTC),
+    ).model_copy(update={"rendering": rendering})
+
+
+@pytest.mark.parametrize(
+    ("rendering", "config", "lane"),
+    [
+        (None, {}, Lane.HTTP),
+        ({"render": True, "signal": "short_text"}, {}, Lane.BROWSER),
+        ({"render": False}, {}, Lane.HTTP),
+        ({"render": True, "unavailable": True}, {}, Lane.HTTP),
+        (None, {"render": "always"}, Lane.BROWSER),
+        ({"unavailable": True}, {"render": "always"}, Lane.HTTP),
+        ({"render": True}, {"render": "never"}, Lane.HTTP),
+        (None, {"screenshots": True}, Lane.BROWSER),
+    ],
+)
+def test_a_crawl_waits_in_the_lane_of_its_decision(
+    rendering: dict[str, Any] | None, config: dict[str, Any], lane: Lane
+) -> None:
+    assert lane_of(a_crawl(rendering, **config)) is lane
 
 
 @pytest.mark.parametrize(

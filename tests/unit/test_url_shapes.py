@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.crawls import RenderMode
-from crawler.domain.rendering import LIGHT, Decision, RenderRule, Signal
+from crawler.domain.render_rule import RenderRule
+from crawler.domain.rendering import LIGHT, Decision, Signal
 from crawler.domain.url_shapes import (
     MAX_SHAPES,
     Learned,
@@ -168,14 +168,9 @@ def test_light_does_not_agree_without_the_links_a_browser_finds() -> None:
 # ---- planning
 
 
-def test_a_light_site_is_fetched_light_and_compares_nothing() -> None:
-    visit = plan_visit(RenderMode.AUTO, LIGHT, URL, URL.href, ShapeBook(), RenderRule(compare_one_in=1))
-    assert (visit.render, visit.compare, visit.why) == (False, False, LIGHT)
-
-
 def test_a_site_that_needs_a_browser_is_rendered_and_some_of_it_compared() -> None:
     urls = [parse(f"https://shop.test/item/{n}") for n in range(2000)]
-    visits = [plan_visit(RenderMode.AUTO, NEEDS_BROWSER, url, url.href, ShapeBook(), RULE) for url in urls]
+    visits = [plan_visit(NEEDS_BROWSER, url, url.href, ShapeBook(), RULE) for url in urls]
     assert all(visit.render and visit.why.signal is Signal.SITE for visit in visits)
     assert 60 < sum(visit.compare for visit in visits) < 150
     assert [is_sampled(url.href, 20) for url in urls] == [visit.compare for visit in visits]
@@ -183,18 +178,10 @@ def test_a_site_that_needs_a_browser_is_rendered_and_some_of_it_compared() -> No
 
 def test_a_shape_that_went_light_is_fetched_light_and_still_compared_now_and_then() -> None:
     book = learned({SHAPE: Learned(5, 0)})
-    visit = plan_visit(RenderMode.AUTO, NEEDS_BROWSER, URL, URL.href, book, RenderRule(compare_one_in=1))
+    visit = plan_visit(NEEDS_BROWSER, URL, URL.href, book, RenderRule(compare_one_in=1))
     assert (visit.render, visit.compare) == (False, True)
     assert visit.why == Decision(render=False, signal=Signal.SHAPE, measured=SHAPE)
     assert SHAPE in visit.why.words
-
-
-@pytest.mark.parametrize(("mode", "renders"), [(RenderMode.NEVER, False), (RenderMode.ALWAYS, True)])
-@pytest.mark.parametrize("site", [LIGHT, NEEDS_BROWSER])
-def test_what_was_asked_for_outweighs_what_was_learned(mode: RenderMode, renders: bool, site: Decision) -> None:
-    book = learned({SHAPE: Learned(500, 0)})
-    visit = plan_visit(mode, site, URL, URL.href, book, RenderRule(compare_one_in=1))
-    assert (visit.render, visit.compare) == (renders, False)
 
 
 def test_a_shell_like_page_is_spared_where_its_shape_proved_to_be_no_shell() -> None:

@@ -1,0 +1,44 @@
+"""Chromium's network errors in our words: the one place where they are mapped."""
+
+import re
+
+from crawler.domain.reasons import Reason
+
+_NAME = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_REASONS: dict[str, Reason] = {
+    "ERR_TIMED_OUT": Reason.TIMEOUT,
+    "ERR_CONNECTION_TIMED_OUT": Reason.TIMEOUT,
+    "ERR_NAME_NOT_RESOLVED": Reason.DNS,
+    "ERR_NAME_RESOLUTION_FAILED": Reason.DNS,
+    "ERR_TOO_MANY_REDIRECTS": Reason.REDIRECT_LOOP,
+    "ERR_UNSAFE_PORT": Reason.CONNECT,
+    "ERR_BLOCKED_BY_CLIENT": Reason.EGRESS,
+    "ERR_EMPTY_RESPONSE": Reason.CONNECT,
+    "ERR_ABORTED": Reason.CONNECT,
+    "ERR_FAILED": Reason.CONNECT,
+    "ERR_NETWORK_CHANGED": Reason.CONNECT,
+    "ERR_SOCKET_NOT_CONNECTED": Reason.CONNECT,
+}
+_FAMILIES: tuple[tuple[str, Reason], ...] = (
+    ("ERR_CERT_", Reason.TLS),
+    ("ERR_SSL_", Reason.TLS),
+    ("ERR_BAD_SSL_", Reason.TLS),
+    ("ERR_CONNECTION_", Reason.CONNECT),
+    ("ERR_ADDRESS_", Reason.CONNECT),
+    ("ERR_INTERNET_", Reason.CONNECT),
+    ("ERR_PROXY_", Reason.CONNECT),
+    ("ERR_TUNNEL_", Reason.CONNECT),
+)
+
+
+def error_name(message: str) -> str:
+    """`ERR_…` where the message names one, else nothing."""
+    match = _NAME.search(message)
+    return match[1] if match else ""
+
+
+def reason_of(name: str) -> Reason:
+    """What is not listed is an answer that broke HTTP's rules."""
+    if name in _REASONS:
+        return _REASONS[name]
+    return next((reason for start, reason in _FAMILIES if name.startswith(start)), Reason.PROTOCOL)

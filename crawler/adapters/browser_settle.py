@@ -1,0 +1,129 @@
+"""When is a page done? When it loads nothing more and its document has stopped changing, or has had time enough.
+
+Asked in a JavaScript world of our own beside the page's: what the page did to its own globals does not reach it.
+"""
+
+import asyncio
+import time
+from typing import Any, NamedTuple
+
+from playwright.async_api import CDPSession, Error, Page, Request
+
+POLL_SECONDS = 0.1
+QUIET_SECONDS = 0.5
+"""So long without a request that could bring content."""
+STILL_SECONDS = 0.25
+"""So long without a change of the document."""
+RESTLESS_SECONDS = 2.0
+"""A document that changes for ever (a clock, a carousel) is taken as it is, so long after the network fell silent."""
+EMPTY_SECONDS = 3.0
+"""One without any text gets so long: it may be waiting for a timer."""
+MOST_SECONDS = 10.0
+_CONTENT_TYPES = frozenset({"script", "stylesheet", "fetch", "xhr"})
+
+_STATE = """(() => {
+  const seen = globalThis.__seen ??= (() => {
+    const seen = {at: performance.now()};
+    new MutationObserver(() => { seen.at = performance.now(); })
+      .observe(document, {subtree: true, childList: true, characterData: true});
+    return seen;
+  })();
+  const elements = document.getElementsByTagName('*');
+  const body = document.body;
+  const small = elements.length < 300 && (!body || body.textContent.length < 100000);
+  const empty = small && !(body && body.innerText.trim()) && ![...elements].some(element => element.shadowRoot);
+  const [sent] = performance.getEntriesByType('navigation');
+  return [!sent || sent.responseEnd > 0, document.readyState, performance.now() - seen.at, !!empty];
+})()"""
+_SIZE = """((limit) => {
+  const html = document.documentElement ? document.documentElement.outerHTML : '';
+  return html.length > limit ? html.slice(0, limit) : '';
+})(%d)"""
+
+
+class Network:
+    """Counts what a page is loading that could still change it."""
+
+    def __init__(self) -> None:
+        self._open: set[Request] = set()
+        self._quiet_since = time.monotonic()
+        self.requests = 0
+
+    def watch(self, page: Page) -> None:
+        page.on("request", self._begun)
+        page.on("requestfinished", self._ended)
+        page.on("requestfailed", self._ended)
+
+    def quiet_seconds(self) -> float:
+        return 0.0 if self._open else time.monotonic() - self._quiet_since
+
+    def _begun(self, request: Request) -> None:
+        self.requests += 1
+        if request.resource_type in _CONTENT_TYPES:
+            self._open.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self._open.discard(request)
+        self._quiet_since = time.monotonic()
+
+
+class World:
+    """A place for our own scripts in the tab's main document, made anew when the document is."""
+
+    def __init__(self, session: CDPSession, frame: str) -> None:
+        self._session = session
+        self._frame = frame
+        self._id: int | None = None
+
+    async def ask(self, script: str) -> Any:
+        """None while the document is being replaced."""
+        try:
+            if self._id is None:
+                made = await self._session.send("Page.createIsolatedWorld", {"frameId": self._frame})
+                self._id = int(made["executionContextId"])
+            answer = await self._session.send(
+                "Runtime.evaluate", {"expression": script, "contextId": self._id, "returnByValue": True}
+            )
+        except Error:
+            self._id = None
+            return None
+        return answer["result"].get("value")
+
+    async def has_shadows(self) -> bool:
+        """Whether the document has parts of its own documents, which its markup alone does not show."""
+        return bool(await self.ask("[...document.querySelectorAll('*')].some(element => element.shadowRoot)"))
+
+    async def oversize(self, limit: int) -> str:
+        """The document's beginning when it has more characters than that, else nothing."""
+        return str(await self.ask(_SIZE % limit) or "")
+
+
+class State(NamedTuple):
+    """Of the document, as our script sees it."""
+
+    is_here: bool
+    """All of it was sent. (What its scripts still wait for is another matter.)"""
+    ready: str
+    still_ms: float
+    is_empty: bool
+
+
+async def settle(world: World, network: Network, most_seconds: float = MOST_SECONDS) -> None:
+    """Return when the page is done, or so long after the last of its document came: half a document is no page."""
+    begun = time.monotonic()
+    while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
+        answer = await world.ask(_STATE)
+        state = State(*answer) if answer is not None else None
+        if state is not None and _is_done(state, network.quiet_seconds(), waited):
+            return
+        if state is not None and not state.is_here:
+            begun = time.monotonic()
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _is_done(state: State, quiet_seconds: float, waited: float) -> bool:
+    if state.ready != "complete" or quiet_seconds < QUIET_SECONDS:
+        return False
+    if state.is_empty and waited < EMPTY_SECONDS:
+        return False
+    return state.still_ms >= STILL_SECONDS * 1000 or quiet_seconds >= RESTLESS_SECONDS

@@ -1,0 +1,109 @@
+"""`crawler run` on sites that need a browser: real processes, a real Chromium, a real server."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from crawler.adapters.browser_fetcher import why_unavailable
+from tests.acceptance.cli import Cli
+from tests.integration.raw_server import Request, Server, response, serving
+
+ROUTES = {"/": "Home", "/about": "About us", "/team/anna": "Anna", "/team/bob": "Bob"}
+APP = """<!doctype html><html><head><title>loading</title></head><body><div id=root></div><script>
+const routes = ROUTES;
+function show() {
+  const name = routes[location.pathname] || 'Lost';
+  document.title = name;
+  document.getElementById('root').innerHTML = `<h1>${name}</h1><p>${('All about ' + name + '. ').repeat(30)}</p>`
+    + Object.keys(routes).map(route => `<a href="${route}">${route}</a>`).join(' ');
+}
+addEventListener('popstate', show);
+show();
+</script></body></html>""".replace("ROUTES", json.dumps(ROUTES))
+
+
+def app(_: socket.socket, request: Request) -> bytes:
+    """The same shell for every path, as servers of single-page apps send it."""
+    found = request.path in ROUTES
+    return response(APP.encode()) if found else response(b"", "404 Not Found")
+
+
+@contextmanager
+def watching(look: Callable[[], None]) -> Iterator[None]:
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.2):
+            look()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.fixture
+def site() -> Iterator[Server]:
+    with serving(app) as server:
+        yield server
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    (tmp_path / "tmp").mkdir()
+    cli = Cli(tmp_path / "data", TMPDIR=str(tmp_path / "tmp"))
+    yield cli
+    cli.end_all()
+
+
+def browsers_below(directory: Path) -> list[str]:
+    """Their profiles are kept there."""
+    commands = (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+    return [command for command in commands if "--user-data-dir" in command and str(directory) in command]
+
+
+@pytest.mark.skipif(why_unavailable(None) is not None, reason=str(why_unavailable(None)))
+def test_every_route_of_a_single_page_app_is_found_and_no_browser_stays_behind(
+    cli: Cli, site: Server, tmp_path: Path
+) -> None:
+    export = ("--export", str(tmp_path / "out"), "--format", "jsonl", "--format", "markdown")
+    seen: set[str] = set()
+    with watching(lambda: seen.update(browsers_below(tmp_path))):
+        told = cli.json("run", site.url("/"), "--delay", "0", "--render", "auto", *export)
+    assert seen, "there was a browser while it crawled"
+    assert (told["status"], told["pages_crawled"], told["rendered"], told["lightweight"]) == ("completed", 4, 4, 0)
+    pages = [json.loads(line) for line in (tmp_path / "out" / "pages.jsonl").read_text().splitlines()]
+    assert {page["title"] for page in pages} == set(ROUTES.values())
+    assert all(f"All about {page['title']}." in page["content_text"] for page in pages)
+    assert {page["crawl_method"] for page in pages} == {"crawl4ai"}
+    whole = (tmp_path / "out" / "site.md").read_text()
+    assert f"--- {site.url('/')} (depth 1) ---" in whole
+    assert "# Anna" in whole
+    why = cli("explain", told["crawl_id"], site.url("/about")).stdout
+    assert "in a browser: the homepage needs one, as it has 0 characters of text, fewer than 200" in " ".join(
+        why.split()
+    )
+    assert browsers_below(tmp_path) == []
+    assert list((tmp_path / "tmp").glob("crawler-chromium-*")) == [], "nor its profile"
+
+
+def test_without_a_browser_the_pages_stay_light_with_one_warning_and_doctor_knows_what_to_do(
+    cli: Cli, site: Server
+) -> None:
+    cli.environment["CRAWLER_CHROMIUM"] = "/nowhere/chromium"
+    done = cli("run", site.url("/"), "--delay", "0", "--render", "auto")
+    assert done.returncode == 0, done.stderr
+    told = " ".join((done.stdout + done.stderr).split())
+    assert told.count("may need a browser") == 1
+    assert "1 page may need a browser and was stored as fetched; 'crawler doctor' says how to get one." in told
+    advice = " ".join(cli("doctor").stdout.split())
+    assert "CRAWLER_CHROMIUM" in advice

@@ -1,0 +1,79 @@
+"""A real Chromium for every test here, and one fetcher that most of them share."""
+
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from crawler.adapters.chromium import find_chromium, install_chromium
+from crawler.adapters.chromium_records import PROFILE_PREFIX, Record
+from crawler.config import load_settings
+from crawler.domain.frontier import Lane
+from tests.integration.browser.driving import BrowserFetcher, browser_fetcher, living
+from tests.integration.browser.two_lanes import TwoLanes
+from tests.integration.engine import Engine
+
+
+@pytest.fixture(scope="package", autouse=True)
+def leaves_nothing() -> Iterator[None]:
+    """After all tests no browser runs that one of them started, and no profile lies about."""
+    started: list[Record] = []
+    write = Record.write
+
+    def noted(record: Record, path: Path) -> None:
+        if PROFILE_PREFIX in record.profile:  # one test makes up another
+            started.append(record)
+        write(record, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Record, "write", noted)
+        yield
+    assert [record.group for record in started if living(record.group)] == []
+    assert [record.profile for record in started if Path(record.profile).exists()] == []
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """The one that is set (CRAWLER_CHROMIUM), else the one we would use."""
+    pytest.importorskip("crawl4ai", reason="the extra `render` is not installed")
+    found = find_chromium(load_settings().chromium)
+    if found is None and install_chromium(print):
+        found = find_chromium(None)
+    if found is None:
+        pytest.skip("no Chromium on this machine, and none could be installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def crawl4ai(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Imported once, with its own warnings: they are not ours to mend."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setenv("CRAWL4AI_NO_CLOUD_NOTICE", "1")
+        patch.setenv("CRAWL4_AI_BASE_DIRECTORY", str(tmp_path_factory.mktemp("crawl4ai")))
+        import_module("crawler.adapters.browser_crew")
+
+
+@pytest.fixture(scope="package")
+def browser(
+    leaves_nothing: None, chromium: Path, crawl4ai: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserFetcher]:
+    """May reach what is on 127.0.0.1; its victims live on 127.0.0.2."""
+    with browser_fetcher(chromium, tmp_path_factory.mktemp("data")) as fetcher:
+        yield fetcher
+
+
+@pytest.fixture
+def engine_settings(chromium: Path) -> dict[str, object]:
+    return {"chromium": chromium, "render_timeout_seconds": 15, "shift_seconds": 20}
+
+
+@pytest.fixture
+def two_lanes(crawler: Engine, crawl4ai: None) -> Iterator[TwoLanes]:
+    engine = TwoLanes(crawler.tools)
+    engine.tools.lanes.announce(Lane.BROWSER, able=True)
+    yield engine
+    if "browser" in engine.tools.__dict__:
+        engine.tools.browser.close()

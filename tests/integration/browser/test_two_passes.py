@@ -1,0 +1,248 @@
+"""Whole crawls in two lanes, with a real Chromium: light first, a browser where the page needs it."""
+
+import threading
+from itertools import pairwise
+
+import pytest
+
+from crawler.domain.crawls import CrawlStatus
+from crawler.domain.frontier import Lane
+from tests.integration.browser.driving import pages
+from tests.integration.browser.two_lanes import TwoLanes
+from tests.integration.engine import Engine
+from tests.integration.raw_server import Request, response, serving
+
+TEXT = "<p>" + "All that a reader could want to know, and a little more. " * 12 + "</p>"
+SCRIPT = "<script>window.untouched = true</script>"
+
+
+def light(*links: str, title: str = "light") -> str:
+    """A page whose text the server sends."""
+    anchors = "".join(f"<a href='{link}'>{link}</a> " for link in links)
+    return f"<html><head><title>{title}</title></head><body>{TEXT}{TEXT}{anchors}{SCRIPT}</body></html>"
+
+
+def shell(*links: str, title: str = "rendered", text: str = TEXT) -> str:
+    """A page that only a browser fills."""
+    anchors = "".join(f"<a href='{link}'>{link}</a>" for link in links)
+    fill = f"document.title = '{title}'; document.getElementById('root').innerHTML = `{text}{anchors}`"
+    return f"<html><head><title>empty</title></head><body><div id=root></div><script>{fill}</script></body></html>"
+
+
+def test_a_site_whose_server_sends_its_text_is_never_rendered(two_lanes: TwoLanes) -> None:
+    with pages({"/": light("/a", "/b"), "/a": light(), "/b": light()}) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+    assert (crawl.pages_crawled, crawl.lightweight, crawl.rendered) == (3, 3, 0)
+    assert crawl.rendering == {"render": False}
+    assert "browser" not in two_lanes.tools.__dict__, "no browser was even thought of"
+
+
+def test_a_homepage_that_is_an_empty_shell_renders_the_whole_crawl_and_is_remembered(two_lanes: TwoLanes) -> None:
+    content = {"/": shell("/a", "/b"), "/a": shell("/c", title="a"), "/b": shell(title="b"), "/c": light(title="c")}
+    with pages(content) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+        titles = {row["url"].rpartition("/")[2]: row["title"] for row in two_lanes.rows("SELECT * FROM crawled_pages")}
+    assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 4, 4)
+    assert titles == {"": "rendered", "a": "a", "b": "b", "c": "c"}
+    assert crawl.rendering is not None
+    assert (crawl.rendering["signal"], crawl.rendering["limit"]) == ("short_text", 200)
+    (project,) = two_lanes.rows("SELECT learned FROM projects WHERE id = :id", id=crawl.project_id)
+    assert project["learned"]["rendering"] == crawl.rendering
+    lanes = two_lanes.rows("SELECT lane, kind FROM request_log WHERE crawl_id = :id", id=crawl.id)
+    assert sum(row["lane"] == "http" and row["kind"] == "p" for row in lanes) == 1, "the homepage, once"
+
+
+def test_an_empty_shell_on_a_light_site_is_rendered_by_itself_and_says_why(two_lanes: TwoLanes) -> None:
+    content = {"/": light("/a", "/app"), "/a": light(), "/app": shell("/deep", title="app"), "/deep": light()}
+    with pages(content) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+    assert two_lanes.methods(crawl) == {
+        "/": "lightweight", "/a": "lightweight", "/app": "crawl4ai", "/deep": "lightweight",
+    }  # fmt: skip
+    assert (crawl.lightweight, crawl.rendered) == (3, 1)
+    record = two_lanes.paths(crawl)["/app"]["rendering"]
+    assert (record["signal"], record["compared"]["agrees"]) == ("short_text", False)
+
+
+def test_a_short_page_that_says_the_same_in_a_browser_is_soon_left_to_the_light_lane(two_lanes: TwoLanes) -> None:
+    """Every one is compared; after five of a kind that agreed, the others are spared."""
+    tags = [f"/tag/{n}" for n in range(12)]
+    content = {"/": light(*tags)} | {tag: f"<body><p>nothing under {tag}</p>{SCRIPT}</body>" for tag in tags}
+    with pages(content) as site:
+        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1)
+        again = two_lanes.again(crawl, seconds=60)
+    assert (crawl.pages_crawled, again.pages_crawled, again.rendered) == (13, 13, 0)
+    assert crawl.rendered >= 5
+
+
+def test_pages_of_a_rendered_site_that_need_it_no_longer_go_back_to_light(two_lanes: TwoLanes) -> None:
+    """The homepage stays an empty shell; its items are sent by the server now."""
+    items = [f"/item/{n}" for n in range(8)]
+    with pages({"/": shell(*items)} | dict.fromkeys(items, light())) as site:
+        crawl = two_lanes.crawl(site.url("/"), render_rule={"compare_one_in": 1})
+        two_lanes.change(crawl, render_rule={"compare_one_in": 10**9})
+        again = two_lanes.again(crawl, seconds=60)
+    assert (crawl.pages_crawled, crawl.rendered) == (9, 9), (
+        "each was fetched both ways, and what the browser made is kept"
+    )
+    assert (again.pages_crawled, again.rendered, again.lightweight) == (9, 1, 8)
+    assert two_lanes.paths(again)["/item/1"]["rendering"]["signal"] == "shape"
+    assert again.change_summary is not None
+    assert again.change_summary["summary"]["unchanged_pages"] == 9
+
+
+def test_a_kind_of_page_that_proved_light_and_refuses_now_is_rendered_after_all(two_lanes: TwoLanes) -> None:
+    items = [f"/item/{n}" for n in range(6)]
+    refusing = threading.Event()
+
+    def respond(_: object, request: Request) -> bytes:
+        real = "sec-fetch-mode" in {name.lower() for name in request.headers}
+        if request.path == "/":
+            return response(shell(*items).encode())
+        if request.path not in items:
+            return response(b"", "404 Not Found")
+        return response(b"", "403 Forbidden") if refusing.is_set() and not real else response(light().encode())
+
+    with serving(respond) as site:
+        crawl = two_lanes.crawl(site.url("/"), render_rule={"compare_one_in": 1})
+        two_lanes.change(crawl, render_rule={"compare_one_in": 10**9})
+        refusing.set()
+        again = two_lanes.again(crawl, seconds=60)
+    assert (again.pages_crawled, again.rendered) == (7, 7)
+
+
+def test_a_homepage_that_refuses_the_light_fetch_is_tried_in_a_browser(two_lanes: TwoLanes) -> None:
+    def respond(_: object, request: Request) -> bytes:
+        if request.path == "/robots.txt":
+            return response(b"", "404 Not Found")
+        real = "sec-fetch-mode" in {name.lower() for name in request.headers}
+        return response(light().encode()) if real else response(b"no robots", "403 Forbidden")
+
+    with serving(respond) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+    assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 1, 1)
+    assert crawl.rendering == {"render": True, "signal": "fetch_failed", "measured": 403}
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "410 Gone"])
+def test_a_homepage_that_is_gone_is_not_tried_in_a_browser(two_lanes: TwoLanes, status: str) -> None:
+    with serving(lambda *_: response(b"", status)) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+    assert crawl.status is CrawlStatus.FAILED
+    assert "browser" not in two_lanes.tools.__dict__
+
+
+def test_what_is_rendered_again_and_did_not_change_is_unchanged(two_lanes: TwoLanes) -> None:
+    with pages({"/": shell("/a"), "/a": shell(title="a")}) as site:
+        first = two_lanes.crawl(site.url("/"))
+        again = two_lanes.again(first, seconds=60)
+    assert (again.pages_crawled, again.rendered) == (2, 2)
+    assert again.change_summary is not None
+    assert again.change_summary["summary"]["unchanged_pages"] == 2
+    assert {row["reason"] for row in two_lanes.paths(again).values()} == {"unchanged"}
+
+
+def test_always_renders_everything_and_never_nothing(two_lanes: TwoLanes) -> None:
+    with pages({"/": light("/a"), "/a": light()}) as site:
+        always = two_lanes.crawl(site.url("/"), render="always")
+    with pages({"/": shell("/a"), "/a": light()}) as site:
+        never = two_lanes.crawl(site.url("/"), render="never")
+    assert (always.rendered, never.rendered) == (2, 0)
+    assert never.pages_crawled == 1
+
+
+def test_both_lanes_together_keep_a_hosts_gap(two_lanes: TwoLanes) -> None:
+    content = {"/": light(*(f"/{n}" for n in range(6)))} | {f"/{n}": shell() if n % 2 else light() for n in range(6)}
+    with pages(content) as site:
+        crawl = two_lanes.crawl(site.url("/"), delay_seconds=0.3)
+        asked = sorted(request.at for request in site.requests)
+    assert (crawl.pages_crawled, crawl.rendered) == (7, 3)
+    gaps = [later - sooner for sooner, later in pairwise(asked)]
+    assert min(gaps) >= 0.299
+
+
+def test_robots_txt_and_scope_hold_for_rendered_links_too(two_lanes: TwoLanes) -> None:
+    robots = response(b"User-agent: *\nDisallow: /private", "200 OK", "Content-Type: text/plain")
+    content = {"/": shell("/private/x", "/open", "http://other.test/"), "/open": shell(), "/robots.txt": robots}
+    with pages(content) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+        paths = [request.path for request in site.requests]
+    assert two_lanes.ends(crawl) == {"/": "done", "/open": "done", "/private/x": "robots"}
+    assert "/private/x" not in paths
+
+
+def test_a_page_that_hangs_fails_after_three_attempts_and_its_neighbours_are_done(two_lanes: TwoLanes) -> None:
+    hang = "<body><p>x</p><script>while (true) {}</script></body>"
+    with pages({"/": shell("/hang", "/good"), "/hang": hang, "/good": shell()}) as site:
+        crawl = two_lanes.crawl(site.url("/"), seconds=120)
+    rows = two_lanes.paths(crawl)
+    assert (rows["/hang"]["fetch_state"], rows["/hang"]["attempts"]) == ("failed", 3)
+    assert rows["/good"]["fetch_state"] == "done"
+
+
+def test_a_screenshot_is_kept_with_the_version(two_lanes: TwoLanes) -> None:
+    with pages({"/": light()}) as site:
+        crawl = two_lanes.crawl(site.url("/"), screenshots=True)
+    (shot,) = two_lanes.rows("SELECT s.* FROM screenshots s JOIN page_versions v ON v.id = s.version_id")
+    assert crawl.rendered == 1
+    assert bytes(shot["image"]).startswith(b"\x89PNG")
+    assert bytes(shot["thumbnail"]).startswith(b"\x89PNG")
+
+
+class TestWithoutABrowser:
+    """Pages stay as the server sends them, and say so."""
+
+    @pytest.fixture
+    def nobody(self, two_lanes: TwoLanes) -> Engine:
+        two_lanes.tools.redis.flushdb()
+        two_lanes.tools.lanes.announce(Lane.BROWSER, able=False)
+        return Engine(two_lanes.tools)
+
+    def test_pages_that_need_one_are_stored_light_with_a_note(self, nobody: Engine) -> None:
+        with pages({"/": shell() + "<a href=/a>a</a>", "/a": light()}) as site:
+            crawl = nobody.crawl(site.url("/"), render="auto")
+        rows = nobody.paths(crawl)
+        assert {path: row["reason"] for path, row in rows.items()} == dict.fromkeys(("/", "/a"), "render_unavailable")
+        assert crawl.rendering is not None
+        assert crawl.rendering["unavailable"] is True
+
+    def test_always_does_without_it_too(self, nobody: Engine) -> None:
+        with pages({"/": light()}) as site:
+            crawl = nobody.start(nobody.project(site.url("/")), config={"render": "always", "delay_seconds": 0})
+            nobody.tools.reconcile()
+            crawl = nobody.run(crawl)
+        assert nobody.paths(crawl)["/"]["reason"] == "render_unavailable"
+
+    def test_what_was_stored_without_one_is_rendered_as_soon_as_there_is_one(
+        self, nobody: Engine, two_lanes: TwoLanes
+    ) -> None:
+        """Although the server says that nothing was modified."""
+
+        def respond(_: object, request: Request) -> bytes:
+            if "if-none-match" in {name.lower() for name in request.headers}:
+                return response(b"", "304 Not Modified")
+            return response(shell().encode(), "200 OK", 'ETag: "1"')
+
+        with serving(respond) as site:
+            first = nobody.crawl(site.url("/"), render="auto")
+            two_lanes.tools.lanes.announce(Lane.BROWSER, able=True)
+            again = two_lanes.again(first, seconds=60)
+        assert (first.rendered, again.rendered) == (0, 1)
+        assert two_lanes.page(again, "/")["title"] == "rendered"
+
+
+def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) -> None:
+    gone = threading.Event()
+
+    class Leaving(TwoLanes):
+        def shift(self) -> None:
+            Engine.shift(self)
+            if not gone.is_set():
+                gone.set()
+                self.tools.redis.delete("cr:lane:b")
+                self.tools.lanes.announce(Lane.BROWSER, able=False)
+            self.tools.reconcile()
+
+    with pages({"/": shell() + "<a href=/a>a</a>", "/a": light()}) as site:
+        crawl = Leaving(two_lanes.tools).crawl(site.url("/"))
+    assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 2, 0)
