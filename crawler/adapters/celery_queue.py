@@ -23,6 +23,7 @@ ROUTES = {
     "crawler.finish_crawl": "coordinator",
     "crawler.reconcile": "coordinator",
     "crawler.diff_crawl": "coordinator",
+    "crawler.report_crawl": "coordinator",
     "crawler.run_scheduled_crawl": "coordinator",
     "crawler.run_queue": "coordinator",
     "crawler.notify": "notify",
@@ -146,6 +147,7 @@ class CeleryQueue:
             first.apply_async(ignore_result=True)
         except OperationalError as exc:
             raise _unavailable() from exc
+        self._send("crawler.report_crawl", crawl_id=str(crawl_id))
 
     def _send(
         self, task: str, queue: str | None = None, countdown: float = 0, expires: float | None = None, **arguments: Any

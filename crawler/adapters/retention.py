@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.database import transaction
+from crawler.adapters.runtime_settings import read_runtime_settings
 
 
 class Retention(NamedTuple):
@@ -40,10 +41,10 @@ class Pruner:
     def requests(self, now: datetime) -> int:
         """Only the request log: cheap enough for every hour."""
         with transaction(self._engine) as db:
-            return _delete(db, _REQUESTS, before=now - timedelta(days=self._retention.request_log_days))
+            return _delete(db, _REQUESTS, before=now - timedelta(days=self._in_force(db).request_log_days))
 
     def _prune(self, db: Connection, now: datetime) -> Pruned:
-        kept = self._retention
+        kept = self._in_force(db)
         db.execute(text("SET LOCAL statement_timeout = 0"))
         # Until this ends nobody may come to rely on a snapshot that is about to go.
         db.execute(text("LOCK TABLE snapshots IN SHARE ROW EXCLUSIVE MODE"))
@@ -52,8 +53,20 @@ class Pruner:
             requests=_delete(db, _REQUESTS, before=now - timedelta(days=kept.request_log_days)),
             versions=_delete(db, _VERSIONS, keep=kept.keep_versions) if kept.keep_versions else 0,
             snapshots=_delete(db, _SNAPSHOTS),
-            urls=_delete(db, _URLS, before=crawls_before) if kept.keep_crawl_days else 0,
+            urls=_old_crawls(db, crawls_before) if kept.keep_crawl_days else 0,
         )
+
+    def _in_force(self, db: Connection) -> Retention:
+        """What operators set while everything runs goes over the environment."""
+        given = read_runtime_settings(db).model_dump(include=set(Retention._fields), exclude_none=True)
+        return self._retention._replace(**given)
+
+
+def _old_crawls(db: Connection, before: datetime) -> int:
+    """Their URL lists, and what reports said about them; how many URLs went."""
+    _delete(db, _FINDINGS, before=before)
+    _delete(db, _REPORTS, before=before)
+    return _delete(db, _URLS, before=before)
 
 
 def _delete(db: Connection, statement: str, **values: object) -> int:
@@ -70,13 +83,14 @@ WHERE a.id = v.id AND a.age > :keep
 _SNAPSHOTS = """
 DELETE FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
 """
-_URLS = """
-DELETE FROM crawl_discovered_urls
-WHERE crawl_job_id IN (
-    SELECT id FROM (
-        SELECT id, completed_at, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
-        FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
-    ) c
-    WHERE age > 2 AND completed_at < :before
-)
+_OLD_CRAWLS = """
+SELECT id FROM (
+    SELECT id, completed_at, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
+    FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
+) c
+WHERE age > 2 AND completed_at < :before
 """
+_URLS = f"DELETE FROM crawl_discovered_urls WHERE crawl_job_id IN ({_OLD_CRAWLS})"  # noqa: S608 - our own words
+# Reports say what was wrong with these URLs; without them nobody could say more.
+_FINDINGS = f"DELETE FROM crawl_findings WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
+_REPORTS = f"DELETE FROM crawl_reports WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
