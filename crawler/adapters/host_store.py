@@ -46,6 +46,14 @@ class HostStore:
     def save_delay(self, host: str, seconds: float) -> None:
         self._save(host, delay_seconds=seconds)
 
+    def save_denied(self, host: str, *, denied: bool, until: datetime | None) -> None:
+        learned = 1.0 if denied else 0.0
+        self._save(host, denied=denied, blocked_until=until, learned_seconds=learned, incidents=0)
+
+    def is_denied(self, host: str) -> bool:
+        with transaction(self._engine) as db:
+            return bool(db.execute(select(hosts.c.denied).where(hosts.c.host == host)).scalar_one_or_none())
+
     def _save(self, host: str, **columns: object) -> None:
         row = {**columns, "updated_at": func.now()}
         with transaction(self._engine) as db:

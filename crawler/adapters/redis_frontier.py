@@ -9,6 +9,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
                             the host's time; one that waits for its crawl stands in `parked` or `broke` instead
     token             the last fencing token; it follows the clock, so it grows even over lost data
     lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker fell silent
+    counts            hash  leases_expired, stale_completions: how many since the server was empty
     crawls            hash  C -> requests it may have in flight at one host; the open crawls
     shifts:L          zset  shift -> ms until which it counts as at work
     hint:L reconcile  exist while nobody else should do it
@@ -45,6 +46,7 @@ from uuid import UUID
 from redis import Redis
 
 from crawler.adapters.frontier_calls import in_batches, milliseconds
+from crawler.adapters.frontier_counts import FrontierCounts
 from crawler.adapters.frontier_hosts import HostControls
 from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_LETTER, Batch, Made
 from crawler.adapters.frontier_lifecycle import CrawlLifecycle
@@ -70,7 +72,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 _GO_ON = {End.RETRY, End.MOVED, End.RENDER}
 
 
-class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
+class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
     """Implements `crawler.domain.ports.Frontier`. The client must hand out bytes (`decode_responses` off)."""
 
     def __init__(self, client: Redis, prefix: str = "cr") -> None:
@@ -118,6 +120,7 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
                 pair = batch.pair(crawl_id, lease.host) if end in _GO_ON else 0
                 args += (batch.host(lease.host), lease.token, end.value, at_ms, url, lateness, pair)
             stale += [some[number].lease for number in self._run("complete", batch, args)]
+        self._count("stale_completions", len(stale))
         return stale, found
 
     def release(self, leases: Iterable[Lease]) -> None:
@@ -167,6 +170,7 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook):
         batch = self._of(crawl_id, BOTH_LANES)
         args = [v for _, token, host in late for v in (batch.pair(crawl_id, host), token)]
         text: bytes = self._run("reap", batch, [MOST_LOSSES, tell, *args])
+        self._count("leases_expired", len(late))
         fields = iter(text.decode().split("\n") if text else ())
         return [
             (

@@ -11,6 +11,7 @@ from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, FetchState
 from crawler.domain.frontier import Priority
 from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.projects import Project
+from crawler.domain.scope import Scope
 from crawler.domain.urls import QueryRule, Url, normalize, parse
 from crawler.errors import Conflict, Invalid, InvalidConfig
 
@@ -58,6 +59,8 @@ class StartCrawl:
             raise Conflict(f"Project {project.name!r} is not active; activate it before crawling it.")
         options = self._options(project, config or {})
         seed = parse(urls[0] if urls else seed_url or project.website_url or _no_seed(project))
+        if not urls:
+            Scope.of(seed.href, options)  # refuses hosts that are none, before a worker stumbles over them
         first = not urls and not self._store.has_full_crawl(project_id)
         crawl = CrawlJob.create(
             project_id=project_id,

@@ -1,25 +1,94 @@
 """The HTTP service."""
 
+from typing import Any
+
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from crawler import __version__
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
-from crawler.entrypoints.api.auth import require_key
-from crawler.entrypoints.api.health import router as health
-from crawler.entrypoints.api.problems import problem
-from crawler.errors import CrawlerError
+from crawler.entrypoints.api import (
+    crawls,
+    docs_page,
+    health,
+    history,
+    hosts,
+    keys,
+    notebooks,
+    page_content,
+    pages,
+    phases,
+    projects,
+    reports,
+    settings,
+)
+from crawler.entrypoints.api.answer_headers import AnswerHeaders
+from crawler.entrypoints.api.auth import KeyGate
+from crawler.entrypoints.api.body_limit import BodyLimit
+from crawler.entrypoints.api.deadline import Deadline
+from crawler.entrypoints.api.problems import EVERYWHERE, Problem, install_problems
 from crawler.telemetry import configure_logs
+
+PREFIX = "/api/v1"
+POOL_SIZE = 10
+"""Of connections to Postgres, at least, and as many again when it is busy: requests run in forty threads."""
+_ROUTERS = (projects, phases, crawls, reports, notebooks, pages, page_content, history, hosts, settings, keys, health)
 
 
 def create_app(tools: App | None = None) -> FastAPI:
-    if tools is None:
-        settings, _ = with_servers(load_settings())
-        configure_logs(settings.log_level, as_json=settings.log_json)
-        tools = build(settings)
-    api = FastAPI(title="Crawler", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    tools = tools or _own_tools()
+    api = FastAPI(
+        title="Crawler",
+        version=__version__,
+        description="Crawl websites, read their pages and what changed. Errors are problem+json with a stable code.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
     api.state.tools = tools
-    api.middleware("http")(require_key)
-    api.include_router(health, prefix="/api/v1")
-    api.add_exception_handler(CrawlerError, problem)
+    for module in _ROUTERS:
+        api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
+    api.include_router(docs_page.router, prefix=PREFIX)
+    install_problems(api)
+    _describe(api)
+    # The last added is the outermost.
+    api.add_middleware(BodyLimit)
+    api.add_middleware(KeyGate, tools=tools)
+    api.add_middleware(Deadline)
+    if tools.settings.cors_origins:
+        api.add_middleware(
+            CORSMiddleware,
+            allow_origins=tools.settings.cors_origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
+            expose_headers=["ETag", "Retry-After"],
+        )
+    api.add_middleware(AnswerHeaders)
     return api
+
+
+def _own_tools() -> App:
+    settings_of_process, _ = with_servers(load_settings())
+    configure_logs(settings_of_process.log_level, as_json=settings_of_process.log_json)
+    pool = max(POOL_SIZE, settings_of_process.database_pool_size)
+    return build(settings_of_process.model_copy(update={"database_pool_size": pool}))
+
+
+def _describe(api: FastAPI) -> None:
+    """The description is made by FastAPI; the problems' shape and the key are ours."""
+    make = api.openapi
+
+    def described() -> dict[str, Any]:
+        spec = make()
+        parts = spec.setdefault("components", {})
+        parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        spec["security"] = [{"key": []}]
+        spec["paths"][f"{PREFIX}/health/live"]["get"]["security"] = []
+        for name in ("HTTPValidationError", "ValidationError"):
+            parts["schemas"].pop(name, None)
+        return spec
+
+    api.openapi = described  # type: ignore[method-assign]

@@ -1,28 +1,131 @@
-"""Deny by default: every path but the liveness probe needs an API key."""
+"""Deny by default: every path but the liveness probe needs an API key, for HTTP and WebSocket alike.
 
-from collections.abc import Awaitable, Callable
+Reading needs scope `read`, every other method `write`; routes that steer the whole system add `AdminOnly`.
+"""
 
-from fastapi import Request, Response
+from typing import Annotated
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from crawler import telemetry
 from crawler.bootstrap import App
-from crawler.entrypoints.api.problems import problem
-from crawler.errors import CrawlerError, Unauthorized
+from crawler.domain.api_keys import ApiKey, hash_key
+from crawler.domain.api_keys import Scope as KeyScope
+from crawler.entrypoints.api.failed_attempts import FailedAttempts
+from crawler.entrypoints.api.problems import problem_of
+from crawler.errors import CrawlerError, Forbidden, Unauthorized
+
+log = telemetry.logger(__name__)
 
 OPEN_PATHS = frozenset({"/api/v1/health/live"})
+LONGEST_SECRET = 200
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-async def require_key(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    if request.url.path not in OPEN_PATHS:
+class TooManyFailures(CrawlerError):
+    """Too many wrong keys came from this address."""
+
+    code = "too_many_failures"
+    http_status = 429
+
+
+class KeyGate:
+    """The outermost door. A route cannot forget it; `scope["state"]["key"]` is the caller's key."""
+
+    def __init__(self, app: ASGIApp, tools: App, attempts: FailedAttempts | None = None) -> None:
+        self._app = app
+        self._tools = tools
+        self._attempts = attempts or FailedAttempts()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
         try:
-            await run_in_threadpool(_check, request)
+            scope.setdefault("state", {})["key"] = await self._caller(scope)
         except CrawlerError as exc:
-            return await problem(request, exc)
-    return await call_next(request)
+            await self._refuse(exc, scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> ApiKey:
+        headers = Headers(scope=scope)
+        if self._tools.settings.no_auth:
+            _refuse_strangers(scope, headers)
+            return _everybody(self._tools)
+        secret = _secret(headers)
+        address = scope["client"][0] if scope.get("client") else "unknown"
+        key = await run_in_threadpool(self._look_up, secret, address)
+        if scope["type"] == "http" and scope["method"] not in _READING and not key.scope.allows(KeyScope.WRITE):
+            raise Forbidden("This API key may only read; changes need one of scope write.")
+        return key
+
+    def _look_up(self, secret: str | None, address: str) -> ApiKey:
+        hashed = hash_key(secret) if secret else ""
+        wait = self._attempts.seconds_to_wait(address, hashed)
+        if wait:
+            raise TooManyFailures(f"Too many wrong keys came from here; try again in {wait} s.", retry_seconds=wait)
+        key = self._tools.store.find_key(secret) if secret else None
+        if key is None:
+            self._attempts.failed(address)
+            log.warning("key_refused", address=address)
+            raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
+        self._attempts.succeeded(hashed)
+        return key
+
+    @staticmethod
+    async def _refuse(exc: CrawlerError, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008, "reason": exc.code})
+            return
+        await problem_of(exc)(scope, receive, send)
 
 
-def _check(request: Request) -> None:
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    tools: App = request.app.state.tools
-    if scheme.lower() != "bearer" or tools.store.find_key(secret.strip()) is None:
-        raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
+def _secret(headers: Headers) -> str | None:
+    """Never from the query: addresses are logged and shared."""
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    secret = secret.strip()
+    usable = scheme.lower() == "bearer" and secret.isascii() and 0 < len(secret) <= LONGEST_SECRET
+    return secret if usable else None
+
+
+def _refuse_strangers(scope: Scope, headers: Headers) -> None:
+    """Without keys the browser of this machine is the danger: other sites' pages must not reach us through it."""
+    server = (scope.get("server") or ("", 0))[0]
+    names = [_host(f"//{headers.get('host', '')}"), *(_host(origin) for origin in headers.getlist("origin"))]
+    if not all(name in _LOOPBACK for name in names) or not (server in _LOOPBACK or server.startswith("/")):
+        raise Forbidden("Without keys only this machine is served, at its loopback address.")
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _everybody(tools: App) -> ApiKey:
+    return ApiKey(id=UUID(int=0), name="no-auth", key_hash="", hint="", scope=KeyScope.ADMIN, created_at=tools.clock())
+
+
+def caller_of(request: Request) -> ApiKey:
+    key: ApiKey = request.state.key
+    return key
+
+
+Caller = Annotated[ApiKey, Depends(caller_of)]
+
+
+def _admin(caller: Caller) -> ApiKey:
+    if not caller.scope.allows(KeyScope.ADMIN) or caller.project_ids is not None:
+        raise Forbidden("This needs an API key of scope admin that is not limited to projects.")
+    return caller
+
+
+AdminOnly = Depends(_admin)

@@ -1,30 +1,69 @@
-"""Is it alive, and are the servers behind it?"""
+"""Is it alive, are the servers behind it, and what do they count?"""
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from pydantic import Field
 
+from crawler.entrypoints.api.owned import Tools
+from crawler.entrypoints.api.wire import Wire
 from crawler.entrypoints.doctor import diagnose
-from crawler.telemetry import registry
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/health/live", summary="The process answers")
-def live() -> dict[str, str]:
-    return {"status": "ok"}
+class Alive(Wire):
+    status: str = "ok"
 
 
-@router.get("/health", summary="State of each server behind the service")
-def health(request: Request, response: Response) -> dict[str, Any]:
-    checks = diagnose(request.app.state.tools)
+class CheckShown(Wire):
+    name: str
+    ok: bool
+    message: str
+    fix: str | None = Field(description="What mends it")
+    required: bool = Field(description="False: things work without it, only less well")
+
+
+class Health(Wire):
+    status: str = Field(description="ok or failing")
+    checks: list[CheckShown]
+
+
+_FAILING: dict[int | str, dict[str, Any]] = {
+    503: {
+        "description": "A server is missing; without Postgres the answer is a problem, as keys are kept there",
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/Health"}},
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
+        },
+    }
+}
+
+
+@router.get("/health/live", summary="The process answers; needs no key")
+async def live() -> Alive:
+    """Without a thread: those may all wait for a server that hangs."""
+    return Alive()
+
+
+@router.get("/health", summary="State of each server behind the service", responses=_FAILING)
+def health(tools: Tools, response: Response) -> Health:
+    checks = diagnose(tools)
     healthy = all(check.ok or not check.required for check in checks)
     if not healthy:
         response.status_code = 503
-    return {"status": "ok" if healthy else "failing", "checks": [check._asdict() for check in checks]}
+    shown = [CheckShown(**check._asdict()) for check in checks]
+    return Health(status="ok" if healthy else "failing", checks=shown)
 
 
-@router.get("/metrics", summary="Prometheus metrics of this process")
-def metrics() -> Response:
+@router.get(
+    "/metrics",
+    summary="Prometheus metrics of the whole system",
+    response_class=Response,
+    responses={200: {"description": "In Prometheus' text format", "content": {"text/plain": {}}}},
+)
+def metrics(tools: Tools) -> Response:
+    registry = CollectorRegistry()
+    registry.register(tools.metrics)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

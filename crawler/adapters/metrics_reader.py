@@ -1,0 +1,225 @@
+"""The system's numbers, read from Postgres, Redis and the broker when somebody scrapes.
+
+Workers are other processes on other machines; what they did stands in the servers. Each read is bounded (a minute of
+the request log, the first so many open crawls, two seconds a query) and remembered for a moment, so that many scrapers
+cost no more than one. What cannot be read now is left out, and `crawler_up` says so.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from celery import Celery
+from kombu.exceptions import ChannelError, OperationalError
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from crawler import telemetry
+from crawler.adapters.celery_queue import QUEUES
+from crawler.adapters.database import transaction
+from crawler.adapters.lane_watch import LaneWatch
+from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.domain.frontier import Lane, Wait
+from crawler.errors import RedisUnavailable, Unavailable
+
+log = telemetry.logger(__name__)
+
+REMEMBERED_SECONDS = 5.0
+MOST_CRAWLS = 200
+MOST_HOSTS = 50
+_QUANTILES = ("0.5", "0.95", "0.99")
+
+
+class MetricsReader:
+    """A collector for a Prometheus registry."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        frontier: RedisFrontier,
+        lanes: LaneWatch,
+        celery: Celery,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._engine = engine
+        self._frontier = frontier
+        self._lanes = lanes
+        self._celery = celery
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._read_at = 0.0
+        self._last: list[Metric] = []
+
+    def collect(self) -> Iterable[Metric]:
+        with self._lock:  # of several scrapers one reads, the others get what it read
+            if self._clock() - self._read_at > REMEMBERED_SECONDS:
+                self._last = list(self._read())
+                self._read_at = self._clock()
+            return self._last
+
+    def _read(self) -> Iterator[Metric]:
+        up = GaugeMetricFamily("crawler_up", "Whether this server could be read", labels=["server"])
+        parts = {"postgres": self._of_postgres, "redis": self._of_redis, "broker": self._of_broker}
+        for server, part in parts.items():
+            try:
+                found = list(part())
+            except (Unavailable, DBAPIError) as exc:
+                log.warning("metrics_missing", server=server, error=str(exc))
+                up.add_metric([server], 0)
+                continue
+            up.add_metric([server], 1)
+            yield from found
+        yield up
+
+    # -- Postgres ---------------------------------------------------------------------------
+
+    def _of_postgres(self) -> Iterator[Metric]:
+        with transaction(self._engine) as db:
+            db.execute(text("SET LOCAL statement_timeout = 2000"))
+            totals = db.execute(text(_TOTALS)).one()
+            reasons = db.execute(text(_REASONS)).all()
+            states = db.execute(text(_STATES)).all()
+            requests = db.execute(text(_REQUESTS)).all()
+            hosts = db.execute(text(_HOSTS)).one()
+        yield from _pages(totals, reasons)
+        yield _gauge("crawler_crawls", "Crawls by status", ["status"], [((row.status,), row.n) for row in states])
+        yield from _requests(requests)
+        states_of = [((name,), getattr(hosts, name)) for name in ("blocked", "paused", "denied", "slowed")]
+        yield _gauge("crawler_hosts", "Hosts that are not asked as usual", ["state"], states_of)
+
+    # -- Redis ------------------------------------------------------------------------------
+
+    def _of_redis(self) -> Iterator[Metric]:
+        counts = self._frontier.counts()
+        yield CounterMetricFamily("crawler_leases_expired", "Leases whose worker went silent", counts.leases_expired)
+        yield CounterMetricFamily("crawler_stale_completions", "Late workers refused", counts.stale_completions)
+        now_ms = int(self._clock() * 1000)
+        loads = {lane: self._frontier.lane_load(lane, now_ms) for lane in Lane}
+        shifts = [((lane.value,), load.shifts) for lane, load in loads.items()]
+        yield _gauge("crawler_shifts_active", "Fetch tasks at work", ["lane"], shifts)
+        due = [((lane.value,), load.due) for lane, load in loads.items()]
+        yield _gauge("crawler_due_hosts", "Hosts that may be asked now", ["lane"], due)
+        later = [((lane.value,), load.waiting) for lane, load in loads.items()]
+        yield _gauge("crawler_later_hosts", "Hosts whose time has not come", ["lane"], later)
+        yield from self._of_browsers()
+        yield from self._of_open_crawls()
+
+    def _of_browsers(self) -> Iterator[Metric]:
+        """As the last render shift left them."""
+        numbers = self._lanes.numbers(Lane.BROWSER)
+        yield CounterMetricFamily("crawler_renders", "Pages rendered by the current worker", numbers["renders"])
+        yield CounterMetricFamily("crawler_browser_restarts", "Browsers replaced by fresh ones", numbers["restarts"])
+        yield GaugeMetricFamily("crawler_chromium_processes", "Of the browser", numbers["processes"])
+        yield GaugeMetricFamily("crawler_chromium_memory_bytes", "Of the browser", numbers["memory_bytes"])
+
+    def _of_open_crawls(self) -> Iterator[Metric]:
+        urls: Counter[str] = Counter()
+        waits: Counter[str] = Counter({why.value: 0 for why in Wait})
+        for crawl_id in self._frontier.open_crawls()[:MOST_CRAWLS]:
+            stats = self._frontier.stats(crawl_id)
+            if stats is not None:
+                urls += Counter(queued=stats.queued, leased=stats.leased, in_flight=stats.in_flight)
+                for wait in self._frontier.waiting(crawl_id, MOST_HOSTS):
+                    waits[wait.why.value] += wait.queued
+        states = [((name,), urls[name]) for name in ("queued", "leased", "in_flight")]
+        yield _gauge("crawler_frontier_urls", "URLs of open crawls", ["state"], states)
+        waiting = [((why,), n) for why, n in waits.items()]
+        yield _gauge("crawler_waiting_urls", "URLs by what their host waits for (gap: its token)", ["why"], waiting)
+
+    # -- the broker -------------------------------------------------------------------------
+
+    def _of_broker(self) -> Iterator[Metric]:
+        lengths = [((queue,), length) for queue, length in self._queue_lengths().items()]
+        yield _gauge("crawler_queue_messages", "Celery messages that wait", ["queue"], lengths)
+
+    def _queue_lengths(self) -> dict[str, int]:
+        try:
+            with self._celery.connection_for_read() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
+                return {name: _length(connection, name) for name in QUEUES}
+        except OperationalError as exc:
+            raise RedisUnavailable("The Celery broker does not answer.") from exc
+
+
+def _length(connection: Any, queue: str) -> int:
+    try:
+        with connection.channel() as channel:
+            return int(channel.queue_declare(queue=queue, passive=True).message_count)
+    except ChannelError:  # nobody has declared it: nothing was ever sent
+        return 0
+
+
+def _pages(totals: Any, reasons: Iterable[Any]) -> Iterator[Metric]:
+    known: Counter[tuple[str, str]] = Counter()
+    for row in reasons:
+        known[row.state, row.reason] += int(row.n)
+    ended = {"success": totals.pages, "failed": totals.failed, "skipped": totals.skipped}
+    pages = CounterMetricFamily("crawler_pages", "URLs that reached an end", labels=["status", "reason"])
+    for status, number in ended.items():
+        named = sum(n for (state, _), n in known.items() if state == status) if status != "success" else 0
+        # Of running crawls and of those that were cancelled the reasons are not summed up: they count without one.
+        pages.add_metric([status, ""], max(0, number - named))
+    for (state, reason), number in known.items():
+        pages.add_metric([state, reason], number)
+    yield pages
+    methods = CounterMetricFamily("crawler_pages_by_method", "Stored pages by how they were fetched", labels=["method"])
+    methods.add_metric(["lightweight"], totals.lightweight)
+    methods.add_metric(["crawl4ai"], totals.rendered)
+    yield methods
+
+
+def _requests(rows: Iterable[Any]) -> Iterator[Metric]:
+    rate = GaugeMetricFamily("crawler_requests_last_minute", "Requests sent", labels=["lane", "answer"])
+    latency = GaugeMetricFamily("crawler_fetch_seconds", "Request to answer, last minute", labels=["lane", "quantile"])
+    for row in rows:
+        if row.answer is not None:
+            rate.add_metric([row.lane, row.answer], row.n)
+        elif row.p50 is not None:
+            for quantile, value in zip(_QUANTILES, (row.p50, row.p95, row.p99), strict=True):
+                latency.add_metric([row.lane, quantile], value / 1000)
+    yield rate
+    yield latency
+
+
+def _gauge(name: str, words: str, labels: list[str], values: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=labels)
+    for label, value in values:
+        family.add_metric(label, value)
+    return family
+
+
+_TOTALS = """
+SELECT coalesce(sum(pages_crawled), 0) AS pages, coalesce(sum(pages_failed), 0) AS failed,
+       coalesce(sum(pages_skipped), 0) AS skipped, coalesce(sum(lightweight), 0) AS lightweight,
+       coalesce(sum(rendered), 0) AS rendered
+FROM crawl_jobs
+"""
+# From what each crawl counted up at its end: the ledger itself may have millions of rows.
+_REASONS = """
+SELECT r.key AS reason, sum(CAST(r.value AS bigint)) AS n,
+       CASE WHEN r.key = ANY (ARRAY['timeout', 'connect', 'dns', 'tls', 'protocol', 'too_large', 'redirect_loop',
+                                    'http_5xx', 'rate_limited', 'poison', 'parse']) THEN 'failed'
+            WHEN r.key IN ('unchanged', 'render_unavailable') THEN 'note' ELSE 'skipped' END AS state
+FROM crawl_jobs c CROSS JOIN LATERAL jsonb_each_text(coalesce(c.stats -> 'by_reason', '{}')) AS r
+GROUP BY 1
+"""
+_STATES = "SELECT status, count(*) AS n FROM crawl_jobs GROUP BY 1"
+_REQUESTS = """
+SELECT lane, CASE WHEN status IS NULL THEN 'none' ELSE CAST(status / 100 AS text) || 'xx' END AS answer, count(*) AS n,
+       NULL::float AS p50, NULL::float AS p95, NULL::float AS p99
+FROM request_log WHERE at > now() - interval '1 minute' GROUP BY 1, 2
+UNION ALL
+SELECT lane, NULL, count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms),
+       percentile_disc(0.99) WITHIN GROUP (ORDER BY elapsed_ms)
+FROM request_log WHERE at > now() - interval '1 minute' AND elapsed_ms IS NOT NULL GROUP BY 1
+"""
+_HOSTS = """
+SELECT count(*) FILTER (WHERE blocked_until > now() AND NOT denied) AS blocked,
+       count(*) FILTER (WHERE paused) AS paused,
+       count(*) FILTER (WHERE denied) AS denied, count(*) FILTER (WHERE learned_seconds > 0 AND NOT denied) AS slowed
+FROM hosts
+"""

@@ -1,0 +1,88 @@
+"""What a page was at a version: its bytes, its markdown, and the versions there are."""
+
+from collections.abc import Generator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import zstandard
+from sqlalchemy import Engine, Row, text
+
+from crawler.adapters.database import transaction
+from crawler.domain.exports import ExportedMarkdown
+from crawler.domain.extraction import UnparsablePage
+from crawler.domain.markdown import MarkdownPage, to_markdown
+from crawler.domain.page_lists import PageSnapshot, VersionRow
+from crawler.errors import NotFound
+
+ROWS_AT_ONCE = 10
+"""A page's bytes may be megabytes."""
+
+
+class PageContent:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot:
+        """Of this version; of the newest when none is named."""
+        given = {"project": project_id, "page": page_id, "version": version_id}
+        with transaction(self._engine) as db:
+            row = db.execute(text(_SNAPSHOT), given).one_or_none()
+        if row is None or row.content is None:
+            what = f"version {version_id} of page" if version_id else "stored content of page"
+            raise NotFound(f"There is no {what} {page_id} in project {project_id}.")
+        return PageSnapshot(row.version_id, row.url, _body(row), row.content_type or "")
+
+    def list_versions(
+        self, project_id: UUID, page_id: UUID, before: tuple[datetime, UUID] | None, limit: int
+    ) -> list[VersionRow]:
+        """Newest first."""
+        given: dict[str, Any] = {"project": project_id, "page": page_id, "limit": limit}
+        query = _VERSIONS.format(before="")
+        if before:
+            query = _VERSIONS.format(before="AND (v.fetched_at, v.id) < (:at, :id)")
+            given |= {"at": before[0], "id": before[1]}
+        with transaction(self._engine) as db:
+            if db.execute(text(_EXISTS), given).first() is None:
+                raise NotFound(f"There is no page {page_id} in project {project_id}.")
+            return [VersionRow(*row) for row in db.execute(text(query), given)]
+
+    def project_markdown(self, project_id: UUID) -> Generator[ExportedMarkdown]:
+        """Every page the project has now, the homepage first, streamed."""
+        with transaction(self._engine) as db:
+            streamed = db.execution_options(yield_per=ROWS_AT_ONCE)
+            for row in streamed.execute(text(_PROJECT), {"project": project_id}):
+                try:
+                    markdown = to_markdown(_body(row), url=row.url, content_type=row.content_type or "")
+                except UnparsablePage:
+                    continue
+                yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth or 0, markdown))
+
+
+def _body(row: Row[Any]) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
+
+
+_EXISTS = "SELECT 1 FROM crawled_pages WHERE id = :page AND project_id = :project"
+_SNAPSHOT = """
+SELECT v.id AS version_id, coalesce(v.final_url, p.url) AS url, s.content, s.byte_length,
+       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type
+FROM crawled_pages p
+JOIN page_versions v ON v.page_id = p.id AND v.id = coalesce(CAST(:version AS uuid), p.version_id)
+LEFT JOIN snapshots s ON s.id = v.snapshot_id
+WHERE p.id = :page AND p.project_id = :project
+"""
+_VERSIONS = """
+SELECT v.id, v.crawl_id, v.title, encode(v.content_hash, 'hex'), v.crawl_method, v.final_url, s.byte_length,
+       v.fetched_at
+FROM page_versions v LEFT JOIN snapshots s ON s.id = v.snapshot_id
+WHERE v.page_id = :page {before} ORDER BY v.fetched_at DESC, v.id DESC LIMIT :limit
+"""
+_PROJECT = """
+SELECT p.id AS page_id, coalesce(v.final_url, p.url) AS url, p.depth, s.content, s.byte_length,
+       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type
+FROM crawled_pages p
+JOIN page_versions v ON v.id = p.version_id
+JOIN snapshots s ON s.id = v.snapshot_id
+WHERE p.project_id = :project AND p.status = 'success' ORDER BY p.depth NULLS LAST, p.normalized_url
+"""

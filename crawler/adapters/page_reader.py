@@ -1,0 +1,71 @@
+"""A project's pages for those who read: lists in the order of their keys, and single ones.
+
+The order is the unique index's own, so a list of a hundred thousand pages goes on at any place at once.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Engine, text
+
+from crawler.adapters.database import transaction
+from crawler.domain.page_lists import PageFilter, PageRow, WholePage, status_of
+from crawler.errors import NotFound
+
+_LAST = "\U0010ffff"
+"""Sorts behind every character a URL may have."""
+
+
+class PageReader:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def list_pages(self, project_id: UUID, chosen: PageFilter, after: str | None, limit: int) -> list[PageRow]:
+        where, values = _conditions(chosen)
+        given = {"project": project_id, "after": after or "", "limit": limit, **values}
+        query = f"SELECT {_COLUMNS} FROM crawled_pages p WHERE {' AND '.join(where)} {_ORDER}"  # noqa: S608
+        with transaction(self._engine) as db:
+            return [PageRow(*row) for row in db.execute(text(query), given)]
+
+    def get_page(self, project_id: UUID, page_id: UUID) -> WholePage:
+        with transaction(self._engine) as db:
+            row = db.execute(text(_ONE), {"project": project_id, "page": page_id}).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no page {page_id} in project {project_id}.")
+        width = len(PageRow._fields)
+        return WholePage(PageRow(*row[:width]), *row[width:])
+
+
+def _conditions(chosen: PageFilter) -> tuple[list[str], dict[str, Any]]:
+    where = ["p.project_id = :project", "p.normalized_url > :after"]
+    values: dict[str, Any] = {}
+    # A reason implies its status, and that has an index.
+    status = chosen.status or (status_of(chosen.reason) if chosen.reason else None)
+    if status:
+        where.append("p.status = :status")
+        values["status"] = status
+    if status and status != "success":
+        where.append("p.status <> 'success'")  # in the words of the partial index
+    if chosen.reason:
+        where.append("p.reason = :reason")
+        values["reason"] = chosen.reason.value
+    if chosen.changed_since:
+        where.append("p.last_changed_at > :changed")
+        values["changed"] = chosen.changed_since
+    if chosen.prefix:
+        where.append("p.normalized_url >= :prefix AND p.normalized_url < :prefix_end")
+        values |= {"prefix": chosen.prefix, "prefix_end": chosen.prefix + _LAST}
+    if chosen.title:
+        where.append("to_tsvector('simple', p.title) @@ websearch_to_tsquery('simple', :title)")
+        values["title"] = chosen.title
+    return where, values
+
+
+_COLUMNS = ", ".join(
+    "encode(p.content_hash, 'hex')" if name == "content_hash" else f"p.{name}" for name in PageRow._fields
+)
+_ORDER = "ORDER BY p.project_id, p.normalized_url LIMIT :limit"
+_ONE = f"""
+SELECT {_COLUMNS}, p.project_id, p.content_text, p.links_found, p.canonical_url, p.etag, p.last_modified, p.version_id
+FROM crawled_pages p WHERE p.id = :page AND p.project_id = :project
+"""  # noqa: S608 - built from our own words

@@ -1,0 +1,15 @@
+"""An answer that a repeated request gets again."""
+
+from typing import Any, NamedTuple
+
+
+class Answer(NamedTuple):
+    status: int
+    body: dict[str, Any]
+
+
+class Remembered(NamedTuple):
+    mine: bool
+    """Nobody else is at it: do it."""
+    request: bytes
+    answer: Answer | None

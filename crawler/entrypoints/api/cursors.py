@@ -1,0 +1,66 @@
+"""Opaque cursors: where a list goes on. They name the last thing shown, so what is added meanwhile moves nothing."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+from fastapi import Query
+
+from crawler.entrypoints.api.wire import Listed, Text
+from crawler.errors import Invalid
+
+MOST = 200
+
+Cursor = Annotated[Text | None, Query(max_length=8000, description="`next_cursor` of the part before")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most")]
+
+Row = TypeVar("Row")
+Shown = TypeVar("Shown")
+
+
+class InvalidCursor(Invalid):
+    """This cursor is not one of this list's; leave it out to begin at the beginning."""
+
+    code = "invalid_cursor"
+
+
+def encode(kind: str, *parts: str) -> str:
+    text = json.dumps([kind, *parts], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode(kind: str, cursor: str | None, count: int = 1) -> list[str] | None:
+    """The parts of a cursor of this kind of list; None when there is none."""
+    if cursor is None:
+        return None
+    try:
+        found = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError) as exc:
+        raise InvalidCursor from exc
+    if not isinstance(found, list) or len(found) != count + 1 or found[0] != kind:
+        raise InvalidCursor
+    if not all(isinstance(part, str) and "\x00" not in part and part.isprintable() for part in found):
+        raise InvalidCursor
+    return found[1:]
+
+
+def decode_id(kind: str, cursor: str | None) -> UUID | None:
+    found = decode(kind, cursor)
+    if found is None:
+        return None
+    try:
+        return UUID(found[0])
+    except ValueError as exc:
+        raise InvalidCursor from exc
+
+
+def listed(
+    rows: Sequence[Row], limit: int, show: Callable[[Row], Shown], cursor: Callable[[Row], str]
+) -> Listed[Shown]:
+    """Of one row more than asked for: whether there is more is known without asking again."""
+    shown = rows[:limit]
+    following = cursor(shown[-1]) if len(rows) > limit and shown else None
+    return Listed(items=[show(row) for row in shown], next_cursor=following)

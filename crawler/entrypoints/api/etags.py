@@ -1,0 +1,25 @@
+"""ETags for what programs poll: a body that did not change is not sent again."""
+
+import hashlib
+from typing import Any
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+
+def tagged(request: Request, model: BaseModel) -> Response:
+    body = model.model_dump_json().encode()
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if _knows(request.headers.get("if-none-match", ""), tag):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def _knows(given: str, tag: str) -> bool:
+    """Weak comparison, as RFC 9110 has it for If-None-Match."""
+    known = [part.strip().removeprefix("W/") for part in given.split(",")]
+    return "*" in known or tag.removeprefix("W/") in known
+
+
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "As it was when this ETag was given"}}

@@ -1,0 +1,62 @@
+"""Who tried too many wrong keys. Bounded: a flood of addresses pushes out the oldest, never the memory."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
+from time import monotonic
+
+MOST_FAILURES = 20
+WINDOW_SECONDS = 60.0
+MOST_ADDRESSES = 10_000
+MOST_GOOD_KEYS = 1_000
+
+
+class FailedAttempts:
+    """Keys that were good before pass also from a limited address: others may share it."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._good: OrderedDict[str, None] = OrderedDict()
+
+    def seconds_to_wait(self, address: str, key_hash: str) -> int:
+        """0: the key may be looked at."""
+        with self._lock:
+            began, count = self._failures.get(_network(address), (0.0, 0))
+            left = began + WINDOW_SECONDS - self._clock()
+            if count < MOST_FAILURES or left <= 0 or key_hash in self._good:
+                return 0
+            return int(left) + 1
+
+    def failed(self, address: str) -> None:
+        with self._lock:
+            name, now = _network(address), self._clock()
+            began, count = self._failures.pop(name, (now, 0))
+            if now - began > WINDOW_SECONDS:
+                began, count = now, 0
+            self._failures[name] = (began, count + 1)
+            _trim(self._failures, MOST_ADDRESSES)
+
+    def succeeded(self, key_hash: str) -> None:
+        with self._lock:
+            self._good[key_hash] = None
+            self._good.move_to_end(key_hash)
+            _trim(self._good, MOST_GOOD_KEYS)
+
+
+def _trim(
+    known: "OrderedDict[str, object] | OrderedDict[str, tuple[float, int]] | OrderedDict[str, None]", most: int
+) -> None:
+    while len(known) > most:
+        known.popitem(last=False)
+
+
+def _network(address: str) -> str:
+    """One customer has 2^64 addresses of IPv6."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(int(parsed) >> 64) if isinstance(parsed, IPv6Address) else address

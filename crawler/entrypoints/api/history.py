@@ -1,0 +1,97 @@
+"""`/projects/{id}/crawl-history`: earlier crawls and what each found changed (seed 002)."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from crawler.domain.crawls import CrawlJob
+from crawler.entrypoints.api.auth import Caller
+from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
+from crawler.entrypoints.api.owned import OwnProject, Tools
+from crawler.entrypoints.api.problems import problems
+from crawler.entrypoints.api.wire import Listed, Wire
+from crawler.errors import NotFound
+
+router = APIRouter(tags=["history"])
+
+
+class Counts(Wire):
+    new_pages: int
+    removed_pages: int
+    changed_pages: int
+    unchanged_pages: int
+
+
+class ShortChanges(Wire):
+    """Without the URLs: those are in `changes`."""
+
+    compared_to: UUID
+    summary: Counts
+    is_significant: bool
+
+
+class PastCrawl(Wire):
+    id: UUID
+    project_id: UUID
+    crawl_type: str
+    started_at: datetime | None
+    completed_at: datetime | None
+    status: str
+    pages_crawled: int
+    change_summary: ShortChanges | None = Field(description="Null when there was nothing to compare it with")
+    error_message: str | None
+
+    @classmethod
+    def of(cls, crawl: CrawlJob) -> "PastCrawl":
+        own = crawl.model_dump(mode="json", include=set(cls.model_fields))
+        return cls.model_validate(own)
+
+
+class Compared(StrEnum):
+    YES = "compared"
+    NOT_YET = "not_yet"
+    NOTHING = "nothing_to_compare_with"
+
+
+class ChangesShown(Wire):
+    crawl_id: UUID
+    compared_to: UUID | None
+    state: Compared
+    summary: Counts | None
+    new_page_urls: list[str] = Field(default_factory=list)
+    removed_page_urls: list[str] = Field(default_factory=list)
+    changed_page_urls: list[str] = Field(default_factory=list)
+    is_significant: bool = False
+    not_compared: int = Field(0, description="Pages of one crawl about which the other could not tell")
+    not_compared_urls: list[str] = Field(default_factory=list)
+    changed_share: float = 0.0
+
+
+@router.get("/projects/{project_id}/crawl-history", summary="Crawls, newest first", responses=problems(404))
+def list_history(project_id: OwnProject, tools: Tools, cursor: Cursor = None, limit: Limit = 50) -> Listed[PastCrawl]:
+    before = decode_id("crawls", cursor)
+    tools.store.get_project(project_id)
+    found = tools.store.list_crawls(project_id, limit + 1, before)
+    return listed(found, limit, PastCrawl.of, lambda row: encode("crawls", str(row.id)))
+
+
+@router.get(
+    "/projects/{project_id}/crawl-history/{crawl_id}/changes",
+    summary="What a crawl found changed",
+    responses=problems(404),
+)
+def get_changes(
+    project_id: OwnProject, crawl_id: Annotated[UUID, Path()], caller: Caller, tools: Tools
+) -> ChangesShown:
+    crawl = tools.store.find_crawl(crawl_id)
+    if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
+        raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
+    if crawl.change_summary is None:
+        state = Compared.NOTHING if tools.store.is_diffed(crawl_id) else Compared.NOT_YET
+        return ChangesShown(crawl_id=crawl_id, compared_to=None, state=state, summary=None)
+    known: dict[str, Any] = {k: v for k, v in crawl.change_summary.items() if k in ChangesShown.model_fields}
+    return ChangesShown.model_validate({**known, "state": Compared.YES})

@@ -1,0 +1,66 @@
+"""`/notebooks/{id}/crawl`: seed 001's names for projects and crawls."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+from pydantic import ConfigDict, Field
+
+from crawler.domain.crawls import Pattern
+from crawler.entrypoints.api.crawl_shapes import CrawlShown
+from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
+from crawler.entrypoints.api.idempotency import DoOnce
+from crawler.entrypoints.api.owned import OwnNotebook, Tools
+from crawler.entrypoints.api.problems import problems
+from crawler.entrypoints.api.wire import Body, Listed, Text, Wire
+
+router = APIRouter(tags=["notebooks"])
+
+
+class NotebookCrawl(Body):
+    model_config = ConfigDict(json_schema_extra={"example": {"url": "https://example.org/", "max_depth": 2}})
+
+    url: Text = Field(max_length=2000, description="Where the crawl begins; its domain is the scope")
+    max_depth: int = Field(2, ge=1, le=1000)
+    max_pages: int = Field(50, ge=1, le=10_000_000)
+    url_include_pattern: Pattern | None = Field(None, description="One regular expression; commas do not split it")
+    url_exclude_pattern: Pattern | None = None
+
+    def config(self) -> dict[str, object]:
+        patterns = {"include_patterns": self.url_include_pattern, "exclude_patterns": self.url_exclude_pattern}
+        return {
+            "max_depth": self.max_depth,
+            "max_pages": self.max_pages,
+            "use_sitemaps": False,
+            "ingest": True,
+            **{name: [pattern] for name, pattern in patterns.items() if pattern is not None},
+        }
+
+
+class JobId(Wire):
+    id: UUID
+
+
+@router.post(
+    "/notebooks/{notebook_id}/crawl",
+    status_code=201,
+    response_model=JobId,
+    summary="Start a crawl of a notebook",
+    responses=problems(404, 409),
+)
+def start_notebook_crawl(notebook_id: OwnNotebook, body: NotebookCrawl, tools: Tools, once: DoOnce) -> Response:
+    def start() -> JobId:
+        tools.hints.ping()
+        crawl = tools.start_crawl(notebook_id, seed_url=body.url, config=body.config(), idempotency_key=once.crawl_key)
+        return JobId(id=crawl.id)
+
+    return once(body, start, 201)
+
+
+@router.get("/notebooks/{notebook_id}/crawl", summary="A notebook's crawls, newest first", responses=problems(404))
+def list_notebook_crawls(
+    notebook_id: OwnNotebook, tools: Tools, cursor: Cursor = None, limit: Limit = 50
+) -> Listed[CrawlShown]:
+    before = decode_id("crawls", cursor)
+    tools.store.get_project(notebook_id)
+    found = tools.store.list_crawls(notebook_id, limit + 1, before)
+    return listed(found, limit, CrawlShown.of, lambda row: encode("crawls", str(row.id)))

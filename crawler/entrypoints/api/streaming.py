@@ -1,0 +1,66 @@
+"""Long answers piece by piece: a few rows in memory, closed as soon as nobody reads them."""
+
+import threading
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from crawler.errors import Unavailable
+
+CHUNK_BYTES = 64 * 1024
+MOST_STREAMS = 8
+"""Each holds a connection to Postgres for as long as its reader takes."""
+
+_places = threading.BoundedSemaphore(MOST_STREAMS)
+
+
+def stream(
+    rows: Generator[Any], pieces: Iterable[bytes], media_type: str, file_name: str | None = None
+) -> StreamingResponse:
+    """`pieces` are made of `rows`. The first is made at once: what cannot be read at all is an error, not an answer."""
+    held = ExitStack()
+    held.enter_context(closing(rows))
+    held.enter_context(_place())
+    chunks = _chunks(pieces)
+    try:
+        first = next(chunks, b"")
+    except BaseException:
+        held.close()
+        raise
+    headers = {"Content-Disposition": f'attachment; filename="{file_name}"'} if file_name else None
+    return StreamingResponse(_sent(first, chunks, held), media_type=media_type, headers=headers)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    if not _places.acquire(blocking=False):
+        raise Unavailable("Too many exports are being read at once; try again in a moment.", retry_seconds=30)
+    try:
+        yield
+    finally:
+        _places.release()
+
+
+async def _sent(first: bytes, chunks: Iterator[bytes], held: ExitStack) -> AsyncIterator[bytes]:
+    try:
+        yield first
+        while chunk := await run_in_threadpool(next, chunks, b""):
+            yield chunk
+    finally:
+        # Also when the reader has gone. Not in a thread: a cancelled task gets none.
+        held.close()
+
+
+def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Of a size at which their sending does not cost more than their making."""
+    waiting = bytearray()
+    for piece in pieces:
+        waiting += piece
+        if len(waiting) >= CHUNK_BYTES:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)

@@ -1,0 +1,95 @@
+"""A stranger with curl: the whole system started, a site crawled over HTTP, its pages read, a crawl cancelled."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+
+from tests.acceptance.cli import Cli
+from tests.acceptance.test_up import eventually, free_port, get
+from tests.site.client import Site
+
+
+class Curl:
+    def __init__(self, port: int, key: str) -> None:
+        self.base = f"http://127.0.0.1:{port}/api/v1"
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {key}"
+
+    def __call__(self, method: str, path: str, status: int = 200, **options: Any) -> Any:
+        answer = self.session.request(method, self.base + path, timeout=30, **options)
+        assert answer.status_code == status, answer.text
+        kind = answer.headers.get("content-type", "")
+        return answer.json() if kind in {"application/json", "application/problem+json"} else answer.text
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, hosts=1, pages=40) as site:
+        yield site
+
+
+def service_process(command: psutil.Process) -> psutil.Process:
+    (found,) = [p for p in command.children(recursive=True) if "crawler.entrypoints.api.app:create_app" in p.cmdline()]
+    return found
+
+
+def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
+    port = free_port()
+    cli = Cli(tmp_path / "data", CRAWLER_FLOWER_PORT=str(free_port()), CRAWLER_EGRESS_ALLOW="127.0.0.0/8")
+    command = cli.start("up", "--port", str(port))
+    try:
+        assert eventually(lambda: get(f"http://127.0.0.1:{port}/api/v1/health/live") == 200, 60)
+        curl = Curl(port, (cli.data_dir / "api-key").read_text().strip())
+        project = curl("POST", "/projects", 201, json={"name": "Site", "website_url": site.url()})
+        options = {"delay_seconds": 0.1, "render": "never", "max_pages": 100}
+        crawl = curl("POST", f"/projects/{project['id']}/phases/crawl/run", 202, json=options)["crawl_id"]
+        refused = curl("POST", f"/projects/{project['id']}/phases/crawl/run", 409)
+        assert refused["crawl_id"] == crawl
+        path = f"/projects/{project['id']}/phases/crawl/status"
+        assert eventually(lambda: curl("GET", path)["pages_crawled"] > 3, 60)
+
+        os.kill(service_process(psutil.Process(command.pid)).pid, signal.SIGKILL)
+        assert eventually(lambda: get(f"{curl.base}/health/live") == 200, 60), "a dead service comes back"
+
+        assert eventually(lambda: curl("GET", path)["status"] == "completed", 90), curl("GET", path)
+        done = curl("GET", path)
+        pages = curl("GET", f"/projects/{project['id']}/pages", params={"limit": 200, "status": "success"})["items"]
+        assert len(pages) == done["pages_crawled"] >= 30
+        assert done["progress"] == 100
+        exported = curl("GET", f"/crawl/{crawl}/export", params={"format": "jsonl"}).splitlines()
+        assert {json.loads(line)["url"] for line in exported} >= {page["url"] for page in pages}
+
+        slow = curl("POST", f"/projects/{project['id']}/phases/crawl/run", 202, json={"delay_seconds": 5})["crawl_id"]
+        for _ in range(2):
+            curl("POST", f"/crawl/{slow}/cancel", 204)
+        assert curl("GET", f"/crawl/{slow}")["status"] == "cancelled"
+        curl("POST", f"/crawl/{crawl}/cancel", 409)
+        time.sleep(0.5)
+        asked = len(site.requests())
+        time.sleep(2)
+        assert len(site.requests()) == asked, "nothing is asked after the cancel"
+        told = curl("GET", "/metrics")
+        assert f'crawler_pages_total{{reason="",status="success"}} {done["pages_crawled"]}.0' in told
+
+        began = time.monotonic()
+        command.send_signal(signal.SIGTERM)
+        output, _ = command.communicate(timeout=45)
+        assert command.returncode == 0, output
+        assert time.monotonic() - began < 40
+        assert curl.session.headers["Authorization"].removeprefix("Bearer ") not in output + cli.logs()  # type: ignore[union-attr, arg-type]
+    finally:
+        cli.end_all()
+
+
+def test_without_keys_only_a_loopback_address_is_bound(tmp_path: Path) -> None:
+    refused = Cli(tmp_path)("up", "--no-auth", "--host", "0.0.0.0", "--port", str(free_port()))
+    assert refused.returncode == 2
+    assert "bind 127.0.0.1" in refused.stderr

@@ -1,0 +1,51 @@
+"""Exports over a real connection: a reader who goes away in the middle leaves nothing behind."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from crawler.entrypoints.api.app import create_app
+from tests.integration.api.conftest import Service
+from tests.site.client import Site
+
+
+@contextmanager
+def served(app: object) -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))  # type: ignore[arg-type]
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def test_a_reader_who_goes_away_gives_the_connection_back(service: Service, site: Site) -> None:
+    crawl = service.engine.crawl(site.url())
+    with service.engine.tools.engine.begin() as db:
+        db.exec_driver_sql("UPDATE crawled_pages SET content_text = repeat('word ', 200000)")
+    pool = service.engine.tools.engine.pool
+    request = (
+        f"GET /api/v1/crawl/{crawl.id}/export?format=jsonl HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: Bearer {service.secret}\r\n\r\n"
+    )
+    with served(create_app(service.engine.tools)) as port:
+        readers = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        for reader in readers:
+            reader.sendall(request.encode())
+            assert reader.recv(1000).startswith(b"HTTP/1.1 200")
+        assert pool.checkedout() == 3  # type: ignore[attr-defined]
+        for reader in readers:
+            reader.close()
+        until = time.monotonic() + 20
+        while pool.checkedout() and time.monotonic() < until:  # type: ignore[attr-defined]
+            time.sleep(0.05)
+        assert pool.checkedout() == 0  # type: ignore[attr-defined]
