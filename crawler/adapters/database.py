@@ -87,7 +87,7 @@ def cursor(connection: Connection) -> Iterator[Cursor]:
 
 def unavailable(exc: Exception, engine: Engine) -> Unavailable:
     detail = " ".join(str(getattr(exc, "orig", exc)).split())
-    where = make_url(engine.url).set(password=None).render_as_string()
+    where = make_url(engine.url).set(drivername="postgresql", password=None).render_as_string()
     return DatabaseUnavailable(f"Postgres at {where} {_problem(detail)}", detail=detail)
 
 

@@ -13,7 +13,7 @@ PORT = 8808
 
 def main(options: list[str]) -> int:
     with _serve() as site:
-        _say(f"A small demo site is at {site.url}. First crawl:")
+        _say(f"A small demo site is at {site.url}, as it was at first. First crawl:")
         status = _crawl(site.url, options)
         if status == 0:
             site.edit()

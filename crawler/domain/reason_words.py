@@ -57,7 +57,7 @@ MEANINGS: dict[Reason, str] = {
     Reason.RENDER_UNAVAILABLE: (
         "It is stored as it was fetched, as there was no browser to render it; 'crawler doctor' says how to get one."
     ),
-    Reason.UNCHANGED: "It is stored, and is what it was at the crawl before; there is nothing to do.",
+    Reason.UNCHANGED: "It is stored, and is what it was when it was stored last; there is nothing to do.",
 }
 
 

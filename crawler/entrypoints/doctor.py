@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from crawler.adapters.browser_fetcher import why_unavailable
 from crawler.adapters.chromium import find_chromium
+from crawler.adapters.chromium_process import try_out
 from crawler.adapters.redis_connection import check_redis
 from crawler.adapters.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
@@ -34,7 +36,15 @@ def diagnose(tools: App, *, fix: bool = False) -> list[Check]:
         ("redis", lambda: _redis(tools)),
         ("broker", lambda: _broker(tools)),
     ]
-    return [*(_run(name, check) for name, check in checks), _browser(tools.settings), _contact(tools.settings)]
+    found = [_run(name, check) for name, check in checks]
+    return [*map(_once, found, [None, *found]), _browser(tools.settings), _contact(tools.settings)]
+
+
+def _once(check: Check, before: Check | None) -> Check:
+    """What is wrong for the same reason as the one before is not told twice."""
+    if check.ok or before is None or before.message != check.message:
+        return check
+    return check._replace(message="It cannot be looked at yet.", fix=f"Mend {before.name.capitalize()} first.")
 
 
 def _migrate(tools: App) -> str:
@@ -46,8 +56,13 @@ def _run(name: str, check: Callable[[], str]) -> Check:
     try:
         return Check(name, ok=True, message=check())
     except CrawlerError as exc:
-        told, _, remedy = exc.message.partition("; ")
-        return Check(name, ok=False, message=f"{told.rstrip('.')}.", fix=_sentence(remedy) if remedy else None)
+        return told(name, exc)
+
+
+def told(name: str, exc: CrawlerError) -> Check:
+    """Our sentences say what is wrong, and after a semicolon what to do."""
+    wrong, _, remedy = exc.message.partition("; ")
+    return Check(name, ok=False, message=f"{wrong.rstrip('.')}.", fix=_sentence(remedy) if remedy else None)
 
 
 def _sentence(words: str) -> str:
@@ -76,12 +91,12 @@ def _broker(tools: App) -> str:
 
 def _browser(settings: Settings) -> Check:
     found = find_chromium(settings.chromium)
-    if found:
+    lack = why_unavailable(settings.chromium) or (found and try_out(found))
+    if not lack:
         return Check("browser", ok=True, message=f"{found} renders pages that need it.", required=False)
-    remedy = "Install Chromium (Debian: apt-get install chromium) or name one in CRAWLER_CHROMIUM."
-    return Check(
-        "browser", ok=False, message="No Chromium: pages stay as they are fetched.", fix=remedy, required=False
-    )
+    wrong, _, remedy = lack.partition(": ")
+    message = f"{wrong.rstrip('.')}; pages stay as they are fetched."
+    return Check("browser", ok=False, message=message, fix=_sentence(remedy) or None, required=False)
 
 
 def _contact(settings: Settings) -> Check:

@@ -34,9 +34,9 @@ def worker(name: str, queues: str, *options: str, env: Mapping[str, str]) -> Pro
     return ProcessSpec(name, argv, env)
 
 
-def crawl_processes(settings: Settings, fetchers: int) -> list[ProcessSpec]:
-    """What one crawl needs: a coordinator and fetchers. Schedules and mails are nobody's business here."""
-    argv = (sys.executable, "-m", "workers.one_crawl", str(fetchers))
+def crawl_processes(settings: Settings, fetchers: int, *, render: bool = False) -> list[ProcessSpec]:
+    """What one crawl needs: a coordinator, fetchers, and somebody who renders. Schedules are nobody's business here."""
+    argv = (sys.executable, "-m", "workers.one_crawl", str(fetchers), *(("render",) if render else ()))
     return [ProcessSpec("workers", argv, child_environment(settings))]
 
 
@@ -49,7 +49,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
         ProcessSpec("api", (sys.executable, "-m", *api, "--no-access-log"), env, essential=True),
         worker("control", "coordinator,notify", "-c", "2", env=env),
         worker("fetch", "fetch", "-c", str(fetchers), env=env),
-        worker("render", "render", "--pool", "solo", env=env),
+        worker("render", "render", "-c", "1", env=env),
         worker("ingest", "ingest", "-c", "1", env=env),
         ProcessSpec("beat", (*_CELERY, "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=", "-l", "info"), env),
         ProcessSpec("flower", (*_CELERY, "flower", *flower), env),

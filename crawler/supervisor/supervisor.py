@@ -5,7 +5,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from crawler.supervisor.backoff import Backoff
 from crawler.supervisor.child import Child, ProcessSpec, ProcessState
@@ -68,10 +68,14 @@ class Supervisor:
             child.finish_reading()
         self._guard.close()
 
-    def run_forever(self, look_after: Callable[[], None] = lambda: None) -> int:
+    def run_forever(
+        self,
+        look_after: Callable[[], None] = lambda: None,
+        watch: Callable[[Sequence[ProcessState]], None] = lambda _: None,
+    ) -> int:
         """Until a signal to end, or an essential process gives up; the exit status. A second signal kills.
 
-        `look_after` is called every few seconds, for what the processes depend on.
+        `look_after` is called every few seconds, for what the processes depend on; `watch` sees each poll.
         """
         received: list[int] = []
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -80,7 +84,7 @@ class Supervisor:
             self.start()
             looked_at = time.monotonic()
             while not received and self.failure is None:
-                self.poll()
+                watch(self.poll())
                 if time.monotonic() - looked_at > LOOK_AFTER_SECONDS:
                     look_after()
                     looked_at = time.monotonic()

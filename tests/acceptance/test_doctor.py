@@ -43,6 +43,46 @@ def test_doctor_lists_each_check_with_its_fix(tmp_path: Path) -> None:
     assert "CRAWLER_USER_AGENT" in agent["fix"]
 
 
+def checks(cli: Cli, *options: str) -> dict[str, dict[str, str]]:
+    done = cli("doctor", "--json", *options)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stderr == ""
+    return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+@pytest.mark.parametrize("options", [(), ("--fix",)])
+def test_doctor_looks_at_the_rest_when_postgres_is_away(configured: Cli, options: tuple[str, ...]) -> None:
+    configured.environment["CRAWLER_DATABASE_URL"] = "postgresql://u:secret@127.0.0.1:1/x"
+    found = checks(configured, *options)
+    assert [name for name, check in found.items() if check["ok"]][:2] == ["redis", "broker"]
+    assert {"postgres", "schema", "browser", "user_agent"} <= set(found)
+    assert "does not answer" in found["postgres"]["message"]
+    assert found["schema"]["fix"] == "Mend Postgres first."
+    assert "secret" not in json.dumps(found)
+
+
+def test_doctor_looks_at_the_rest_when_no_server_can_be_started(tmp_path: Path, embedded_servers: Servers) -> None:
+    file = tmp_path / "file"
+    file.write_text("not a directory")
+    found = checks(Cli(file))
+    assert str(file) in found["servers"]["message"]
+    assert all(check["fix"] for check in found.values() if not check["ok"])
+    assert {"postgres", "schema", "redis", "broker", "browser", "user_agent"} <= set(found)
+    with_redis = checks(Cli(file, CRAWLER_REDIS_URL=embedded_servers.redis_url))
+    assert with_redis["redis"]["ok"]
+    assert not with_redis["postgres"]["ok"]
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli, columns: str) -> None:
+    configured.environment |= {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": columns}
+    lines = configured("doctor").stdout.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("wrong  redis")]
+    assert "does not answer." in lines[at]
+    assert "Check that it runs" in lines[at + 1]
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
@@ -84,7 +124,8 @@ def test_a_redis_that_evicts_keys_is_refused(configured: Cli, client: redis.Redi
 
 def test_an_invalid_setting_is_one_sentence(configured: Cli) -> None:
     configured.environment["CRAWLER_API_PORT"] = "eighty"
-    assert complaint(configured, "project", "list", status=2).startswith("CRAWLER_API_PORT is not valid")
+    told = complaint(configured, "project", "list", status=2)
+    assert told == "CRAWLER_API_PORT is not valid: it must be a whole number."
 
 
 def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:

@@ -92,14 +92,15 @@ def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_folded_ones(stage: Stage)
         (("explain", str(uuid4()), "http://a.example/"), 4, "There is no crawl"),
         (("explain", "{crawl}", "nonsense"), 2, "must begin with http:// or https://"),
         (("explain", "{crawl}", "ftp://a.example/"), 2, "Only http and https"),
-        (("explain", "no-id", "http://a.example/"), 2, "a valid UUID"),
+        (("explain", "no-id", "http://a.example/"), 2, "CRAWL_ID is an id of 36 letters and digits"),
         (("audit", str(uuid4())), 4, "There is no crawl"),
         (("host", "show", "nobody.example"), 4, "No crawl has met the host nobody.example"),
         (("host", "show", "not a host"), 2, "is not a host; write one like example.org"),
         (("host", "pause", "http://"), 2, "is not a host"),
+        (("host", "delay", "a.example", "-5"), 2, "from 0 to 3600 seconds"),
         (("host", "delay", "a.example", "--", "-1"), 2, "from 0 to 3600 seconds"),
         (("host", "delay", "a.example", "nan"), 2, "from 0 to 3600 seconds"),
-        (("host", "delay", "a.example", "soon"), 2, "a valid number"),
+        (("host", "delay", "a.example", "soon"), 2, "SECONDS takes a number"),
     ],
 )
 def test_bad_input_is_one_sentence(stage: Stage, arguments: tuple[str, ...], status: int, told: str) -> None:
@@ -141,6 +142,27 @@ def test_the_audit_explains_its_columns_and_a_violation_is_an_exit_status(stage:
     assert "1 violation." in stage.told("audit", str(stage.crawl), status=1)
     told = json.loads(stage.told("audit", str(stage.crawl), "--json", status=1))
     assert (told["violations"], told["hosts"][0]["host"]) == (1, stage.host)
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_a_crawl_and_its_project_are_shown_in_words(stage: Stage, columns: str) -> None:
+    crawl = stage.engine.tools.store.get_crawl(stage.crawl)
+    shown = stage.told("crawl", "status", str(stage.crawl), COLUMNS=columns)
+    listed = stage.told("crawl", "list", str(crawl.project_id), COLUMNS=columns)
+    project = stage.told("project", "show", str(crawl.project_id), COLUMNS=columns)
+    for text in (shown, listed, project):
+        assert max(map(len, text.splitlines())) <= int(columns)
+        assert not set("{}[]'\"") & set(text), text
+    words = " ".join(shown.split())
+    assert "status completed: every page that could be found was fetched" in words
+    assert "pages 2 crawled, 0 failed, 2 skipped" in words
+    assert "skipped not_found 1, robots 1" in words
+    assert "URLs 4 found, 0 queued" in words
+    assert str(stage.crawl) in shown
+    assert str(crawl.project_id) in shown
+    assert stage.site.url() in project
+    row = json.loads(stage.told("crawl", "status", str(stage.crawl), "--json"))
+    assert (row["status"], row["pages_crawled"], row["queued"]) == ("completed", 2, 0)
 
 
 def test_ids_stay_whole_in_a_narrow_terminal(stage: Stage) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,6 +69,7 @@ def test_a_person_sees_a_summary(cli: Cli, site: Site) -> None:
         ("ftp://example.org/", "Only http and https"),
         ("http://user:pw@example.org/", "user name or password"),
         ("http://127.1/", "unusual notation"),
+        ("http://127.0.0.1:0/", "port 0, which nobody can reach"),
     ],
 )
 def test_what_is_no_url_is_one_sentence(cli: Cli, url: str, told: str) -> None:
@@ -131,6 +134,24 @@ def test_names_have_no_power_over_the_terminal(cli: Cli) -> None:
     for name in ("\x1b[2J", "two\nlines", "  "):
         refused = cli("project", "create", name, "http://127.0.0.1:9/")
         assert (refused.returncode, "1 to 200 characters of text" in refused.stderr) == (2, True)
+
+
+def test_a_shell_can_complete_commands_and_options(cli: Cli) -> None:
+    shell = {"_CRAWLER_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    line = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'crawler'; from crawler.entrypoints.cli.start import main; main()",
+    ]
+    for words, wanted in (("crawler crawl ret", "retry-failed"), ("crawler run --urls", "--urls-file")):
+        environment = {**cli.environment, **shell, "COMP_WORDS": words}
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.stdout.split() == [wanted], done.stderr
+
+
+def test_the_list_of_commands_is_not_cut_off(cli: Cli) -> None:
+    cli_80 = Cli(cli.data_dir, COLUMNS="80")
+    assert "..." not in cli_80("--help").stdout.partition("Commands:")[2]
 
 
 def test_help_shows_the_defaults(cli: Cli) -> None:

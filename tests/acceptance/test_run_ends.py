@@ -2,13 +2,17 @@
 
 import csv
 import json
+import os
+import pty
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import psutil
 import pytest
 
 from tests.acceptance.cli import Cli
@@ -100,6 +104,38 @@ def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli
     assert crawl["paused"]
 
 
+def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_it(
+    cli: Cli, site: Site, tmp_path: Path
+) -> None:
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"{site.url('/')}\nhttp://127.0.0.9:9/\nhttp://127.0.0.9:9/b\n")
+    done = cli("run", site.url(), "--urls-file", str(listed), "--delay", "0", "--ignore-robots")
+    assert done.returncode == 0, done.stderr + cli.logs()
+    assert f"Starting a crawl of 3 URLs from {listed}" in done.stderr
+    assert f"completed  3 URLs from {listed}  every URL of the list was asked for" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "egress 2" in told
+    assert "2 URLs were not asked for" in told
+    assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
+
+
+def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site) -> None:
+    site.remove("/")
+    done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"{site.url()} could not be fetched: not_found. The server has no such page; check its spelling, or begin at "
+        "the site's front page."
+    )
+
+
+def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:
+    url = private_url.replace("http://", "https://")
+    done = cli("run", url, "--ignore-robots", "--delay", "0")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(f"The server does not speak TLS there; try {private_url}")
+
+
 def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) -> None:
     site.set_robots("User-agent: *\nDisallow: /")
     done = cli("run", site.url())
@@ -117,10 +153,48 @@ def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site)
     assert "CRAWLER_EGRESS_ALLOW" in done.stderr.splitlines()[-1]
 
 
+def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        cli.command("run", site.url()), env={**cli.environment, "TERM": "xterm"}, stdin=end, stdout=end, stderr=end
+    )
+    os.close(end)
+    shown = ""
+    while "Starting" not in shown:
+        shown += os.read(terminal, 1000).decode()
+    process.send_signal(signal.SIGINT)
+    with suppress(OSError):  # the end of a terminal nobody writes to any more
+        while more := os.read(terminal, 1000):
+            shown += more.decode()
+    os.close(terminal)
+    assert process.wait(30) == 130
+    assert "\x1b[" in shown.rpartition("Starting")[2], shown
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, number: signal.Signals) -> None:
+    process = cli.start("run", site.url(), "--delay", "0.3")
+    assert eventually(lambda: len(site.requests()) > 3, 60)
+    workers = [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if "workers.one_crawl" in child.cmdline()
+    ]
+    assert len(workers) >= 3
+    process.send_signal(number)
+    process.communicate(timeout=40)
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("--export", "/proc/nowhere"), "cannot be written to /proc/nowhere"),
+        (("--export=",), "write . for the present one"),
+        (("--project", "n" * 201), "1 to 200 characters"),
+        (("--project", ""), "1 to 200 characters"),
         (("--format", "csv"), "--export DIR"),
         (("--export", ".", "--format", "warc"), "choose jsonl, csv or markdown"),
         (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),

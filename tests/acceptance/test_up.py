@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,12 +50,36 @@ def workers(stack: psutil.Process, name: str) -> list[psutil.Process]:
     return [p for p in named if p.ppid() not in {q.pid for q in named}]
 
 
+def until(command: "subprocess.Popen[str]", words: str) -> list[str]:
+    """What it says, up to the line with these words."""
+    assert command.stdout
+    lines = []
+    for line in command.stdout:
+        lines.append(line)
+        if words in line:
+            return lines
+    raise AssertionError("".join(lines))
+
+
 def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
     port, flower = free_port(), free_port()
     cli = Cli(tmp_path, CRAWLER_FLOWER_PORT=str(flower))
     command = cli.start("up", "--port", str(port))
     try:
         stack = psutil.Process(command.pid)
+        told = " ".join(" ".join(until(command, "Ctrl-C")).split())
+        for words in (
+            f"health http://127.0.0.1:{port}/api/v1/health",
+            f"metrics http://127.0.0.1:{port}/api/v1/metrics",
+            f"Flower http://127.0.0.1:{flower}/",
+            f"key {tmp_path / 'api-key'}",
+            f"logs {tmp_path / 'logs'}",
+            "Ctrl-C stops everything",
+        ):
+            assert words in told, told
+        assert "celery@" not in told, "banners go to the logs"
+        assert " ready." in (tmp_path / "logs" / "control.log").read_text()
+        assert get(f"http://127.0.0.1:{port}/api/v1/health/live") == 200, "it says so when it is true"
         service = f"http://127.0.0.1:{port}/api/v1"
         assert eventually(lambda: get(f"{service}/health/live") == 200, 60)
         key = (tmp_path / "api-key").read_text().strip()

@@ -14,6 +14,7 @@ import pytest
 import redis
 
 from crawler.embedded import Servers
+from crawler.supervisor.guard import Guard
 
 
 @pytest.fixture
@@ -27,6 +28,8 @@ def workers(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> Iterat
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    guard = Guard()
+    guard.add(process.pid)  # a test run that is cut off runs no `finally`
     try:
         deadline = time.monotonic() + 60
         while (tmp_path / "log").read_bytes().count(b"ready.") < 2:
@@ -38,6 +41,8 @@ def workers(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> Iterat
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        guard.remove(process.pid)
+        guard.close()
 
 
 def test_a_signal_reaches_both_and_the_end_is_orderly(workers: "subprocess.Popen[bytes]") -> None:

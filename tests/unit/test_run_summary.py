@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, EndReason
+from crawler.domain.reasons import Reason
+from crawler.entrypoints.cli.advice import advice
 from crawler.entrypoints.cli.option_names import in_options
 from crawler.entrypoints.cli.summary import failure, summary, summary_page, warnings
 
@@ -31,9 +33,9 @@ def crawl(end: EndReason = EndReason.EXHAUSTED, reasons: dict[str, int] | None =
     return done.model_copy(update={"pages_crawled": 50, "total_discovered": 60, "stats": stats, **fields})
 
 
-def shown(crawl: CrawlJob, width: int = 100) -> str:
+def shown(crawl: CrawlJob, width: int = 100, title: str | None = None) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, highlight=False, markup=False).print(summary_page(crawl, None, width))
+    Console(file=out, width=width, highlight=False, markup=False).print(summary_page(crawl, None, width, title))
     return out.getvalue()
 
 
@@ -65,6 +67,8 @@ def test_an_ordinary_crawl_gives_no_warning() -> None:
         ({"reasons": {"not_included": 9}, "pages_crawled": 1}, "--include-mode prefer"),
         ({"pages_failed": 10}, "retry-failed"),
         ({"reasons": {"render_unavailable": 2}}, "browser"),
+        ({"reasons": {"egress": 2}}, "2 URLs were not asked for"),
+        ({"reasons": {"egress": 1}}, "CRAWLER_EGRESS_ALLOW=host:port"),
     ],
 )
 def test_what_a_person_should_know_is_told_with_its_remedy(given: dict[str, Any], told: str) -> None:
@@ -96,9 +100,35 @@ def test_changes_are_shown_with_their_first_urls() -> None:
     assert "~ https://example.org/x" in text
 
 
+def test_what_is_as_it_was_stored_is_not_called_unchanged() -> None:
+    """It may be new since the crawl before, and yet what a crawl before that one had stored."""
+    text = shown(crawl(reasons={"unchanged": 12}))
+    assert "12 as stored before" in text
+    assert "unchanged" not in text
+
+
+def test_a_list_is_named_by_its_file_and_ends_with_its_last_url() -> None:
+    text = shown(crawl(crawl_type=CrawlType.FETCH_ONLY), title="2 URLs from list.txt")
+    assert text.startswith("completed  2 URLs from list.txt  every URL of the list was asked for\n")
+    assert "https://example.org/" not in text
+
+
 def test_a_failure_ends_with_what_to_do() -> None:
     failed = crawl().model_copy(update={"error_message": "https://example.org/ could not be fetched: dns"})
     assert failure(failed, "Check its name.") == "https://example.org/ could not be fetched: dns. Check its name."
+
+
+@pytest.mark.parametrize(
+    ("reason", "error", "told"),
+    [
+        (Reason.NOT_FOUND, None, "check its spelling, or begin at the site's front page"),
+        (Reason.TLS, "TLS connect error: error:0A00010B:SSL routines::wrong version number", "try http://h.test:80/x"),
+        (Reason.TLS, "SSL certificate problem: unable to get local issuer certificate", "CA_BUNDLE"),
+        (Reason.DNS, None, "The host's name could not be found"),
+    ],
+)
+def test_the_advice_fits_a_first_page(reason: Reason, error: str | None, told: str) -> None:
+    assert told in advice("https://h.test:80/x", reason, error)
 
 
 def test_messages_name_options() -> None:

@@ -11,21 +11,24 @@ from crawler.entrypoints.cli.hosts import hosts
 from crawler.entrypoints.cli.keys import keys
 from crawler.entrypoints.cli.projects import projects
 from crawler.entrypoints.cli.prune import prune
+from crawler.entrypoints.cli.report import report
 from crawler.entrypoints.cli.run import run
 from crawler.entrypoints.cli.up import up
 
 cli = make_cli()
-cli.command()(run)
-cli.command()(up)
-cli.command()(doctor)
-cli.command()(prune)
+# What the list of commands says must fit beside their names; their own help says more.
+cli.command(short_help="Crawl one website; again: what changed?")(run)
+cli.command(short_help="Service, workers and Flower, until Ctrl-C.")(up)
+cli.command(short_help="What is wrong, and how to mend it.")(doctor)
+cli.command(short_help="Delete what is older than it is kept.")(prune)
 cli.add_typer(projects, name="project")
 cli.add_typer(crawls, name="crawl")
-cli.command()(export)
-cli.command()(audit)
-cli.command()(explain)
+cli.command(short_help="Write a crawl's pages to files.")(export)
+cli.command(short_help="Was a crawl polite? Counted, by host.")(audit)
+cli.command(short_help="Why a URL was (not) crawled.")(explain)
+cli.command(short_help="Broken links, redirects, titles and more.")(report)
 cli.add_typer(hosts, name="host")
-cli.command("rebuild-frontier")(rebuild_frontier)
+cli.command("rebuild-frontier", short_help="Fill a crawl's queue in Redis anew.")(rebuild_frontier)
 cli.add_typer(keys, name="key")
 
 

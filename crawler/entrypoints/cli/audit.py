@@ -20,7 +20,7 @@ LEGEND = (
 
 
 def audit(
-    crawl_id: Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")],
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Smallest gap, largest parallelism and violations per host; exit status 1 if there is a violation."""

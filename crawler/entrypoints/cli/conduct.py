@@ -11,11 +11,11 @@ from rich.console import Console
 
 from crawler.adapters.export_files import ExportFailed
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.exports import ExportFormat
 from crawler.domain.projects import Project
-from crawler.domain.reason_words import meaning
 from crawler.domain.reasons import Reason
+from crawler.entrypoints.cli.advice import advice
 from crawler.entrypoints.cli.early_start import STOP_SECONDS
 from crawler.entrypoints.cli.ending import quiet_logs
 from crawler.entrypoints.cli.exports import tell_files, write_exports
@@ -44,7 +44,8 @@ def conduct(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
     with session() as tools:
         try:
             project = _project(tools, order)
-            crawl = _watch(tools, supervisor, _begin(tools, project, order), quiet=as_json)
+            crawl = _begin(tools, project, order)
+            crawl = _watch(tools, supervisor, crawl, _title(crawl, order), quiet=as_json)
             return _conclude(tools, crawl, order, as_json=as_json)
         finally:
             supervisor.stop(STOP_SECONDS, hurry=lambda: _is_nothing_to_lose(tools))
@@ -60,9 +61,8 @@ def _is_nothing_to_lose(tools: App) -> bool:
 
 
 def _project(tools: App, order: Order) -> Project:
-    name = order.project[:200]
-    new = valid_project(name, order.seed.href, tools.clock())
-    project = tools.store.find_project(name) or tools.store.add_project(new)
+    new = valid_project(order.project, order.seed.href, tools.clock())
+    project = tools.store.find_project(new.name) or tools.store.add_project(new)
     if order.headers:
         sealed = tools.store.find_secrets(project.id)
         kept = credentials(order.headers, tools.box.open(sealed) if sealed else None)
@@ -103,11 +103,16 @@ def _join(tools: App, running: CrawlJob) -> CrawlJob:
     return tools.control_crawl.resume(running.id)
 
 
-def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, *, quiet: bool) -> CrawlJob:
+def _title(crawl: CrawlJob, order: Order) -> str:
+    """A crawl that was under way before may be another than the one that was ordered."""
+    return order.title if crawl.crawl_type is CrawlType.FETCH_ONLY else crawl.seed_url
+
+
+def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, quiet: bool) -> CrawlJob:
     """Until the crawl is over and compared with the one before, or somebody paused it. Ctrl-C pauses it."""
     lookout = Lookout(tools, crawl.id)
     try:
-        with LiveView(crawl.seed_url, quiet=quiet) as view:
+        with LiveView(title, quiet=quiet) as view:
             while not crawl.status.is_over and not crawl.paused:
                 time.sleep(LOOK_SECONDS)
                 _look_after(tools, supervisor)
@@ -147,7 +152,7 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
         )
         return 1
     if not as_json and not _came_to_nothing(crawl):
-        _show_summary(tools, crawl)
+        _show_summary(tools, crawl, _title(crawl, order))
     try:
         if order.export_to is not None:
             _export(tools, crawl, order.export_to, order.formats)
@@ -172,18 +177,19 @@ def _came_to_nothing(crawl: CrawlJob) -> bool:
     return crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled
 
 
-def _show_summary(tools: App, crawl: CrawlJob) -> None:
+def _show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
     baseline = tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
-    console.print(summary_page(crawl, baseline, console.width))
+    console.print(summary_page(crawl, baseline, console.width, title))
 
 
 def _advice(tools: App, crawl: CrawlJob) -> str | None:
-    """What can be done about a first page that could not be fetched."""
-    _, reason, _ = tools.ledger.seed_state(crawl.id)
-    return meaning(Reason(reason)) if crawl.status is CrawlStatus.FAILED and reason else None
+    _, reason, error = tools.ledger.seed_state(crawl.id)
+    if crawl.status is not CrawlStatus.FAILED or not reason:
+        return None
+    return advice(crawl.seed_url, Reason(reason), error)
 
 
 def _say(sentence: str) -> None:

@@ -1,23 +1,24 @@
 """`crawler crawl`: look at crawls and steer them."""
 
 import json
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.crawl_page import crawl_lines, state
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import console, print_rows
+from crawler.entrypoints.cli.terminal import console, moment, print_pairs, print_rows
+from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Conflict
 
 crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-CrawlId = Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")]
+CrawlId = Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")]
 
 
 @crawls.command()
@@ -31,18 +32,13 @@ def status(crawl_id: CrawlId, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(row, indent=2))
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for name, value in row.items():
-        if value not in (None, {}):
-            table.add_row(name.replace("_", " "), str(value))
-    Console().print(table)
+    print_pairs(console(), crawl_lines(crawl, row["queued"], datetime.now(UTC)))
 
 
 @crawls.command("list")
 def list_crawls(
-    project_id: Annotated[UUID, typer.Argument(help="From 'crawler project list'.")], as_json: AsJson = False
+    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    as_json: AsJson = False,
 ) -> None:
     """A project's crawls, newest first."""
     with session() as tools:
@@ -51,18 +47,16 @@ def list_crawls(
     if as_json:
         typer.echo(json.dumps([crawl.model_dump(mode="json", exclude={"config"}) for crawl in found], indent=2))
         return
+    if not found:
+        typer.echo("This project has not been crawled yet.")
+        return
     headings = ("id", "type", "status", "pages", "failed", "skipped", "started")
     print_rows(console(), headings, map(_row, found), right=("pages", "failed", "skipped"))
 
 
 def _row(crawl: CrawlJob) -> list[str]:
-    started = f"{crawl.started_at:%Y-%m-%d %H:%M}" if crawl.started_at else ""
-    counts = (str(n) for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
-    return [str(crawl.id), crawl.crawl_type, _state(crawl), *counts, started]
-
-
-def _state(crawl: CrawlJob) -> str:
-    return f"{crawl.status} (paused)" if crawl.paused and not crawl.status.is_over else str(crawl.status)
+    counts = (f"{n:,}" for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
+    return [str(crawl.id), crawl.crawl_type.replace("_", " "), state(crawl), *counts, moment(crawl.started_at)[:-3]]
 
 
 @crawls.command()
@@ -70,7 +64,7 @@ def cancel(crawl_id: CrawlId) -> None:
     """End a crawl now; its pages are kept."""
     with session() as tools:
         crawl = tools.control_crawl.cancel(crawl_id)
-    typer.echo(f"Crawl {crawl_id} is cancelled after {crawl.pages_crawled} pages.")
+    typer.echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
 
 
 @crawls.command()
@@ -97,7 +91,8 @@ def retry_failed(crawl_id: CrawlId) -> None:
     if retried.urls == 0:
         typer.echo(f"Nothing failed in crawl {crawl_id}.")
     else:
-        typer.echo(f"{retried.urls} URLs are queued again in crawl {retried.crawl_id}.")
+        verb = "is" if retried.urls == 1 else "are"
+        typer.echo(f"{count(retried.urls, 'URL')} {verb} queued again in crawl {retried.crawl_id}.")
 
 
 def rebuild_frontier(crawl_id: CrawlId) -> None:

@@ -14,10 +14,10 @@ STOP_SECONDS = 10.0
 
 
 @contextmanager
-def workers_begun(settings: Settings, fetchers: int) -> Iterator[Supervisor]:
+def workers_begun(settings: Settings, fetchers: int, *, render: bool) -> Iterator[Supervisor]:
     """The crawl's workers; they are stopped in the end, whatever happens."""
     logs = prepare_data_dir(settings.data_dir) / "logs"
-    supervisor = Supervisor(crawl_processes(settings, fetchers), FileOutput(logs))
+    supervisor = Supervisor(crawl_processes(settings, fetchers, render=render), FileOutput(logs))
     with _servers_begun(settings):
         try:
             supervisor.start()
@@ -25,6 +25,15 @@ def workers_begun(settings: Settings, fetchers: int) -> Iterator[Supervisor]:
         finally:
             # Whoever had work for them has stopped them; without work they are not waited for.
             supervisor.stop(STOP_SECONDS, hurry=lambda: True)
+            if render:
+                _clear_browsers(settings)
+
+
+def _clear_browsers(settings: Settings) -> None:
+    """A worker that was not waited for leaves its browser's profile behind, perhaps the browser too."""
+    from crawler.adapters.chromium_records import reap_orphans  # noqa: PLC0415 - not before a crawl's first request
+
+    reap_orphans(settings.data_dir / "browsers")
 
 
 @contextmanager

@@ -1,39 +1,69 @@
 """How the command ends when something is wrong: one sentence on stderr and an exit status, never a traceback."""
 
-import io
 import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
+from typing import Any
+
+import typer
 
 from crawler.entrypoints.cli.stderr import Stderr
+from crawler.entrypoints.cli.streams import OutputLost, mend_streams
+from crawler.entrypoints.cli.usage import HELP_WANTED, complaint
 from crawler.errors import CrawlerError
 
+INTERRUPTED = 130
 
-def guarded(command: Callable[[], None]) -> None:
+
+def guarded(command: Callable[..., Any]) -> None:
     """An error a person can mend is one sentence; one they cannot is one too, with the way to the details."""
-    _never_choke_on_letters()
+    mend_streams()
+    status = _status(command)
+    unprinted = _unprinted()  # or Python finds out at its very end, and says 120
+    sys.exit(status or unprinted)
+
+
+def _status(command: Callable[..., Any]) -> int:
     try:
-        command()
+        return int(command(standalone_mode=False) or 0)
+    except OutputLost as exc:
+        _give_up(1)  # it is said once
+        tell(exc.message)
+        return exc.exit_code
     except CrawlerError as exc:
         tell(exc.message)
-        sys.exit(exc.exit_code)
+        return exc.exit_code
+    except typer.TyperException as exc:
+        _tell_usage(exc)
+        return exc.exit_code
+    except typer.Abort:
+        return 1  # somebody said no
     except KeyboardInterrupt:
-        _flush()
-        _give_up_output()  # all is said
-        sys.exit(130)
+        return INTERRUPTED
     except BrokenPipeError:
-        _give_up_output()
-        sys.exit(1)
+        _give_up(1, 2)
+        return 1
     except Exception as exc:  # noqa: BLE001 - nobody above could say it better
-        quiet_logs()
-        telemetry().logger(__name__).exception("unexpected_error")
-        tell(
-            f"Something went wrong that should not have: {type(exc).__name__}: {exc}. Set CRAWLER_LOG_LEVEL=debug "
-            "for the details."
-        )
-        sys.exit(1)
+        return _unexpected(exc)
+
+
+def _tell_usage(wrong: typer.TyperException) -> None:
+    if type(wrong).__name__ == HELP_WANTED:
+        typer.echo(wrong.format_message(), err=True)
+    else:
+        tell(complaint(wrong))
+
+
+def _unexpected(exc: Exception) -> int:
+    quiet_logs()
+    telemetry().logger(__name__).error("unexpected_error", exc_info=exc)
+    tell(
+        f"Something went wrong that should not have: {type(exc).__name__}: {exc}. Set CRAWLER_LOG_LEVEL=debug "
+        "for the details."
+    )
+    return 1
 
 
 def quiet_logs() -> None:
@@ -51,27 +81,25 @@ def tell(sentence: str) -> None:
     try:
         Stderr().print(telemetry().redact(" ".join(sentence.split())), style="red", soft_wrap=True)
     except BrokenPipeError:
-        _give_up_output()
+        _give_up(1, 2)
 
 
-def _never_choke_on_letters() -> None:
-    """A page's title may hold letters this terminal has not."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def _flush() -> None:
-    """Or Python does so at its very end, and says 120 when nobody reads any more."""
+def _unprinted() -> int:
+    """1 if something is left that cannot be written; nobody tries again."""
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        _give_up_output()
+    except BrokenPipeError:  # nobody reads any more (`| head`)
+        _give_up(1, 2)
+        return 1
+    except OutputLost as exc:
+        _give_up(1)
+        tell(exc.message)
+        return exc.exit_code
+    return 0
 
 
-def _give_up_output() -> None:
-    """Nobody reads any more (`| head`): what is still buffered must not fail when Python ends."""
+def _give_up(*streams: int) -> None:
+    """What is still buffered must not fail when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for number in (1, 2):
+    for number in streams:
         os.dup2(nowhere, number)

@@ -16,7 +16,7 @@ from crawler.entrypoints.cli.terminal_text import count, duration
 
 
 def explain(
-    crawl_id: Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")],
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
     url: Annotated[str, typer.Argument(help="As you would type it; spellings of one page are the same.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
@@ -111,6 +111,8 @@ def _result(found: Explanation) -> Iterator[tuple[str, str]]:
         status = f", answer {found.http_status}" if found.http_status else ""
         reason = f" ({found.reason})" if found.reason else ""
         yield "result", f"{found.state}{reason}{status}"
+    if found.rendering:
+        yield "fetched", found.rendering
     if found.final_url:
         yield "leads to", found.final_url
     if found.stored is None:

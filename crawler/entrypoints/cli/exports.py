@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from crawler.adapters.export_files import check_directory, write_whole
 from crawler.bootstrap import App
 from crawler.domain.exports import ExportedMarkdown, ExportFormat, PageFile, export_format
+from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.cli.stderr import Stderr
 
@@ -27,9 +28,9 @@ Page = TypeVar("Page")
 
 
 def export(
-    crawl_id: Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")],
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
     formats: Formats = ["jsonl"],  # noqa: B006 - Typer shows it as the default and never changes it
-    output: Annotated[Path, typer.Option(metavar="DIR", help="Directory to write to.")] = Path(),
+    output: Annotated[Path, typer.Option(metavar="DIR", parser=directory, help="Directory to write to.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""

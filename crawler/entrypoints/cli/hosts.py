@@ -19,7 +19,7 @@ HEADINGS = ("host", "requests", "gap", "blocked until", "state")
 LEGEND = "requests: of the last 24 hours; gap: least time between two, before a project's own delay"
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-Host = Annotated[str, typer.Argument(help="example.org, example.org:8080, or a URL of it.")]
+Host = Annotated[str, typer.Argument(metavar="HOST", help="example.org, example.org:8080, or a URL of it.")]
 
 
 @hosts.command("list")
@@ -34,6 +34,9 @@ def list_hosts(
         typer.echo(json.dumps({"total": found.total, "hosts": dumped}, indent=2))
         return
     screen = console()
+    if not found.hosts:
+        screen.print("No crawl has met a host yet.")
+        return
     print_rows(screen, HEADINGS, map(_row, found.hosts), right=("requests",))
     if found.total > len(found.hosts):
         screen.print(f"… and {found.total - len(found.hosts)} more; --limit shows them.", style="dim")
@@ -74,8 +77,10 @@ def resume(host: Host) -> None:
     typer.echo(f"{name} is asked again, as politely as ever.")
 
 
-@hosts.command()
-def delay(host: Host, seconds: Annotated[float, typer.Argument(help="From 0 (no wish of yours) to 3600.")]) -> None:
+@hosts.command(context_settings={"ignore_unknown_options": True})  # -5 is a number, not an option
+def delay(
+    host: Host, seconds: Annotated[float, typer.Argument(metavar="SECONDS", help="From 0 (no wish of yours) to 3600.")]
+) -> None:
     """Keep at least so long between two requests to a host, whatever projects ask for."""
     with session() as tools:
         name = tools.control_host.delay(host, seconds)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import clean, console, print_rows
+from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
 
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
@@ -48,16 +48,19 @@ def list_keys(as_json: AsJson = False) -> None:
         rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
         typer.echo(json.dumps(rows, indent=2))
         return
+    if not found:
+        typer.echo("There is no key yet; 'crawler key create NAME' makes one.")
+        return
     print_rows(console(), ("id", "name", "begins with", "scope", "made", "revoked"), map(_row, found))
 
 
 def _row(key: ApiKey) -> list[str | Text]:
-    revoked = f"{key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
-    return [str(key.id), clean(key.name), key.hint + "…", key.scope, f"{key.created_at:%Y-%m-%d}", revoked]
+    revoked = moment(key.revoked_at)[:10]
+    return [str(key.id), clean(key.name), key.hint + "…", key.scope, moment(key.created_at)[:10], revoked]
 
 
 @keys.command()
-def revoke(key_id: Annotated[UUID, typer.Argument(help="From 'crawler key list'.")]) -> None:
+def revoke(key_id: Annotated[UUID, typer.Argument(metavar="KEY_ID", help="From 'crawler key list'.")]) -> None:
     """A revoked key opens nothing any more."""
     with session() as tools:
         tools.store.revoke_key(key_id, tools.clock())

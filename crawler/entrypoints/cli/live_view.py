@@ -42,8 +42,8 @@ _WHY = {
 class LiveView:
     """Everything goes to stderr: stdout is for what the command ends with."""
 
-    def __init__(self, seed_url: str, *, quiet: bool, console: Console | None = None) -> None:
-        self._seed_url = seed_url
+    def __init__(self, title: str, *, quiet: bool, console: Console | None = None) -> None:
+        self._title = title
         self._console = console or Stderr()
         redraws = self._console.is_terminal and not self._console.is_dumb_terminal
         self._lines = not redraws and not quiet
@@ -51,10 +51,10 @@ class LiveView:
         self._next_line = time.monotonic() + LINE_SECONDS
 
     def __enter__(self) -> Self:
-        self.say(f"Starting a crawl of {self._seed_url} …")
+        self.say(f"Starting a crawl of {self._title} …")
         if self._live:
             self._live.start()
-            self._live.update(Text(f"Starting a crawl of {fit_url(self._seed_url, 60)} …", "dim"), refresh=True)
+            self._live.update(Text(f"Starting a crawl of {fit_url(self._title, 60)} …", "dim"), refresh=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:
@@ -69,7 +69,7 @@ class LiveView:
 
     def show(self, seen: Glimpse) -> None:
         if self._live:
-            self._live.update(draw(seen, self._console.width, self._console.height), refresh=True)
+            self._live.update(draw(seen, self._console.width, self._console.height, self._title), refresh=True)
         elif time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_SECONDS
             self.say(one_line(seen))
@@ -89,7 +89,7 @@ def one_line(seen: Glimpse) -> str:
     return ", ".join(parts)
 
 
-def draw(seen: Glimpse, width: int, height: int) -> RenderableType:
+def draw(seen: Glimpse, width: int, height: int, title: str | None = None) -> RenderableType:
     """No line longer than `width`; what `height` has no room for is left out, the pages first."""
     width = min(width, WIDEST)
     counts = _counts(seen, width)
@@ -99,7 +99,7 @@ def draw(seen: Glimpse, width: int, height: int) -> RenderableType:
     hosts = _spaced(_hosts(seen, width), room)
     room -= len(hosts)
     pages = _spaced(_pages(seen, width, min(MOST_PAGES, room - 1)), room)
-    return Group(_head(seen, width), counts, *reasons, *hosts, *pages)
+    return Group(_head(seen, width, title or seen.crawl.seed_url), counts, *reasons, *hosts, *pages)
 
 
 def _spaced(lines: list[RenderableType], room: int) -> list[RenderableType]:
@@ -107,14 +107,14 @@ def _spaced(lines: list[RenderableType], room: int) -> list[RenderableType]:
     return [Text(), *lines][:room] if lines and room > 1 else []
 
 
-def _head(seen: Glimpse, width: int) -> RenderableType:
+def _head(seen: Glimpse, width: int, title: str) -> RenderableType:
     """The site and the time, and below them how far it is."""
     time_spent = clock(seen.seconds)
     head = Table.grid(expand=False)
     head.width = width
     head.add_column(ratio=1, no_wrap=True)
     head.add_column(justify="right", no_wrap=True)
-    head.add_row(Text(fit_url(seen.crawl.seed_url, width - len(time_spent) - 2), "bold"), Text(time_spent, "dim"))
+    head.add_row(Text(fit_url(title, width - len(time_spent) - 2), "bold"), Text(time_spent, "dim"))
     share = f" {int(seen.percentage):3d} %"
     bar = ProgressBar(100, seen.percentage, width=width - len(share), complete_style="cyan", finished_style="cyan")
     head.add_row(bar, Text(share))

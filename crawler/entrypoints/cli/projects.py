@@ -2,26 +2,22 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 import typer
-from pydantic import ValidationError
-from rich.console import Console
-from rich.markup import escape
 
-from crawler.domain.projects import Project
+from crawler.domain.projects import Project, checked_name
 from crawler.domain.urls import parse
 from crawler.entrypoints.cli.session import session
-from crawler.entrypoints.cli.terminal import clean, console, print_rows
-from crawler.errors import Invalid
-from crawler.telemetry import redact
+from crawler.entrypoints.cli.terminal import clean, console, moment, print_pairs, print_rows
 
 projects = typer.Typer(help="Websites under care.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-ProjectId = Annotated[UUID, typer.Argument(help="From 'crawler project list'.")]
+ProjectId = Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")]
 
 
 @projects.command()
@@ -44,6 +40,9 @@ def list_projects(as_json: AsJson = False) -> None:
         found = tools.store.list_projects(limit=1000)
     if as_json:
         typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
+        return
+    if not found:
+        typer.echo("There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one.")
         return
     rows = [(str(p.id), clean(p.name), clean(p.website_url or ""), "yes" if p.is_active else "no") for p in found]
     print_rows(console(), ("id", "name", "website", "active"), rows)
@@ -71,24 +70,28 @@ def delete(
 
 
 def valid_project(name: str, href: str, now: datetime) -> Project:
-    try:
-        name.encode()
-        return Project.create(name=name, website_url=href, now=now)
-    except (ValidationError, UnicodeEncodeError) as exc:
-        raise Invalid("A project's name has 1 to 200 characters of text.") from exc
-
-
-def shown(text: str) -> str:
-    """People's own words, without power over the terminal."""
-    return escape(redact(text))
+    return Project.create(name=checked_name(name), website_url=href, now=now)
 
 
 def _show(project: Project, *, as_json: bool) -> None:
     if as_json:
         typer.echo(project.model_dump_json(indent=2))
         return
-    console = Console(highlight=False, markup=False)
-    console.print(f"{redact(project.name)}  {project.id}")
-    console.print(f"website   {project.website_url}")
+    print_pairs(console(), _lines(project))
+
+
+def _lines(project: Project) -> Iterator[tuple[str, str]]:
+    yield "name", project.name
+    yield "website", project.website_url or ""
+    yield "project", str(project.id)
+    yield "made", moment(project.created_at)
+    if not project.is_active:
+        yield "active", "no"
     for name, value in project.settings.model_dump(mode="json", exclude_defaults=True).items():
-        console.print(f"{name:<9} {value}")
+        yield name.replace("_", " "), _words(value)
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +11,10 @@ import typer
 
 from crawler.adapters.export_files import check_directory
 from crawler.config import load_settings
-from crawler.domain.crawls import IncludeMode, QueryParams
+from crawler.domain.crawls import IncludeMode, QueryParams, RenderMode
+from crawler.domain.projects import checked_name, name_after
 from crawler.domain.urls import parse
+from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.early_start import workers_begun
 from crawler.entrypoints.cli.run_order import (
     Order,
@@ -20,6 +24,9 @@ from crawler.entrypoints.cli.run_order import (
     read_headers,
     read_urls,
 )
+
+ERASE = "\r\x1b[K"
+"""The line the cursor is in."""
 
 
 def run(
@@ -44,6 +51,9 @@ def run(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Requests in flight at most [default: 5].")
     ] = None,
+    render: Annotated[
+        RenderMode | None, typer.Option(help="Whether pages go through a browser [default: auto, where they need it].")
+    ] = None,
     ignore_robots: Annotated[bool, typer.Option("--ignore-robots", help="Do not ask robots.txt.")] = False,
     urls_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Fetch just the URLs in this file, one a line.")
@@ -59,11 +69,12 @@ def run(
         ),
     ] = None,
     export: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the pages to files in this directory.")
+        Path | None,
+        typer.Option(metavar="DIR", parser=directory, help="Write the pages to files in this directory."),
     ] = None,
     formats: Annotated[
         list[str] | None,
-        typer.Option("--format", metavar="NAME", help="jsonl or csv; may be repeated [default: jsonl]."),
+        typer.Option("--format", metavar="NAME", help="jsonl, csv or markdown; may be repeated [default: jsonl]."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object for programs.")] = False,
 ) -> None:
@@ -82,6 +93,7 @@ def run(
         "query_params": query_params,
         "delay_seconds": delay,
         "max_concurrent": concurrency,
+        "render": render,
         "respect_robots_txt": False if ignore_robots else None,
     }
     urls = read_urls(urls_file) if urls_file else ()
@@ -89,17 +101,19 @@ def run(
     check_origin(seed, urls, headers)
     order = Order(
         seed=seed,
-        project=project or seed.href,
+        project=name_after(seed.href) if project is None else checked_name(project),
         config=checked_config(given, settings.max_pages_ceiling),
         urls=urls,
+        urls_file=urls_file,
         headers=headers,
         export_to=export,
         formats=read_formats(export, formats or ()),
     )
     if export is not None:
         check_directory(export)
-    _say_starting()
-    with workers_begun(settings, workers or settings.fetch_concurrency or os.cpu_count() or 1) as supervisor:
+    fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
+    renders = render is not RenderMode.NEVER
+    with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
         # A second of imports, which servers and workers use to start.
         from crawler.entrypoints.cli.conduct import conduct  # noqa: PLC0415
 
@@ -107,8 +121,18 @@ def run(
     raise typer.Exit(status)
 
 
-def _say_starting() -> None:
+@contextmanager
+def _starting() -> Iterator[None]:
     """A second may pass before there is more to see; what comes then is written over it."""
-    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
-        sys.stderr.write("Starting …\r")
-        sys.stderr.flush()
+    redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    _write("Starting …\r" if redraws else "")
+    try:
+        yield
+    except BaseException:
+        _write(ERASE if redraws else "")  # nothing else may come
+        raise
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -23,9 +23,17 @@ class Order:
     project: str
     config: Mapping[str, Any]
     urls: tuple[str, ...] = ()
+    urls_file: Path | None = None
     headers: Mapping[str, str] | None = None
     export_to: Path | None = None
     formats: tuple[ExportFormat, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What is crawled, for a person."""
+        if self.urls_file is None:
+            return self.seed.href
+        return f"{len(self.urls):,} {'URL' if len(self.urls) == 1 else 'URLs'} from {self.urls_file}"
 
     @property
     def opened(self) -> tuple[str, int]:

@@ -33,11 +33,13 @@ def _imported() -> Callable[[], None]:
 
 def _open_closed_streams() -> None:
     """Whoever closed one must not have our files take its number: what is printed would go there."""
-    for number in range(3):
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+        if getattr(sys, name) is None:  # Python found it closed
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _interrupt(*_: object) -> None:

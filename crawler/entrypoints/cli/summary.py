@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.terminal_text import count, duration, fit, fit_url, size
 
@@ -47,9 +47,9 @@ def _seconds(crawl: CrawlJob) -> float:
     return (ended - started).total_seconds() if started and ended else 0.0
 
 
-def summary_page(crawl: CrawlJob, baseline: CrawlJob | None, width: int) -> RenderableType:
-    """For people."""
-    blocks: list[RenderableType] = [_headline(crawl, width), _table(crawl, width)]
+def summary_page(crawl: CrawlJob, baseline: CrawlJob | None, width: int, title: str | None = None) -> RenderableType:
+    """For people. Without a title it is the URL the crawl began at."""
+    blocks: list[RenderableType] = [_headline(crawl, width, title), _table(crawl, width)]
     if crawl.change_summary is not None:
         blocks += [Text(), *_changes(crawl.change_summary, baseline, width)]
     told = warnings(crawl)
@@ -65,11 +65,19 @@ def _notes(sentences: list[str]) -> Table:
     return table
 
 
-def _headline(crawl: CrawlJob, width: int) -> Text:
+def _headline(crawl: CrawlJob, width: int, title: str | None) -> Text:
     status = str(crawl.status)
-    why = f"  {_ENDS[crawl.end_reason]}" if crawl.end_reason else ""
-    url = fit_url(crawl.seed_url, max(20, width - len(status) - 2))
-    return Text.assemble((status, f"bold {_MARKS.get(crawl.status, '')}".strip()), "  ", (url, "bold"), (why, "dim"))
+    what = fit_url(title or crawl.seed_url, max(20, width - len(status) - 2))
+    parts = [(what, "bold"), (end_words(crawl), "dim")]
+    return Text.assemble(
+        (status, f"bold {_MARKS.get(crawl.status, '')}".strip()), *((f"  {w}", s) for w, s in parts if w)
+    )
+
+
+def end_words(crawl: CrawlJob) -> str:
+    if crawl.end_reason is EndReason.EXHAUSTED and crawl.crawl_type is CrawlType.FETCH_ONLY:
+        return "every URL of the list was asked for"
+    return _ENDS[crawl.end_reason] if crawl.end_reason else ""
 
 
 def _table(crawl: CrawlJob, width: int) -> Table:
@@ -81,8 +89,8 @@ def _table(crawl: CrawlJob, width: int) -> Table:
     seconds = crawl.working_seconds(crawl.completed_at) if crawl.completed_at else 0.0
     rate = f"{crawl.pages_crawled / seconds:.1f} a second" if seconds else ""
     table.add_row("pages crawled", f"{crawl.pages_crawled:,}", _pages(crawl))
-    table.add_row("pages failed", f"{crawl.pages_failed:,}", _counts(by_reason, FAILED))
-    table.add_row("pages skipped", f"{crawl.pages_skipped:,}", _counts(by_reason, SKIPPED))
+    table.add_row("pages failed", f"{crawl.pages_failed:,}", reason_counts(by_reason, FAILED))
+    table.add_row("pages skipped", f"{crawl.pages_skipped:,}", reason_counts(by_reason, SKIPPED))
     table.add_row("URLs found", f"{crawl.total_discovered:,}", "")
     table.add_row("time", duration(seconds), rate)
     table.add_row("crawl", "", str(crawl.id))
@@ -96,7 +104,8 @@ def _pages(crawl: CrawlJob) -> str:
     if crawl.stats.get("bytes"):
         told.append(size(crawl.stats["bytes"]))
     if unchanged := crawl.stats.get("by_reason", {}).get(Reason.UNCHANGED):
-        told.append(f"{unchanged:,} unchanged")
+        # Another question than what changed since the crawl before: that one may have missed it.
+        told.append(f"{unchanged:,} as stored before")
     if crawl.rendered:
         told.append(f"{crawl.rendered:,} in a browser")
     latency = crawl.stats.get("latency_ms") or {}
@@ -105,7 +114,7 @@ def _pages(crawl: CrawlJob) -> str:
     return ", ".join(told)
 
 
-def _counts(by_reason: dict[str, int], group: Iterable[Reason]) -> str:
+def reason_counts(by_reason: dict[str, int], group: Iterable[Reason]) -> str:
     told = sorted(
         ((n, reason.value) for reason in group if (n := by_reason.get(reason, 0))), key=lambda t: (-t[0], t[1])
     )
@@ -133,10 +142,10 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
 def warnings(crawl: CrawlJob) -> list[str]:
     """What a person should know before they trust the numbers, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
-    return [sentence for sentence in (*_of_the_end(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
+    return [sentence for sentence in (*_of_theend_words(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
 
 
-def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+def _of_theend_words(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
     left = reasons.get(Reason.MAX_PAGES, 0)
     if crawl.end_reason is EndReason.MAX_PAGES:
         yield (
@@ -150,7 +159,8 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
     if redirected and not crawl.pages_crawled:
         yield f"Nothing but redirects was found ({redirected:,}); crawl the URL they lead to."
     elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
-        yield "The first page links to no other page; if scripts make its links, they cannot be seen yet."
+        looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
+        yield f"The first page links to no other page, {looked}."
 
 
 def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
@@ -166,10 +176,18 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
         yield f"{count(unread, 'URL')} could not be asked for: robots.txt did not answer; --ignore-robots does without."
     if forbidden := reasons.get(Reason.FORBIDDEN):
         yield f"{count(forbidden, 'URL')} answered 401 or 403; --header 'Authorization: …' sends credentials along."
+    if closed := reasons.get(Reason.EGRESS):
+        yield (
+            f"{count(closed, 'URL')} {'was' if closed == 1 else 'were'} not asked for: only public addresses and the "
+            "host and port typed as URL may be reached; CRAWLER_EGRESS_ALLOW=host:port opens others."
+        )
     if limited := reasons.get(Reason.RATE_LIMITED):
         yield f"{count(limited, 'URL')} answered 429 again and again; crawl with a longer --delay."
     if plain := reasons.get(Reason.RENDER_UNAVAILABLE):
-        yield f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched."
+        yield (
+            f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched; "
+            "'crawler doctor' says how to get one."
+        )
     done = crawl.pages_crawled + crawl.pages_failed
     if crawl.pages_failed and crawl.pages_failed / done > FAILED_SHARE:
         again = f"'crawler crawl retry-failed {crawl.id}'"

@@ -43,10 +43,21 @@ def print_rows(
         screen.print(Padding(Text(", ".join(named)), (0, 0, 0, 2)))
 
 
+def print_pairs(screen: Console, pairs: Iterable[tuple[str, str]]) -> None:
+    """A name and its words on a line; longer words fold in their own column."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, words in pairs:
+        table.add_row(name, clean(words))
+    screen.print(table)
+
+
 def clean(text: object) -> Text:
     """Words that came from a website, or from whoever named a project."""
     return Text(redact(str(text)))
 
 
 def moment(at: datetime | None) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}" if at else ""
+    """In the reader's own time."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}" if at else ""

@@ -1,17 +1,23 @@
 """`crawler up`: the whole system, until Ctrl-C."""
 
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.stderr import Stderr
+from crawler.entrypoints.cli.up_output import Announcement, UpOutput, tell_addresses
 from crawler.entrypoints.stack import all_processes, check_port_free
-from crawler.errors import Conflict
-from crawler.supervisor import Supervisor, TerminalOutput
+from crawler.errors import Conflict, Invalid
+from crawler.supervisor import ProcessSpec, Supervisor
 
 KEY_FILE = "api-key"
 
@@ -19,24 +25,71 @@ KEY_FILE = "api-key"
 def up(
     host: Annotated[str | None, typer.Option(help="Address to bind; default CRAWLER_API_HOST, loopback.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to bind; default CRAWLER_API_PORT.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what every process says.")] = False,
+    no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask for no API key; only on a loopback address.")] = False,
 ) -> None:
     """Run service, workers, schedules and Flower until Ctrl-C."""
     with session() as tools:
-        settings = tools.settings
+        settings = tools.settings.model_copy(update={"no_auth": no_auth or tools.settings.no_auth})
         address, number = host or settings.api_host, settings.api_port if port is None else port
-        check_port_free(address, number, "CRAWLER_API_PORT")
-        check_port_free("127.0.0.1", settings.flower_port, "CRAWLER_FLOWER_PORT")
-        if number == settings.flower_port:
-            raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
+        if settings.no_auth and not is_loopback(address):
+            raise Invalid(f"Without keys anybody who reaches {address} could steer the crawler; bind 127.0.0.1.")
+        _check_ports(address, number, settings.flower_port)
         tools.hints.ping()
-        key_file = ensure_key(tools)
-        console = Console(stderr=True, highlight=False)
-        console.print(f"Service on http://{address}:{number}, Flower on http://127.0.0.1:{settings.flower_port}")
-        console.print(f"API key in {key_file}. Ctrl-C stops everything.")
+        key_file, logs = ensure_key(tools), tools.data_dir / "logs"
         processes = all_processes(settings, address, number)
-        supervisor = Supervisor(processes, TerminalOutput(p.name for p in processes))
-        status = supervisor.run_forever(lambda: _restart_servers(tools))
+        Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
+        output = UpOutput((process.name for process in processes), logs, verbose=verbose)
+        service, flower = _url(address, number), _url("127.0.0.1", settings.flower_port) + "/"
+        ready = {
+            "api": partial(_answers, address, number),
+            "flower": partial(_answers, "127.0.0.1", settings.flower_port),
+        }
+        supervisor = Supervisor((_with_ready(process, ready, output) for process in processes), output)
+        announcement = Announcement("api", partial(tell_addresses, service, flower, key_file, logs))
+        status = supervisor.run_forever(lambda: _restart_servers(tools), announcement)
     raise typer.Exit(status)
+
+
+def is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _check_ports(address: str, number: int, flower_port: int) -> None:
+    if number == 0:
+        raise Invalid("Port 0 is no port anybody could find the service at; choose one from 1 to 65535.")
+    check_port_free(address, number, "CRAWLER_API_PORT")
+    check_port_free("127.0.0.1", flower_port, "CRAWLER_FLOWER_PORT")
+    if number == flower_port:
+        raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
+
+
+def _with_ready(process: ProcessSpec, ready: Mapping[str, Callable[[], bool]], output: UpOutput) -> ProcessSpec:
+    """Servers are ready when they can be called, workers when they say so; beat has nobody to answer."""
+    if process.name == "beat":
+        return process
+    return replace(process, ready=ready.get(process.name) or partial(output.is_ready, process.name))
+
+
+def _answers(address: str, number: int) -> bool:
+    try:
+        with socket.create_connection((_reachable(address), number), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _url(address: str, number: int) -> str:
+    named = _reachable(address)
+    return f"http://{f'[{named}]' if ':' in named else named}:{number}"
+
+
+def _reachable(address: str) -> str:
+    """All addresses of this machine are a place to bind, not one to call."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - nothing is bound here
 
 
 def _restart_servers(tools: App) -> None:

@@ -1,0 +1,71 @@
+"""Where the command writes may be full, closed, or have other letters than ours."""
+
+import io
+import sys
+from typing import NoReturn, TextIO
+
+from crawler.errors import CrawlerError
+
+
+class OutputLost(CrawlerError):
+    """What should be printed cannot be written."""
+
+
+class ResultStream(io.TextIOWrapper):
+    """Stdout: what cannot be written there is told."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as exc:
+            _tell(exc)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as exc:
+            _tell(exc)
+
+
+class NewsStream(io.TextIOWrapper):
+    """Stderr: no crawl ends because its progress cannot be shown. A reader that went away is another matter."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            raise
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            return
+
+
+def _tell(exc: OSError) -> NoReturn:
+    if isinstance(exc, BrokenPipeError):
+        raise exc
+    raise OutputLost(f"What should be printed cannot be written: {(exc.strerror or str(exc)).lower()}.") from exc
+
+
+def mend_streams() -> None:
+    """Also: a page's title may hold letters this terminal has not."""
+    sys.stdout = _over(sys.stdout, ResultStream)
+    sys.stderr = _over(sys.stderr, NewsStream)
+
+
+def _over(stream: TextIO, kind: type[io.TextIOWrapper]) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    return kind(
+        stream.buffer,
+        encoding=stream.encoding,
+        errors="replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )

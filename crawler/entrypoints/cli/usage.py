@@ -1,0 +1,113 @@
+"""What is wrong with a command line: one sentence in our words that says what to do.
+
+The library's own words are its validator's, and are spread over three lines.
+"""
+
+import re
+from typing import Any
+
+import typer
+from pydantic import ValidationError
+
+HELP_WANTED = "NoArgsIsHelpError"
+"""No mistake: a command that does nothing by itself shows its help."""
+
+_QUOTED = re.compile(r"'([^']*)'")
+_COMMAND = re.compile(r"'crawler [^']+'")
+_IN_BRACKETS = re.compile(r"\((.*)\)")
+_KINDS = {
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "bool_parsing": "yes or no",
+}
+
+
+def complaint(wrong: typer.TyperException) -> str:
+    """The kinds of mistakes are told apart by name: the library keeps their classes to itself."""
+    told = {
+        "BadParameter": _bad_value,
+        "MissingParameter": _missing,
+        "NoSuchOption": _no_option,
+        "BadOptionUsage": _bad_option,
+    }.get(type(wrong).__name__, _other)
+    return told(wrong)
+
+
+def _bad_value(wrong: Any) -> str:
+    name, cause = _name(wrong.param), wrong.__cause__
+    if not isinstance(cause, ValidationError):
+        return f"{name} is not valid: {wrong.message}"
+    first: Any = cause.errors(include_url=False)[0]
+    kind, given = first["type"], first["input"]
+    limits = first.get("ctx", {})
+    if kind.startswith("uuid"):
+        return f"{name} is an id of 36 letters and digits, not {given!r}{_source(wrong.param)}."
+    if kind in _KINDS:
+        return f"{name} takes {_KINDS[kind]}, not {given!r}."
+    if "ge" in limits:
+        return f"{name} takes at least {limits['ge']}, not {given}."
+    if "le" in limits:
+        return f"{name} takes at most {limits['le']}, not {given}."
+    if " is not one of " in first["msg"]:
+        return f"{name} takes {_any_of(first['msg'].partition(' is not one of ')[2])}, not {given!r}."
+    return f"{name} is not valid: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
+
+
+def _source(param: Any) -> str:
+    """Where to find an id, from the help of what was asked for."""
+    command = _COMMAND.search(getattr(param, "help", None) or "")
+    return f"; see {command.group()}" if command else ""
+
+
+def _any_of(listed: str) -> str:
+    *others, last = (f"'{word}'" for word in _QUOTED.findall(listed))
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _missing(wrong: Any) -> str:
+    return f"{_name(wrong.param)} is missing; {_help(wrong)} shows how it is written."
+
+
+def _no_option(wrong: Any) -> str:
+    if wrong.possibilities:
+        return (
+            f"There is no option {_shown(wrong.option_name)}; did you mean {' or '.join(sorted(wrong.possibilities))}?"
+        )
+    return f"There is no option {_shown(wrong.option_name)}; {_help(wrong)} lists those there are."
+
+
+def _bad_option(wrong: Any) -> str:
+    takes_none = "does not take" in wrong.message
+    return f"{_shown(wrong.option_name)} {'takes no value' if takes_none else 'needs a value'}."
+
+
+def _other(wrong: Any) -> str:
+    message = str(wrong.message)
+    if message.startswith("No such command"):
+        quoted = _QUOTED.search(message)
+        command = repr(quoted.group(1)) if quoted else "so named"
+        return f"There is no command {command}; {_help(wrong)} lists those there are."
+    if message.startswith("Got unexpected extra argument"):
+        extra = _IN_BRACKETS.search(message.partition("argument(s)")[2] or message)
+        return f"{(extra.group(1) if extra else message)!r} is too much; {_help(wrong)} shows how it is written."
+    return f"{_shown(message).rstrip('.')}."
+
+
+def _name(param: Any) -> str:
+    if param is None:
+        return "A value"
+    if param.param_type_name == "option":
+        return str(max(param.opts, key=len))
+    return str(param.metavar or param.name).upper()
+
+
+def _help(wrong: Any) -> str:
+    """The command that shows the help for the one that was meant."""
+    path = wrong.ctx.command_path if wrong.ctx else "crawler"
+    return f"'{path} -h'"
+
+
+def _shown(text: str) -> str:
+    """As it was typed, without power over the terminal."""
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,49 @@
+"""A command line that cannot be understood: one sentence in our words, and what to do about it."""
+
+import pytest
+import typer
+
+from crawler.entrypoints.cli.app import cli
+from crawler.entrypoints.cli.usage import complaint
+
+ID = "is an id of 36 letters and digits"
+
+
+def told(*arguments: str) -> str:
+    with pytest.raises(typer.TyperException) as wrong:
+        cli(list(arguments), standalone_mode=False, prog_name="crawler")
+    return complaint(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("crawl", "status", "nope"), f"CRAWL_ID {ID}, not 'nope'; see 'crawler crawl list'."),
+        (("project", "show", "1"), f"PROJECT_ID {ID}, not '1'; see 'crawler project list'."),
+        (("key", "revoke", ""), f"KEY_ID {ID}, not ''; see 'crawler key list'."),
+        (("run", "http://h.test/", "--max-pages", "many"), "--max-pages takes a whole number, not 'many'."),
+        (("run", "http://h.test/", "--max-pages", "1.5"), "--max-pages takes a whole number, not '1.5'."),
+        (("run", "http://h.test/", "--delay", "soon"), "--delay takes a number, not 'soon'."),
+        (("run", "http://h.test/", "--workers", "0"), "--workers takes at least 1, not 0."),
+        (("run", "http://h.test/", "--workers", "99"), "--workers takes at most 64, not 99."),
+        (("run", "http://h.test/", "--include-mode", "x"), "--include-mode takes 'only' or 'prefer', not 'x'."),
+        (("key", "create", "n", "--scope", "y"), "--scope takes 'read', 'write' or 'admin', not 'y'."),
+        (("host", "delay", "h.test", "soon"), "SECONDS takes a number, not 'soon'."),
+        (("run",), "URL is missing; 'crawler run -h' shows how it is written."),
+        (("crawl", "status"), "CRAWL_ID is missing; 'crawler crawl status -h' shows how it is written."),
+        (("run", "http://h.test/", "b"), "'b' is too much; 'crawler run -h' shows how it is written."),
+        (("run", "http://h.test/", "--nope"), "There is no option --nope; 'crawler run -h' lists those there are."),
+        (("run", "http://h.test/", "--max-page", "3"), "There is no option --max-page; did you mean --max-pages?"),
+        (("run", "http://h.test/", "--max-pages"), "--max-pages needs a value."),
+        (("run", "http://h.test/", "--json=1"), "--json takes no value."),
+        (("frob",), "There is no command 'frob'; 'crawler -h' lists those there are."),
+        (("crawl", "stat"), "There is no command 'stat'; 'crawler crawl -h' lists those there are."),
+    ],
+)  # fmt: skip
+def test_a_wrong_word_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+    assert told(*arguments) == sentence
+
+
+def test_what_was_typed_has_no_power_over_the_terminal() -> None:
+    assert "\x1b" not in told("run", "http://h.test/", "--max-pages", "\x1b[2J")
+    assert "\x1b" not in told("\x1b[2J")
