@@ -27,7 +27,10 @@ NAMES = (
 PLAYWRIGHT_CACHES = (Path("~/.cache/ms-playwright"), Path("~/Library/Caches/ms-playwright"))
 IN_CACHE = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/Contents/MacOS/*")
 APT = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y")
-MISSING = "No Chromium was found: install the package chromium (or Google Chrome), or set CRAWLER_CHROMIUM to its path."
+MISSING = (
+    "No Chromium was found: install the package chromium-headless-shell, chromium or Google Chrome, "
+    "or set CRAWLER_CHROMIUM to its path."
+)
 
 Say = Callable[[str], None]
 
@@ -60,8 +63,9 @@ def install_chromium(say: Say) -> bool:
 def _steps() -> list[tuple[str, list[tuple[str, ...]]]]:
     steps: list[tuple[str, list[tuple[str, ...]]]] = []
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        install = (*APT, "install", "--no-install-recommends", "chromium", "chromium-sandbox", "fonts-liberation")
-        steps.append(("Installing Debian's chromium with apt-get", [(*APT, "update"), install]))
+        for package in NAMES[:2]:
+            install = (*APT, "install", "--no-install-recommends", package, "chromium-sandbox", "fonts-liberation")
+            steps.append((f"Installing Debian's {package} with apt-get", [(*APT, "update"), install]))
     if find_spec("playwright"):
         playwright = (sys.executable, "-m", "playwright", "install", "chromium")
         steps.append(("Downloading Playwright's chromium", [playwright]))

@@ -94,9 +94,9 @@ class Ledger:
         """What the crawl found out about each URL it met, for comparing it with another."""
         with transaction(self._engine) as connection:
             rows = connection.execution_options(yield_per=5000).execute(text(_SEEN), {"crawl": crawl_id})
-            for url, key, content_hash, state, reason in rows:
+            for url, key, content_hash, state, reason, method in rows:
                 found = standing(FetchState(state), Reason(reason) if reason else None)
-                yield SeenPage(key, url, bytes(content_hash) if content_hash else None, found)
+                yield SeenPage(key, url, bytes(content_hash) if content_hash else None, found, method)
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Note on each URL how many other spellings of it the crawl's pages link to."""
@@ -125,7 +125,8 @@ SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl
 WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
 """
 _SEEN = """
-SELECT url, normalized_url, content_hash, fetch_state, reason FROM crawl_discovered_urls WHERE crawl_job_id = :crawl
+SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method
+FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

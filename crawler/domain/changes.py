@@ -37,6 +37,8 @@ class SeenPage(NamedTuple):
     url: str
     content_hash: bytes | None
     state: Standing
+    method: str | None = None
+    """Whether a browser made what is stored; None when that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +72,23 @@ def standing(state: FetchState, reason: Reason | None) -> Standing:
 
 
 def compare(
-    old: Iterable[SeenPage | tuple[str, str, bytes | None, Standing]],
-    new: Iterable[SeenPage | tuple[str, str, bytes | None, Standing]],
+    old: Iterable[SeenPage],
+    new: Iterable[SeenPage],
     *,
     exhausted: bool = True,
     baseline_exhausted: bool = True,
 ) -> Changes:
     """What a crawl that did not see the whole site never met is not compared: neither removed nor new."""
-    before = {page[0]: page for page in old}
-    after = {page[0]: page for page in new}
+    before = {page.normalized_url: page for page in old}
+    after = {page.normalized_url: page for page in new}
     found: dict[str, list[str]] = {"new": [], "removed": [], "changed": [], "unchanged": [], "not_compared": []}
-    for key, (_, url, content_hash, state) in after.items():
+    for key, page in after.items():
         earlier = before.get(key)
-        kind = (
-            _kind_of_known(earlier[2], earlier[3], content_hash, state)
-            if earlier
-            else _kind_of_new(state, baseline_exhausted)
-        )
+        kind = _kind_of_known(earlier, page) if earlier else _kind_of_new(page.state, baseline_exhausted)
         if kind:
-            found[kind].append(url)
+            found[kind].append(page.url)
     missing = "removed" if exhausted else "not_compared"
-    found[missing] += [page[1] for key, page in before.items() if key not in after and page[3] == Standing.PAGE]
+    found[missing] += [page.url for key, page in before.items() if key not in after and page.state == Standing.PAGE]
     return Changes(**{kind: tuple(sorted(urls)) for kind, urls in found.items()})
 
 
@@ -100,18 +98,22 @@ def _kind_of_new(state: Standing, baseline_exhausted: bool) -> str | None:
     return "new" if baseline_exhausted else "not_compared"
 
 
-def _kind_of_known(old_hash: bytes | None, old: Standing, new_hash: bytes | None, new: Standing) -> str | None:
-    if Standing.PAGE not in (old, new):
+def _kind_of_known(old: SeenPage, new: SeenPage) -> str | None:
+    states = (old.state, new.state)
+    if Standing.PAGE not in states:
         return None
-    if Standing.UNKNOWN in (old, new):
+    if Standing.UNKNOWN in states:
         return "not_compared"
-    if old == Standing.GONE:
+    if old.state == Standing.GONE:
         return "new"
-    if new == Standing.GONE:
+    if new.state == Standing.GONE:
         return "removed"
-    if old_hash is None or new_hash is None:
+    if old.content_hash is None or new.content_hash is None:
         return "not_compared"
-    return "unchanged" if old_hash == new_hash else "changed"
+    if old.content_hash == new.content_hash:
+        return "unchanged"
+    # A browser shows more than the server sends: that the two differ is no change of the page.
+    return "not_compared" if old.method and new.method and old.method != new.method else "changed"
 
 
 def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:

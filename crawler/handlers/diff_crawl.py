@@ -7,6 +7,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes import SeenPage, change_summary, choose_baseline, compare, same_reach
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.rendering import lane_of
 
 log = telemetry.logger(__name__)
 
@@ -32,7 +33,8 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        comparable = same_reach(baseline.config, crawl.config)
+        # What only a browser could find is not new because there is one now.
+        comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
         changes = compare(
             self._ledger.seen_pages(baseline.id),
             self._ledger.seen_pages(crawl.id),

@@ -10,7 +10,7 @@ from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.scope import Admission, Candidate, Refusal
-from crawler.domain.urls import Url, digest, parse
+from crawler.domain.urls import Url, digest, parse, read
 from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.settle_page import Settled
 
@@ -158,6 +158,9 @@ def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
     for url in settled.links:
         if not context.handed_on(url.href, depth + 1):
             yield _Lead(scope.candidate(url, depth + 1), depth + 1, Source.LINK, parent)
+    for href in settled.kept_links:
+        if not context.handed_on(href, depth + 1) and isinstance(link := read(href), Url):
+            yield _Lead(scope.candidate(link, depth + 1), depth + 1, Source.LINK, parent)
 
 
 def _sitemap_entries(settled: Settled) -> Iterable[Entry]:

@@ -68,6 +68,8 @@ class Settled:
     unchanged: Unchanged | None = None
     unfetched: Unfetched | None = None
     links: Sequence[Url] = ()
+    kept_links: Sequence[str] = ()
+    """As an earlier crawl wrote them down; read only where they are new, which few are."""
     unusable: Sequence[Unusable] = ()
     """Links that nobody can follow, cut to what can be shown."""
     canonical: Url | None = None
@@ -110,10 +112,10 @@ def settle_page(
             if page is not None:
                 store_page(settled, result, page, previous, now)
         case Verdict.UNCHANGED if previous is not None:
-            stored = (read(href) for href in previous.links_followed)
             settled.canonical = _usable(previous.canonical_url)
-            _unchanged(settled, result, previous, [url for url in stored if isinstance(url, Url)], now)
+            _unchanged(settled, result, previous, (), now)
             if settled.context.follows_links:
+                settled.kept_links = previous.links_followed
                 settled.unusable = [Unusable(raw, Reason(reason), rule) for raw, reason, rule in _kept(previous)]
         case Verdict.REDIRECT:
             _redirect(settled, result, judgement, now)

@@ -98,7 +98,7 @@ def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli
     assert command.stdout
     assert "Starting a crawl" in command.stdout.readline()
     command.stdout.close()
-    assert command.wait(timeout=60) == 130
+    assert command.wait(timeout=60) == 130, cli.logs()
     (project,) = [p for p in cli.json("project", "list") if p["name"] == site.url()]
     (crawl,) = cli.json("crawl", "list", project["id"])
     assert crawl["paused"]

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from rich.text import Text
+
 from crawler.entrypoints.cli.stderr import Stderr
-from crawler.entrypoints.cli.terminal import print_pairs
 from crawler.supervisor import FileOutput, ProcessState, TerminalOutput
 from crawler.supervisor.supervisor import NAME
 
@@ -62,5 +63,6 @@ def tell_addresses(service: str, flower: str, key_file: Path, logs: Path, missin
         ("Flower", flower),
         ("logs", str(logs)),
     ]
-    print_pairs(screen, pairs)
+    for name, words in pairs:  # whole, however long: they are there to be copied
+        screen.print(Text.assemble((f"{name:<9}", "dim"), words), soft_wrap=True)
     screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

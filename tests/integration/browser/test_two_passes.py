@@ -229,6 +229,8 @@ class TestWithoutABrowser:
             again = two_lanes.again(first, seconds=60)
         assert (first.rendered, again.rendered) == (0, 1)
         assert two_lanes.page(again, "/")["title"] == "rendered"
+        assert again.change_summary is not None
+        assert (again.change_summary["summary"]["changed_pages"], again.change_summary["not_compared"]) == (0, 1)
 
 
 def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) -> None:
