@@ -22,7 +22,7 @@ up: $(VENV)/.full ## service, workers, periodic work and Flower, until Ctrl-C
 	@$(BIN)/crawler up $(ARGS)
 
 test: browser ## all tests; some of them in ARGS="-k robots"
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/ruff check .
@@ -30,7 +30,7 @@ check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.base ## measure, side by side with peers; one part with ARGS="--only polite"
+bench: browser ## measure, side by side with peers; one part with ARGS="--only polite"
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth

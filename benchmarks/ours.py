@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psutil
+
 from benchmarks import worker_tree
 from benchmarks.children import guarded
 from crawler.adapters.schema import migrate
@@ -27,8 +29,9 @@ Watch = Callable[[CrawlJob], None]
 
 
 class Ours:
-    def __init__(self, tools: App, supervisor: Supervisor, data_dir: Path) -> None:
+    def __init__(self, tools: App, supervisor: Supervisor, data_dir: Path, *, renders: bool = False) -> None:
         self.tools = tools
+        self._renders = renders
         self._supervisor = supervisor
         self._data_dir = data_dir
         self._workers: dict[str, int] = {}
@@ -52,6 +55,16 @@ class Ours:
         """The processes that fetch."""
         return {name: pid for name, pid in self.processes().items() if name.startswith("fetch ")}
 
+    def renderer(self, seconds: float = 30) -> psutil.Process:
+        """The process that renders."""
+        (root,) = self._workers.values()
+        until = time.monotonic() + seconds
+        while (found := worker_tree.renderer(root)) is None:
+            if time.monotonic() > until:
+                raise SystemExit("No worker that renders has started.")
+            time.sleep(0.1)
+        return found
+
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """Our workers get no CPU at all, so that whoever is measured meanwhile has the machine."""
@@ -67,7 +80,9 @@ class Ours:
 
     def project(self, url: str, **config: Any) -> Project:
         project = Project.create(name=str(uuid4()), website_url=url, now=self.tools.clock())
-        options = {"max_pages": 1_000_000, "delay_seconds": 0, "max_concurrent": 32, **config}
+        # Where nobody renders, nothing may wait for it.
+        render = "auto" if self._renders else "never"
+        options = {"max_pages": 1_000_000, "delay_seconds": 0, "max_concurrent": 32, "render": render, **config}
         return self.tools.store.add_project(project.changed(self.tools.clock(), settings=options))
 
     def crawl(self, project: Project, seconds: float = 600, watch: Watch | None = None) -> CrawlJob:
@@ -102,7 +117,7 @@ class Ours:
 
 
 @contextmanager
-def ours(fetchers: int | None = None, **settings: Any) -> Iterator[Ours]:
+def ours(fetchers: int | None = None, *, render: bool = False, **settings: Any) -> Iterator[Ours]:
     with ExitStack() as stack:
         data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-crawler-")))
         options = {
@@ -117,12 +132,12 @@ def ours(fetchers: int | None = None, **settings: Any) -> Iterator[Ours]:
         stack.callback(tools.engine.dispose)
         migrate(tools.engine)
         supervisor = Supervisor(
-            crawl_processes(named, fetchers or os.cpu_count() or 1), FileOutput(data_dir / "logs")
+            crawl_processes(named, fetchers or os.cpu_count() or 1, render=render), FileOutput(data_dir / "logs")
         )  # fmt: skip
         stack.callback(supervisor.stop, grace_seconds=10)
         supervisor.start()
         time.sleep(4)  # until Celery's processes stand
-        yield Ours(tools, supervisor, data_dir)
+        yield Ours(tools, supervisor, data_dir, renders=render)
 
 
 def server_pids(data_dir: Path) -> dict[str, int]:

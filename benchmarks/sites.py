@@ -51,6 +51,8 @@ class Mount:
     root: Path
     hosts: int = 1
     certificate: Certificate | None = None
+    history: bool = False
+    """A path that is no file gets the homepage, as the router of a single-page app expects it."""
 
     @property
     def addresses(self) -> list[str]:
@@ -128,7 +130,8 @@ def _server(mount: Mount, port: int) -> str:
     if certificate is not None:
         tls = f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
     listen = " ".join(f"listen {address}:{port}{' ssl' if tls else ''};" for address in mount.addresses)
-    return f"server {{ {listen} {tls} root {mount.root}; }}"
+    fallback = "location / { try_files $uri /index.html; }" if mount.history else ""
+    return f"server {{ {listen} {tls} root {mount.root}; {fallback} }}"
 
 
 def _write_portal(folder: Path, urls: Sequence[str]) -> None:

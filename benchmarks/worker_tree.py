@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 Children = Mapping[int, Sequence[int]]
+RENDERING_WORKERS = 3
+"""Coordinator, fetchers, and the one that renders."""
 
 
 def named(root: int, name: str, children: Children) -> dict[str, int]:
@@ -17,6 +19,13 @@ def named(root: int, name: str, children: Children) -> dict[str, int]:
         others = [pid for pid in children[root] if pid != pool]
         found |= dict(zip(["control"], others, strict=False)) | {"fetch": pool}
     return found | {f"fetch {number}": pid for number, pid in enumerate(sorted(children[pool]), start=1)}
+
+
+def renderer(root: int) -> psutil.Process | None:
+    """The process that renders, in the worker that is started last; None while it is not there."""
+    workers = sorted(psutil.Process(root).children(), key=psutil.Process.create_time)
+    slots = workers[-1].children() if len(workers) == RENDERING_WORKERS else []
+    return slots[0] if slots else None
 
 
 def children_of(root: int) -> dict[int, list[int]]:
