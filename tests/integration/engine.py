@@ -34,6 +34,9 @@ class InlineHints:
     def after_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("after_crawl", crawl_id))
 
+    def notify(self, crawl_id: UUID) -> None:
+        self.sent.append(("notify", crawl_id))
+
     def ping(self) -> None: ...
 
 

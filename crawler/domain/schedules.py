@@ -1,0 +1,242 @@
+"""When a project is crawled again, by the clock of its own zone.
+
+Every frequency is a cron expression underneath, so there is one rule for all of them: a time that a zone skips in
+spring runs right after the gap, a time that comes twice in autumn runs once (unless it runs every hour anyway).
+A *slot* is the moment a run is due; jitter moves the start, never the slot.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from hashlib import blake2b
+from itertools import islice
+from typing import Annotated, Self
+from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim, CronSimError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from crawler.domain.urls import parse
+from crawler.errors import InvalidUrl
+
+MOST_SKIPPED = 2000
+"""Slots outside the window that are passed over before a schedule counts as one that never runs."""
+_CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)").fullmatch
+_MAIL = re.compile(r"[^@\s,;<>\"]{1,64}@[^@\s,;<>\"]{1,190}").fullmatch
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+ClockTime = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+class Frequency(StrEnum):
+    HOURLY = "hourly"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    CRON = "cron"
+
+
+class NotifyOn(StrEnum):
+    SIGNIFICANT = "significant"
+    ANY = "any"
+    ALWAYS = "always"
+
+
+class ScheduleConfig(BaseModel):
+    """Seed 002's fields, then ours."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = False
+    frequency: Frequency
+    day_of_week: int | None = Field(None, ge=0, le=6, description="For weekly; 0 is Monday")
+    day_of_month: int | None = Field(None, ge=1, le=28, description="For monthly")
+    time: ClockTime = Field("00:00", description="HH:MM, 24 hours; of an hourly schedule only the minutes count")
+    timezone: str = Field("UTC", max_length=50, description="An IANA name such as America/New_York")
+    notify_on_changes: bool = True
+    notification_email: str | None = Field(None, max_length=255)
+    notification_webhook: str | None = Field(None, max_length=500)
+    cron: str | None = Field(None, max_length=200, description="Five fields, for frequency cron; there 0 is Sunday")
+    window: tuple[ClockTime, ClockTime] | None = Field(None, description="Starts only between these times of day")
+    jitter_minutes: int = Field(0, ge=0, le=180, description="A start may come so much later; the same each time")
+    notify_on: NotifyOn = NotifyOn.SIGNIFICANT
+
+    @field_validator("time")
+    @classmethod
+    def _is_time(cls, value: str) -> str:
+        return _checked_time(value)
+
+    @field_validator("window")
+    @classmethod
+    def _is_window(cls, value: tuple[str, str] | None) -> tuple[str, str] | None:
+        if value is None:
+            return None
+        first, last = map(_checked_time, value)
+        if first == last:
+            raise ValueError("a window needs two different times")
+        return first, last
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
+            raise ValueError(f"{value!r} is no time zone; use an IANA name such as Europe/Berlin") from exc
+        return value
+
+    @field_validator("notification_email")
+    @classmethod
+    def _is_mail(cls, value: str | None) -> str | None:
+        if value is not None and not _MAIL(value):
+            raise ValueError("it must look like name@example.org")
+        return value
+
+    @field_validator("notification_webhook")
+    @classmethod
+    def _is_webhook(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            return parse(value).href
+        except InvalidUrl as exc:
+            raise ValueError(f"it is no address to send to: {exc.message}") from exc
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        wanted = {Frequency.WEEKLY: "day_of_week", Frequency.MONTHLY: "day_of_month", Frequency.CRON: "cron"}
+        name = wanted.get(self.frequency)
+        if name and getattr(self, name) is None:
+            raise ValueError(f"a {self.frequency} schedule needs {name}")
+        try:
+            CronSim(self.expression, datetime(2024, 1, 1, tzinfo=UTC))
+        except CronSimError as exc:
+            raise ValueError(f"{self.cron!r} is no cron expression of five fields ({exc})") from exc
+        if next(slots(self, datetime(2024, 1, 1, tzinfo=UTC)), None) is None:
+            raise ValueError("it would never run; check cron and window")
+        return self
+
+    @property
+    def expression(self) -> str:
+        hour, minute = (int(part) for part in self.time.split(":"))
+        match self.frequency:
+            case Frequency.HOURLY:
+                return f"{minute} * * * *"
+            case Frequency.DAILY:
+                return f"{minute} {hour} * * *"
+            case Frequency.WEEKLY:
+                return f"{minute} {hour} * * {_WEEKDAYS[self.day_of_week or 0][:3]}"
+            case Frequency.MONTHLY:
+                return f"{minute} {hour} {self.day_of_month} * *"
+            case Frequency.CRON:
+                return self.cron or ""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def words(self) -> str:
+        """As a person would say it."""
+        told = {
+            Frequency.HOURLY: f"every hour at :{self.time[3:]}",
+            Frequency.DAILY: f"every day at {self.time}",
+            Frequency.WEEKLY: f"every {_WEEKDAYS[self.day_of_week or 0].capitalize()} at {self.time}",
+            Frequency.MONTHLY: f"on day {self.day_of_month} of each month at {self.time}",
+            Frequency.CRON: f"by cron {self.cron}",
+        }[self.frequency]
+        between = f", between {self.window[0]} and {self.window[1]}" if self.window else ""
+        return f"{told} ({self.timezone}){between}"
+
+
+def slots(config: ScheduleConfig, after: datetime) -> Iterator[datetime]:
+    """Moments after this one at which a run is due, in UTC; none if its window never opens."""
+    passed = 0
+    for local in CronSim(config.expression, after.astimezone(config.zone)):
+        if _is_open(config, local):
+            passed = 0
+            yield local.astimezone(UTC)
+        else:
+            passed += 1
+            if passed > MOST_SKIPPED:
+                return
+
+
+def next_slot(config: ScheduleConfig, after: datetime) -> datetime | None:
+    return next(slots(config, after), None)
+
+
+def upcoming(config: ScheduleConfig, after: datetime, count: int = 5) -> list[datetime]:
+    return list(islice(slots(config, after), count))
+
+
+def last_slot(config: ScheduleConfig, now: datetime, not_before: datetime) -> datetime | None:
+    """The latest slot up to now: of several that were missed one is made up for."""
+    # Backwards it never yields the moment it begins at.
+    begin = now.astimezone(config.zone) + timedelta(minutes=1)
+    for local in islice(CronSim(config.expression, begin, reverse=True), MOST_SKIPPED):
+        slot = local.astimezone(UTC)
+        if slot < not_before:
+            return None
+        if slot <= now and _is_open(config, local):
+            return slot
+    return None
+
+
+def start_of(config: ScheduleConfig, schedule_id: UUID, slot: datetime) -> datetime:
+    """When the run of a slot begins. The same schedule is always late by the same time."""
+    if not config.jitter_minutes:
+        return slot
+    share = int.from_bytes(blake2b(schedule_id.bytes, digest_size=8).digest()) / 2**64
+    return slot + timedelta(seconds=int(share * config.jitter_minutes * 60))
+
+
+def _checked_time(value: str) -> str:
+    if not _CLOCK(value):
+        raise ValueError("a time of day looks like 09:30, from 00:00 to 23:59")
+    return value
+
+
+def _is_open(config: ScheduleConfig, local: datetime) -> bool:
+    if config.window is None:
+        return True
+    first, last = config.window
+    clock = f"{local:%H:%M}"
+    return first <= clock < last if first < last else clock >= first or clock < last
+
+
+class SlotOutcome(StrEnum):
+    STARTING = "starting"
+    STARTED = "started"
+    SKIPPED_OVERLAP = "skipped_overlap"
+    INACTIVE = "inactive"
+    FAILED = "failed"
+
+
+class Schedule(BaseModel):
+    """A project's schedule, and when its next run begins."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    project_id: UUID
+    config: ScheduleConfig
+    next_run_at: datetime | None = None
+
+    @property
+    def jitter(self) -> timedelta:
+        moment = datetime(2024, 1, 1, tzinfo=UTC)
+        return start_of(self.config, self.id, moment) - moment
+
+    def due_slot(self, now: datetime) -> datetime | None:
+        """The slot whose run should have begun by now; of several the latest."""
+        if self.next_run_at is None or self.next_run_at > now:
+            return None
+        return last_slot(self.config, now - self.jitter, self.next_run_at - self.jitter)
+
+    def planned(self, now: datetime) -> Self:
+        """With the next run after now; none while it is disabled."""
+        slot = next_slot(self.config, now - self.jitter) if self.config.enabled else None
+        return self.model_copy(update={"next_run_at": slot + self.jitter if slot else None})

@@ -1,0 +1,95 @@
+"""Schedules over HTTP (seed 002)."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from crawler.domain.api_keys import Scope
+from crawler.domain.crawls import CrawlType
+from crawler.domain.ids import new_id
+from crawler.domain.notices import Channel
+from tests.integration.api.conftest import Service
+
+WEEKLY = {
+    "enabled": True,
+    "frequency": "weekly",
+    "day_of_week": 0,
+    "time": "09:30",
+    "timezone": "America/New_York",
+    "notify_on_changes": True,
+    "notification_email": "ops@example.org",
+    "notification_webhook": "https://hooks.example.org/crawl",
+}
+
+
+def test_a_schedule_is_set_shown_and_disabled(service: Service) -> None:
+    path = f"/projects/{service.project()['id']}/schedule"
+    assert service("GET", path).status_code == 404
+    made = service("PUT", path, json=WEEKLY).json()
+    assert {name: made[name] for name in WEEKLY} == WEEKLY
+    assert made["described"] == "every Monday at 09:30 (America/New_York)"
+    assert made["upcoming"][0] == made["next_run_at"]
+    assert len(made["upcoming"]) == 5
+    assert service.get(path) == made
+    off = service("PUT", path, json={**WEEKLY, "enabled": False}).json()
+    assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "09:30")
+
+
+def test_run_now_starts_a_scheduled_crawl_and_a_second_is_refused(service: Service) -> None:
+    project = service.project()["id"]
+    started = service("POST", f"/projects/{project}/schedule/run-now")
+    assert started.status_code == 202
+    crawl = service.engine.tools.store.get_crawl(UUID(started.json()["crawl_id"]))
+    assert crawl.crawl_type is CrawlType.SCHEDULED
+    again = service("POST", f"/projects/{project}/schedule/run-now")
+    assert (again.status_code, again.json()["code"]) == (409, "crawl_running")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"frequency": "weekly"},
+        {"frequency": "monthly", "day_of_month": 31},
+        {"frequency": "daily", "time": "25:00"},
+        {"frequency": "daily", "timezone": "Mars/Base"},
+        {"frequency": "cron", "cron": "every day"},
+        {"frequency": "daily", "notification_email": "nobody"},
+        {"frequency": "daily", "notification_webhook": "gopher://x/"},
+        {"frequency": "daily", "colour": "red"},
+        {},
+    ],
+)
+def test_nonsense_is_refused_and_nothing_is_kept(service: Service, wrong: dict[str, Any]) -> None:
+    path = f"/projects/{service.project()['id']}/schedule"
+    answer = service("PUT", path, json=wrong)
+    assert answer.status_code == 422, answer.text
+    assert service("GET", path).status_code == 404
+
+
+def test_a_reader_may_look_and_not_touch_and_a_stranger_sees_nothing(service: Service) -> None:
+    project = service.project()["id"]
+    path = f"/projects/{project}/schedule"
+    service("PUT", path, json=WEEKLY)
+    assert service.as_(Scope.READ)("GET", path).status_code == 200
+    assert service.as_(Scope.READ)("PUT", path, json=WEEKLY).status_code == 403
+    other = service.project(name="Other")["id"]
+    assert service.as_(Scope.WRITE, other)("GET", path).status_code == 404
+
+
+def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_same_id(service: Service) -> None:
+    tools = service.engine.tools
+    project, other = service.project()["id"], service.project(name="Other")["id"]
+    crawl = tools.start_crawl(UUID(project))
+    identity = new_id(1_700_000_000_000)
+    payload = {"event": "crawl_completed"}
+    hook = "http://169.254.169.254/"
+    assert tools.notifications.claim(identity, UUID(project), crawl.id, Channel.WEBHOOK, hook, payload)
+    (shown,) = service.get("/notifications")["items"]
+    assert (shown["id"], shown["status"], shown["target"]) == (str(identity), "sending", hook)
+    assert service.as_(Scope.READ, other).get("/notifications")["items"] == []
+    path = f"/notifications/{identity}/resend"
+    assert service.as_(Scope.WRITE, other)("POST", path).status_code == 404
+    sent = service("POST", path).json()
+    assert (sent["id"], sent["status"], sent["sends"]) == (str(identity), "failed", 1)
+    assert service("POST", f"/notifications/{UUID(int=3)}/resend").status_code == 404

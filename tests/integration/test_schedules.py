@@ -1,0 +1,186 @@
+"""Schedules with real Postgres and real RedBeat entries: each slot once, late ones once, none for nothing."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from redbeat import RedBeatSchedulerEntry
+
+from crawler.adapters.beat_entries import BeatEntries
+from crawler.adapters.celery_queue import make_celery
+from crawler.domain.crawls import CrawlType
+from crawler.errors import InvalidConfig, NotFound
+from crawler.handlers.run_schedules import RunSchedules
+from crawler.handlers.set_schedule import SetSchedule
+from tests.integration.engine import Engine
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+class Desk:
+    """Schedules under a clock of their own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.tools = engine, engine.tools
+        self.now = NOON
+        tools = self.tools
+        self.set = SetSchedule(tools.store, tools.schedules, tools.beat_entries, lambda: self.now)
+
+    def runner(self) -> RunSchedules:
+        tools = self.tools
+        return RunSchedules(tools.schedules, tools.start_crawl, tools.beat_entries, lambda: self.now)
+
+    def scheduled(self, **config: Any) -> UUID:
+        project = self.engine.project("http://127.0.0.1:9/")
+        self.set(project.id, {"enabled": True, "frequency": "daily", "time": "13:00", **config})
+        return project.id
+
+    def outcomes(self, project_id: UUID) -> list[tuple[datetime, str]]:
+        return [(slot, outcome) for slot, outcome, _ in self.tools.schedules.slots(project_id)]
+
+    def entry(self, project_id: UUID) -> RedBeatSchedulerEntry | None:
+        app = self.tools.celery
+        key = RedBeatSchedulerEntry.generate_key(app, f"crawl_{project_id}")
+        try:
+            return RedBeatSchedulerEntry.from_key(key, app=app)
+        except KeyError:
+            return None
+
+
+@pytest.fixture
+def desk(crawler: Engine) -> Desk:
+    return Desk(crawler)
+
+
+def test_a_schedule_is_kept_and_says_when_it_runs_next(desk: Desk) -> None:
+    project = desk.scheduled(timezone="Europe/Berlin", window=("08:00", "20:00"), jitter_minutes=5, notify_on="any")
+    kept = desk.set.get(project)
+    assert kept.config.timezone == "Europe/Berlin"
+    assert kept.config.window == ("08:00", "20:00")
+    assert kept.next_run_at is not None
+    assert timedelta(hours=23) <= kept.next_run_at - NOON < timedelta(hours=23, minutes=5), "13:00 there was at 11:00"
+
+
+def test_before_its_time_nothing_starts_and_then_exactly_one_scheduled_crawl(desk: Desk) -> None:
+    project = desk.scheduled()
+    assert desk.runner()() == 0
+    desk.now = NOON + timedelta(hours=1)
+    assert desk.runner()() == 1
+    assert desk.runner()() == 0
+    (crawl,) = desk.tools.store.list_crawls(project)
+    assert crawl.crawl_type is CrawlType.SCHEDULED
+    assert desk.outcomes(project) == [(desk.now, "started")]
+    assert desk.set.get(project).next_run_at == desk.now + timedelta(days=1)
+
+
+def test_many_who_ask_in_the_same_moment_start_a_slot_once(desk: Desk) -> None:
+    project = desk.scheduled()
+    desk.now = NOON + timedelta(hours=1, seconds=30)
+    with ThreadPoolExecutor(4) as pool:
+        started = list(pool.map(lambda _: desk.runner()(project), range(8)))
+    assert sum(started) == 1
+    assert len(desk.tools.store.list_crawls(project)) == 1
+
+
+def test_of_runs_that_were_missed_one_is_made_up_for_and_then_it_is_on_time(desk: Desk) -> None:
+    project = desk.scheduled()
+    desk.now = NOON + timedelta(days=5)
+    assert desk.runner()() == 1
+    assert desk.outcomes(project) == [(NOON + timedelta(days=4, hours=1), "started")]
+    assert desk.set.get(project).next_run_at == NOON + timedelta(days=5, hours=1)
+
+
+def test_a_run_that_meets_the_one_before_is_skipped_and_recorded(desk: Desk) -> None:
+    project = desk.scheduled()
+    desk.tools.start_crawl(project)
+    desk.now = NOON + timedelta(hours=1)
+    desk.runner()()
+    assert desk.outcomes(project) == [(desk.now, "skipped_overlap")]
+
+
+def test_an_inactive_project_is_not_crawled(desk: Desk) -> None:
+    project = desk.scheduled()
+    store = desk.tools.store
+    store.save_project(store.get_project(project).changed(desk.now, is_active=False))
+    desk.now = NOON + timedelta(hours=1)
+    desk.runner()()
+    assert desk.outcomes(project) == [(desk.now, "inactive")]
+    assert store.list_crawls(project) == []
+
+
+def test_a_starter_that_died_after_it_took_the_slot_is_finished_by_the_next_and_once(desk: Desk) -> None:
+    project = desk.scheduled()
+    schedule = desk.set.get(project)
+    slot = NOON + timedelta(hours=1)
+    assert desk.tools.schedules.take_slot(schedule.id, slot)
+    desk.now = datetime.now(UTC) + timedelta(minutes=5)  # the row's own date is the database's
+    desk.runner()()
+    assert (slot, "started") in desk.outcomes(project)
+    assert len(desk.tools.store.list_crawls(project)) == 1
+
+
+def test_an_enabled_schedule_has_an_entry_for_its_next_run_that_moves_on(desk: Desk) -> None:
+    project = desk.scheduled()
+    entry = desk.entry(project)
+    assert entry is not None
+    assert (entry.task, entry.kwargs) == ("crawler.run_scheduled_crawl", {"project_id": str(project)})
+    assert (entry.schedule.hour, entry.schedule.minute, entry.schedule.day_of_month) == ({13}, {0}, {1})
+    desk.now = NOON + timedelta(hours=1)
+    desk.runner()()
+    moved = desk.entry(project)
+    assert moved is not None
+    assert moved.schedule.day_of_month == {2}
+
+
+def test_disabling_takes_the_entry_away_and_keeps_the_configuration(desk: Desk) -> None:
+    project = desk.scheduled(timezone="Asia/Kathmandu")
+    desk.set(project, {"enabled": False})
+    kept = desk.set.get(project)
+    assert (kept.config.enabled, kept.config.timezone, kept.next_run_at) == (False, "Asia/Kathmandu", None)
+    assert desk.entry(project) is None
+    desk.now = NOON + timedelta(days=3)
+    assert desk.runner()() == 0
+    assert desk.set(project, {"enabled": True}).next_run_at is not None
+
+
+def test_a_process_that_has_set_none_can_take_an_entry_away(desk: Desk) -> None:
+    project = desk.scheduled()
+    off = desk.set.get(project).model_copy(update={"next_run_at": None})
+    BeatEntries(make_celery(desk.tools.settings)).mirror(off)
+    assert desk.entry(project) is None
+
+
+def test_entries_that_redis_forgot_are_made_again(desk: Desk) -> None:
+    project = desk.scheduled()
+    entry = desk.entry(project)
+    assert entry is not None
+    entry.delete()
+    assert desk.set.rebuild_entries() == 1
+    assert desk.entry(project) is not None
+
+
+def test_the_reconciler_starts_what_no_entry_did(desk: Desk) -> None:
+    project = desk.engine.project("http://127.0.0.1:9/")
+    desk.tools.set_schedule(project.id, {"enabled": True, "frequency": "hourly"})
+    past = datetime.now(UTC) - timedelta(minutes=1)
+    desk.engine.rows(
+        "UPDATE crawl_schedules SET next_run_at = :at WHERE project_id = :id RETURNING id",
+        at=past.replace(minute=0, second=0, microsecond=0),
+        id=project.id,
+    )
+    desk.tools.reconcile()
+    assert len(desk.tools.store.list_crawls(project.id)) == 1
+
+
+def test_nonsense_is_refused_and_a_project_without_a_schedule_says_so(desk: Desk) -> None:
+    project = desk.engine.project("http://127.0.0.1:9/").id
+    with pytest.raises(NotFound, match="has no schedule"):
+        desk.set.get(project)
+    with pytest.raises(InvalidConfig, match="frequency"):
+        desk.set(project, {"enabled": True})
+    with pytest.raises(InvalidConfig, match="is no time zone"):
+        desk.set(project, {"frequency": "daily", "timezone": "Nowhere/Land"})
+    with pytest.raises(NotFound):
+        desk.set(UUID(int=5), {"frequency": "daily"})

@@ -1,0 +1,148 @@
+"""When schedules run: seed 002's fields, zones with all their oddities, and what is refused."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from crawler.domain.schedules import ScheduleConfig, last_slot, next_slot, slots, start_of, upcoming
+
+ZONES = ("America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def daily(time: str = "02:30", zone: str = "UTC", **more: Any) -> ScheduleConfig:
+    return ScheduleConfig(frequency="daily", time=time, timezone=zone, **more)
+
+
+def year_of(config: ScheduleConfig) -> list[datetime]:
+    found = []
+    for slot in slots(config, NEW_YEAR - timedelta(seconds=1)):
+        if slot >= NEW_YEAR + timedelta(days=365):
+            return found
+        found.append(slot)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("time", ["00:00", "01:30", "01:45", "02:00", "02:15", "02:30", "03:00", "23:59"])
+def test_a_daily_schedule_runs_once_on_every_local_day_of_a_year(zone: str, time: str) -> None:
+    config = daily(time, zone)
+    days = [slot.astimezone(config.zone).date() for slot in year_of(config)]
+    assert len(days) == len(set(days)), "none twice"
+    assert set(days) >= {days[0] + timedelta(days=n) for n in range(364)}, "none missed"
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_an_hourly_schedule_runs_every_hour_of_a_year(zone: str) -> None:
+    found = year_of(ScheduleConfig(frequency="hourly", time="00:20", timezone=zone))
+    gaps = {later - sooner for sooner, later in pairwise(found)}
+    most = {timedelta(hours=1)}
+    # Lord Howe's clock moves by half an hour, so twice a year two of its :20 are not an hour apart.
+    assert gaps == most or (zone == "Australia/Lord_Howe" and gaps <= most | {timedelta(minutes=n) for n in (30, 90)})
+    assert len(found) in (8759, 8760, 8761)
+
+
+def test_a_time_that_a_zone_skips_runs_right_after_the_gap_and_one_that_comes_twice_runs_once() -> None:
+    config = daily("02:30", "America/New_York")
+    assert next_slot(config, datetime(2026, 3, 8, 5, tzinfo=UTC)) == datetime(2026, 3, 8, 7, tzinfo=UTC)
+    autumn = daily("01:30", "America/New_York")
+    assert upcoming(autumn, datetime(2026, 11, 1, 4, tzinfo=UTC), 2) == [
+        datetime(2026, 11, 1, 5, 30, tzinfo=UTC),
+        datetime(2026, 11, 2, 6, 30, tzinfo=UTC),
+    ]
+
+
+@pytest.mark.parametrize("day", range(7))
+def test_day_of_week_zero_is_monday(day: int) -> None:
+    config = ScheduleConfig(frequency="weekly", day_of_week=day, time="12:00")
+    assert {slot.weekday() for slot in upcoming(config, NEW_YEAR, 10)} == {day}
+
+
+def test_in_cron_zero_is_sunday() -> None:
+    config = ScheduleConfig(frequency="cron", cron="0 12 * * 0")
+    assert {slot.weekday() for slot in upcoming(config, NEW_YEAR, 10)} == {6}
+
+
+def test_a_monthly_schedule_runs_on_its_day_of_each_month() -> None:
+    config = ScheduleConfig(frequency="monthly", day_of_month=28, time="06:00")
+    assert [slot.month for slot in upcoming(config, NEW_YEAR, 12)] == list(range(1, 13))
+
+
+@pytest.mark.parametrize(
+    ("window", "hours"),
+    [(("01:00", "05:00"), [1, 2, 3, 4]), (("22:00", "02:00"), [0, 1, 22, 23])],
+)
+def test_a_window_lets_only_slots_inside_it_run(window: tuple[str, str], hours: list[int]) -> None:
+    config = ScheduleConfig(frequency="hourly", time="00:00", window=window)
+    found = upcoming(config, NEW_YEAR - timedelta(seconds=1), 24)
+    assert sorted({slot.hour for slot in found}) == hours
+
+
+def test_jitter_is_the_same_for_a_schedule_each_time_and_differs_between_schedules() -> None:
+    config = daily(jitter_minutes=60)
+    starts = [start_of(config, UUID(int=n), NEW_YEAR) - NEW_YEAR for n in range(50)]
+    assert all(timedelta(0) <= late < timedelta(hours=1) for late in starts)
+    assert len(set(starts)) > 40
+    assert start_of(config, UUID(int=7), NEW_YEAR) == start_of(config, UUID(int=7), NEW_YEAR)
+    assert start_of(daily(), UUID(int=7), NEW_YEAR) == NEW_YEAR
+
+
+def test_of_slots_that_were_missed_the_last_one_is_made_up_for() -> None:
+    config = daily("03:00")
+    now = datetime(2026, 5, 10, 12, tzinfo=UTC)
+    assert last_slot(config, now, now - timedelta(days=4)) == datetime(2026, 5, 10, 3, tzinfo=UTC)
+    assert last_slot(config, now, now - timedelta(hours=2)) is None
+    at_once = datetime(2026, 5, 10, 3, tzinfo=UTC)
+    assert last_slot(config, at_once, at_once - timedelta(days=1)) == at_once, "also in the very moment"
+
+
+@given(st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)), st.sampled_from(ZONES), st.integers(0, 23))
+@settings(max_examples=60, deadline=None)
+def test_the_next_slot_is_the_last_one_as_soon_as_it_is_there(moment: datetime, zone: str, hour: int) -> None:
+    config = daily(f"{hour:02}:30", zone)
+    now = moment.replace(tzinfo=UTC)
+    slot = next_slot(config, now)
+    assert slot is not None
+    assert slot > now
+    assert last_slot(config, slot, now - timedelta(days=3)) == slot
+    assert last_slot(config, slot + timedelta(hours=5), now - timedelta(days=3)) == slot
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"time": "25:00"}, "looks like 09:30"),
+        ({"time": "9:30"}, "looks like 09:30"),
+        ({"timezone": "Mars/Olympus"}, "is no time zone"),
+        ({"timezone": "../../etc/passwd"}, "is no time zone"),
+        ({"frequency": "weekly"}, "a weekly schedule needs day_of_week"),
+        ({"frequency": "weekly", "day_of_week": 7}, "less than or equal to 6"),
+        ({"frequency": "monthly", "day_of_month": 31}, "less than or equal to 28"),
+        ({"frequency": "monthly"}, "a monthly schedule needs day_of_month"),
+        ({"frequency": "cron"}, "a cron schedule needs cron"),
+        ({"frequency": "cron", "cron": "61 * * * *"}, "is no cron expression"),
+        ({"frequency": "cron", "cron": "* * * *"}, "is no cron expression"),
+        ({"frequency": "cron", "cron": "0 0 31 2 *"}, "is no cron expression"),
+        ({"frequency": "daily", "time": "12:00", "window": ("01:00", "05:00")}, "never run"),
+        ({"window": ("05:00", "05:00")}, "two different times"),
+        ({"notification_email": "nobody"}, "name@example.org"),
+        ({"notification_email": "a@b.org, c@d.org"}, "name@example.org"),
+        ({"notification_webhook": "ftp://a.test/"}, "no address to send to"),
+        ({"frequency": "yearly"}, "Input should be"),
+        ({"color": "red"}, "Extra inputs"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_sentence(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        ScheduleConfig(**{"frequency": "daily", **wrong})
+
+
+def test_a_schedule_says_in_words_when_it_runs() -> None:
+    weekly = ScheduleConfig(frequency="weekly", day_of_week=2, time="06:15", timezone="Europe/Berlin")
+    assert weekly.words == "every Wednesday at 06:15 (Europe/Berlin)"
