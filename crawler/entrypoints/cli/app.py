@@ -1,6 +1,7 @@
 """The `crawler` command."""
 
 from crawler.entrypoints.cli.audit import audit
+from crawler.entrypoints.cli.changes import changes
 from crawler.entrypoints.cli.crawls import crawls, rebuild_frontier
 from crawler.entrypoints.cli.doctor import doctor
 from crawler.entrypoints.cli.ending import guarded, quiet_logs
@@ -9,11 +10,15 @@ from crawler.entrypoints.cli.exports import export
 from crawler.entrypoints.cli.frame import make_cli
 from crawler.entrypoints.cli.hosts import hosts
 from crawler.entrypoints.cli.keys import keys
+from crawler.entrypoints.cli.notifications import notifications
 from crawler.entrypoints.cli.projects import projects
 from crawler.entrypoints.cli.prune import prune
 from crawler.entrypoints.cli.report import report
 from crawler.entrypoints.cli.run import run
+from crawler.entrypoints.cli.schedules import schedules
+from crawler.entrypoints.cli.sources import sources
 from crawler.entrypoints.cli.up import up
+from crawler.entrypoints.cli.watch import watch
 
 cli = make_cli()
 # What the list of commands says must fit beside their names; their own help says more.
@@ -22,13 +27,18 @@ cli.command(short_help="Service, workers and Flower, until Ctrl-C.")(up)
 cli.command(short_help="What is wrong, and how to mend it.")(doctor)
 cli.command(short_help="Delete what is older than it is kept.")(prune)
 cli.add_typer(projects, name="project")
+cli.add_typer(sources, name="source")
+crawls.command(short_help="Look on until it is over.")(watch)
 cli.add_typer(crawls, name="crawl")
 cli.command(short_help="Write a crawl's pages to files.")(export)
+cli.command(short_help="What a crawl found changed.")(changes)
 cli.command(short_help="Was a crawl polite? Counted, by host.")(audit)
 cli.command(short_help="Why a URL was (not) crawled.")(explain)
 cli.command(short_help="Broken links, redirects, titles and more.")(report)
 cli.add_typer(hosts, name="host")
 cli.command("rebuild-frontier", short_help="Fill a crawl's queue in Redis anew.")(rebuild_frontier)
+cli.add_typer(schedules, name="schedule")
+cli.add_typer(notifications, name="notification")
 cli.add_typer(keys, name="key")
 
 

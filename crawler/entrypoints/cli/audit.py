@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from crawler.adapters.politeness_audit import HostAudit
-from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.session import local_session
 from crawler.entrypoints.cli.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.terminal_text import count
 
@@ -24,7 +24,7 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Smallest gap, largest parallelism and violations per host; exit status 1 if there is a violation."""
-    with session() as tools:
+    with local_session() as tools:
         tools.store.get_crawl(crawl_id)
         hosts = tools.audit(crawl_id)
     violations = sum(host.violations for host in hosts)

@@ -7,26 +7,23 @@ from contextlib import suppress
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from crawler.adapters.export_files import ExportFailed
 from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.exports import ExportFormat
-from crawler.domain.projects import Project
-from crawler.domain.reasons import Reason
-from crawler.entrypoints.cli.advice import advice
+from crawler.domain.projects import Project, checked_name
+from crawler.entrypoints.cli.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.early_start import STOP_SECONDS
 from crawler.entrypoints.cli.ending import quiet_logs
-from crawler.entrypoints.cli.exports import tell_files, write_exports
 from crawler.entrypoints.cli.glimpse import Lookout
 from crawler.entrypoints.cli.live_view import LiveView
+from crawler.entrypoints.cli.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.option_names import told_in_options
-from crawler.entrypoints.cli.projects import valid_project
 from crawler.entrypoints.cli.run_order import Order, credentials
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.cli.stderr import Stderr
-from crawler.entrypoints.cli.summary import failure, summary, summary_page
+from crawler.entrypoints.cli.summary import summary
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition
 from crawler.supervisor import Supervisor
 
@@ -34,8 +31,6 @@ LOOK_SECONDS = 0.25
 RUN_SECONDS = 3600
 """One hour, unlike a scheduled crawl's day: somebody is waiting."""
 DIFF_PATIENCE_SECONDS = 20.0
-PIPED_WIDTH = 250
-"""In a file or a pipe there is no edge to break lines at."""
 
 
 def conduct(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
@@ -61,7 +56,7 @@ def _is_nothing_to_lose(tools: App) -> bool:
 
 
 def _project(tools: App, order: Order) -> Project:
-    new = valid_project(order.project, order.seed.href, tools.clock())
+    new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
     project = tools.store.find_project(new.name) or tools.store.add_project(new)
     if order.headers:
         sealed = tools.store.find_secrets(project.id)
@@ -151,17 +146,16 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
             f"'crawler crawl resume {crawl.id}', goes on where it stopped."
         )
         return 1
-    if not as_json and not _came_to_nothing(crawl):
-        _show_summary(tools, crawl, _title(crawl, order))
+    if not as_json:
+        show_summary(tools, crawl, _title(crawl, order))
     try:
         if order.export_to is not None:
             _export(tools, crawl, order.export_to, order.formats)
     finally:
         if as_json:
             typer.echo(json.dumps(summary(crawl)))
-    if crawl.status is CrawlStatus.COMPLETED:
-        return 0
-    raise CrawlerError(failure(crawl, _advice(tools, crawl)))
+    check_completed(tools, crawl)
+    return 0
 
 
 def _export(tools: App, crawl: CrawlJob, directory: Path, formats: Sequence[ExportFormat]) -> None:
@@ -170,26 +164,6 @@ def _export(tools: App, crawl: CrawlJob, directory: Path, formats: Sequence[Expo
     except ExportFailed as exc:
         again = f"The crawl is stored: 'crawler export {crawl.id} --output DIR' writes it elsewhere."
         raise ExportFailed(f"{exc.message} {again}") from exc
-
-
-def _came_to_nothing(crawl: CrawlJob) -> bool:
-    """Then the sentence that says why is all there is to tell."""
-    return crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled
-
-
-def _show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
-    baseline = tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
-    console.print(summary_page(crawl, baseline, console.width, title))
-
-
-def _advice(tools: App, crawl: CrawlJob) -> str | None:
-    _, reason, error = tools.ledger.seed_state(crawl.id)
-    if crawl.status is not CrawlStatus.FAILED or not reason:
-        return None
-    return advice(crawl.seed_url, Reason(reason), error)
 
 
 def _say(sentence: str) -> None:

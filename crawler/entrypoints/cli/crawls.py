@@ -2,15 +2,17 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from crawler.bootstrap import App
+from crawler.domain.crawl_changes import short_changes
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.crawl_page import crawl_lines, state
-from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.desk import open_desk
+from crawler.entrypoints.cli.session import local_session
 from crawler.entrypoints.cli.terminal import console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Conflict
@@ -24,15 +26,14 @@ CrawlId = Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler
 @crawls.command()
 def status(crawl_id: CrawlId, as_json: AsJson = False) -> None:
     """Where a crawl stands."""
-    with session() as tools:
-        crawl = tools.store.get_crawl(crawl_id)
-        waiting = tools.frontier.stats(crawl_id)
-    row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
-    row["queued"] = waiting.queued if waiting else 0
+    with open_desk() as desk:
+        crawl = desk.get_crawl(crawl_id)
+        queued = desk.queued(crawl)
     if as_json:
-        typer.echo(json.dumps(row, indent=2))
+        row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
+        typer.echo(json.dumps({**row, "queued": queued}, indent=2))
         return
-    print_pairs(console(), crawl_lines(crawl, row["queued"], datetime.now(UTC)))
+    print_pairs(console(), crawl_lines(crawl, queued, datetime.now(UTC)))
 
 
 @crawls.command("list")
@@ -41,17 +42,22 @@ def list_crawls(
     as_json: AsJson = False,
 ) -> None:
     """A project's crawls, newest first."""
-    with session() as tools:
-        tools.store.get_project(project_id)
-        found = tools.store.list_crawls(project_id)
+    with open_desk() as desk:
+        found = desk.list_crawls(project_id)
     if as_json:
-        typer.echo(json.dumps([crawl.model_dump(mode="json", exclude={"config"}) for crawl in found], indent=2))
+        typer.echo(json.dumps([_shown(crawl) for crawl in found], indent=2))
         return
     if not found:
         typer.echo("This project has not been crawled yet.")
         return
     headings = ("id", "type", "status", "pages", "failed", "skipped", "started")
     print_rows(console(), headings, map(_row, found), right=("pages", "failed", "skipped"))
+
+
+def _shown(crawl: CrawlJob) -> dict[str, Any]:
+    """Without what may be long: 'crawler changes' has the URLs."""
+    row = crawl.model_dump(mode="json", exclude={"config"})
+    return {**row, "change_summary": short_changes(crawl.change_summary)}
 
 
 def _row(crawl: CrawlJob) -> list[str]:
@@ -62,32 +68,32 @@ def _row(crawl: CrawlJob) -> list[str]:
 @crawls.command()
 def cancel(crawl_id: CrawlId) -> None:
     """End a crawl now; its pages are kept."""
-    with session() as tools:
-        crawl = tools.control_crawl.cancel(crawl_id)
+    with open_desk() as desk:
+        crawl = desk.cancel(crawl_id)
     typer.echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
 
 
 @crawls.command()
 def pause(crawl_id: CrawlId) -> None:
     """Start no request until it is resumed."""
-    with session() as tools:
-        tools.control_crawl.pause(crawl_id)
+    with open_desk() as desk:
+        desk.pause(crawl_id)
     typer.echo(f"Crawl {crawl_id} is paused.")
 
 
 @crawls.command()
 def resume(crawl_id: CrawlId) -> None:
     """Go on with a paused crawl."""
-    with session() as tools:
-        tools.control_crawl.resume(crawl_id)
+    with open_desk() as desk:
+        desk.resume(crawl_id)
     typer.echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
 
 
 @crawls.command("retry-failed")
 def retry_failed(crawl_id: CrawlId) -> None:
     """Give failed URLs another chance: in their crawl while it runs, else in a new one that fetches just them."""
-    with session() as tools:
-        retried = tools.retry_failed(crawl_id)
+    with open_desk() as desk:
+        retried = desk.retry_failed(crawl_id)
     if retried.urls == 0:
         typer.echo(f"Nothing failed in crawl {crawl_id}.")
     else:
@@ -97,7 +103,7 @@ def retry_failed(crawl_id: CrawlId) -> None:
 
 def rebuild_frontier(crawl_id: CrawlId) -> None:
     """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
-    with session() as tools:
+    with local_session() as tools:
         crawl = _running(tools, crawl_id)
         tools.open_frontier(crawl)
         stats = tools.frontier.stats(crawl_id)

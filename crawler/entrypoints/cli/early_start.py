@@ -11,6 +11,8 @@ from crawler.errors import CrawlerError
 from crawler.supervisor import FileOutput, Supervisor
 
 STOP_SECONDS = 10.0
+DYING_SECONDS = 1.0
+"""A killed worker's children take a moment longer than itself."""
 
 
 @contextmanager
@@ -33,7 +35,7 @@ def _clear_browsers(settings: Settings) -> None:
     """A worker that was not waited for leaves its browser's profile behind, perhaps the browser too."""
     from crawler.adapters.chromium_records import reap_orphans  # noqa: PLC0415 - not before a crawl's first request
 
-    reap_orphans(settings.data_dir / "browsers")
+    reap_orphans(settings.data_dir / "browsers", DYING_SECONDS)
 
 
 @contextmanager

@@ -20,12 +20,13 @@ INTERRUPTED = 130
 def guarded(command: Callable[..., Any]) -> None:
     """An error a person can mend is one sentence; one they cannot is one too, with the way to the details."""
     mend_streams()
-    status = _status(command)
+    status = exit_status(command)
     unprinted = _unprinted()  # or Python finds out at its very end, and says 120
     sys.exit(status or unprinted)
 
 
-def _status(command: Callable[..., Any]) -> int:
+def exit_status(command: Callable[..., Any]) -> int:
+    """Of the command, after what is to be said of its end was said."""
     try:
         return int(command(standalone_mode=False) or 0)
     except OutputLost as exc:

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from crawler.domain.host_overview import HostOverview
-from crawler.entrypoints.cli.session import session
+from crawler.domain.host_overview import HostOverview, checked_delay, host_name
+from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 from crawler.entrypoints.cli.terminal_text import count, duration
 
@@ -27,8 +27,8 @@ def list_hosts(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show so many at most.")] = 200, as_json: AsJson = False
 ) -> None:
     """Hosts that are known: first those paused or blocked, then those asked most in the last 24 hours."""
-    with session() as tools:
-        found = tools.describe_hosts.all(limit)
+    with open_desk() as desk:
+        found = desk.list_hosts(limit)
     if as_json:
         dumped = [host.model_dump(mode="json", exclude={"robots", "waiting"}) for host in found.hosts]
         typer.echo(json.dumps({"total": found.total, "hosts": dumped}, indent=2))
@@ -46,8 +46,9 @@ def list_hosts(
 @hosts.command()
 def show(host: Host, as_json: AsJson = False) -> None:
     """All about one host: its gap and who asked for it, blocks, robots.txt, and what waits there."""
-    with session() as tools:
-        found = tools.describe_hosts.one(host)
+    name = host_name(host)
+    with open_desk() as desk:
+        found = desk.get_host(name)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
@@ -64,16 +65,18 @@ def show(host: Host, as_json: AsJson = False) -> None:
 @hosts.command()
 def pause(host: Host) -> None:
     """Ask nothing of a host, for any crawl, until it is resumed; also after a restart."""
-    with session() as tools:
-        name = tools.control_host.pause(host)
+    name = host_name(host)
+    with open_desk() as desk:
+        desk.pause_host(name)
     typer.echo(f"{name} is paused; 'crawler host resume {name}' lets requests go there again.")
 
 
 @hosts.command()
 def resume(host: Host) -> None:
     """Let requests go to a host again."""
-    with session() as tools:
-        name = tools.control_host.resume(host)
+    name = host_name(host)
+    with open_desk() as desk:
+        desk.resume_host(name)
     typer.echo(f"{name} is asked again, as politely as ever.")
 
 
@@ -82,8 +85,9 @@ def delay(
     host: Host, seconds: Annotated[float, typer.Argument(metavar="SECONDS", help="From 0 (no wish of yours) to 3600.")]
 ) -> None:
     """Keep at least so long between two requests to a host, whatever projects ask for."""
-    with session() as tools:
-        name = tools.control_host.delay(host, seconds)
+    name = host_name(host)
+    with open_desk() as desk:
+        desk.delay_host(name, checked_delay(seconds))
     told = f"at least {duration(seconds)} apart" if seconds else "as far apart as projects and the host itself ask for"
     typer.echo(f"Requests to {name} are {told}.")
 

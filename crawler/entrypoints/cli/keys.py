@@ -5,11 +5,10 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from pydantic import ValidationError
 from rich.text import Text
 
-from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.cli.session import session
+from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
+from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
 
@@ -26,24 +25,18 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key. Its secret is shown now and never again."""
-    with session() as tools:
-        for project_id in project or ():
-            tools.store.get_project(project_id)
-        try:
-            key, secret = ApiKey.issue(
-                name=name, scope=scope, now=tools.clock(), project_ids=tuple(project) if project else None
-            )
-        except ValidationError as exc:
-            raise Invalid("A key's name has 1 to 100 characters.") from exc
-        tools.store.add_key(key)
-    typer.echo(json.dumps({"id": str(key.id), "key": secret}) if as_json else secret)
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise Invalid(f"A key's name has 1 to {LONGEST_NAME} characters.")
+    with open_desk() as desk:
+        key_id, secret = desk.create_key(name, scope, tuple(project) if project else None)
+    typer.echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
 
 
 @keys.command("list")
 def list_keys(as_json: AsJson = False) -> None:
     """All keys, without their secrets."""
-    with session() as tools:
-        found = tools.store.list_keys()
+    with open_desk() as desk:
+        found = desk.list_keys()
     if as_json:
         rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
         typer.echo(json.dumps(rows, indent=2))
@@ -62,6 +55,6 @@ def _row(key: ApiKey) -> list[str | Text]:
 @keys.command()
 def revoke(key_id: Annotated[UUID, typer.Argument(metavar="KEY_ID", help="From 'crawler key list'.")]) -> None:
     """A revoked key opens nothing any more."""
-    with session() as tools:
-        tools.store.revoke_key(key_id, tools.clock())
+    with open_desk() as desk:
+        desk.revoke_key(key_id)
     typer.echo(f"Key {key_id} is revoked.")

@@ -42,8 +42,11 @@ _WHY = {
 class LiveView:
     """Everything goes to stderr: stdout is for what the command ends with."""
 
-    def __init__(self, title: str, *, quiet: bool, console: Console | None = None) -> None:
+    def __init__(
+        self, title: str, *, quiet: bool, console: Console | None = None, opening: str = "Starting a crawl of"
+    ) -> None:
         self._title = title
+        self._opening = opening
         self._console = console or Stderr()
         redraws = self._console.is_terminal and not self._console.is_dumb_terminal
         self._lines = not redraws and not quiet
@@ -51,10 +54,10 @@ class LiveView:
         self._next_line = time.monotonic() + LINE_SECONDS
 
     def __enter__(self) -> Self:
-        self.say(f"Starting a crawl of {self._title} …")
+        self.say(f"{self._opening} {self._title} …")
         if self._live:
             self._live.start()
-            self._live.update(Text(f"Starting a crawl of {fit_url(self._title, 60)} …", "dim"), refresh=True)
+            self._live.update(Text(f"{self._opening} {fit_url(self._title, 60)} …", "dim"), refresh=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:

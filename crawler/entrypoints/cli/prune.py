@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from crawler.entrypoints.cli.session import session
+from crawler.entrypoints.cli.session import local_session
 
 
 def prune(
@@ -13,7 +13,7 @@ def prune(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Delete request logs, old versions, their snapshots and old crawls' URL lists, as the settings say."""
-    with session() as tools:
+    with local_session() as tools:
         pruned = tools.pruner(tools.clock(), dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))

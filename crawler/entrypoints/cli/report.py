@@ -1,8 +1,8 @@
 """`crawler report`: what a crawl found wrong with its site."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.padding import Padding
 
 from crawler.adapters.export_files import write_whole
-from crawler.bootstrap import App
-from crawler.domain.reports import Finding, FindingKind, KindReport, Report, as_csv, finding_kinds
-from crawler.entrypoints.cli.session import session
+from crawler.domain.reports import Finding, FindingKind, KindReport, Report, finding_kinds
+from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.terminal_text import duration, size
@@ -36,29 +35,29 @@ def report(
     if csv is not None and as_json:
         raise Invalid("Choose --csv or --json, not both.")
     chosen = finding_kinds(kinds)
-    with session() as tools:
+    with open_desk() as desk, ExitStack() as held:
         with Stderr().status("Looking through the crawl …"):
-            tools.report_crawl.ensure(crawl_id)
+            if csv is None:
+                found = desk.report(crawl_id, chosen, new_only=new)
+            else:
+                pieces = held.enter_context(desk.report_csv(crawl_id, chosen, new_only=new))
         if csv is not None:
-            _write_csv(tools, crawl_id, chosen, csv, new_only=new)
+            _write_csv(pieces, csv)
             return
-        found = tools.report_crawl(crawl_id, kinds=chosen, new_only=new)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:
         _show(found, new_only=new)
 
 
-def _write_csv(tools: App, crawl_id: UUID, kinds: Sequence[FindingKind], name: str, *, new_only: bool) -> None:
-    """Closed here and now: a cursor must not outlive a full disk."""
-    with closing(tools.report_crawl.findings(crawl_id, kinds, new_only=new_only)) as findings:
-        if name != "-":
-            write_whole(Path(name), as_csv(findings))
-            Stderr().print(f"Wrote {name}", soft_wrap=True)
-            return
-        for chunk in as_csv(findings):
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
+def _write_csv(pieces: Iterable[bytes], name: str) -> None:
+    if name != "-":
+        write_whole(Path(name), pieces)
+        Stderr().print(f"Wrote {name}", soft_wrap=True)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
 
 
 def _show(found: Report, *, new_only: bool) -> None:

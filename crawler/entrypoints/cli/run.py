@@ -125,8 +125,8 @@ def run(
 def _starting() -> Iterator[None]:
     """A second may pass before there is more to see; what comes then is written over it."""
     redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    _write("Starting …\r" if redraws else "")
     try:
+        _write("Starting …\r" if redraws else "")
         yield
     except BaseException:
         _write(ERASE if redraws else "")  # nothing else may come

@@ -8,6 +8,19 @@ from crawler.adapters.redis_connection import check_redis
 from crawler.adapters.schema import check_schema, migrate
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
+from crawler.errors import SettingsError
+
+
+@contextmanager
+def local_session() -> Iterator[App]:
+    """For commands that no service answers: with CRAWLER_API_URL set, somebody means other servers than these."""
+    if load_settings().api_url is not None:
+        raise SettingsError(
+            "This command works on the servers themselves, not through CRAWLER_API_URL: run it on the service's "
+            "machine, or unset CRAWLER_API_URL."
+        )
+    with session() as tools:
+        yield tools
 
 
 @contextmanager

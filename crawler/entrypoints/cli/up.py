@@ -4,7 +4,6 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +14,10 @@ from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.up_output import Announcement, UpOutput, tell_addresses
-from crawler.entrypoints.stack import all_processes, check_port_free
+from crawler.entrypoints.stack import all_processes, check_port_free, is_loopback
 from crawler.errors import Conflict, Invalid
 from crawler.supervisor import ProcessSpec, Supervisor
+from crawler.telemetry import redact
 
 KEY_FILE = "api-key"
 
@@ -34,35 +34,31 @@ def up(
         address, number = host or settings.api_host, settings.api_port if port is None else port
         if settings.no_auth and not is_loopback(address):
             raise Invalid(f"Without keys anybody who reaches {address} could steer the crawler; bind 127.0.0.1.")
-        _check_ports(address, number, settings.flower_port)
+        monitor = (settings.flower_host, settings.flower_port)
+        _check_ports(address, number, *monitor)
         tools.hints.ping()
         key_file, logs = ensure_key(tools), tools.data_dir / "logs"
         processes = all_processes(settings, address, number)
         Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
         output = UpOutput((process.name for process in processes), logs, verbose=verbose)
-        service, flower = _url(address, number), _url("127.0.0.1", settings.flower_port) + "/"
+        service, flower = _url(address, number), _url(*monitor) + "/"
         ready = {
             "api": partial(_answers, address, number),
-            "flower": partial(_answers, "127.0.0.1", settings.flower_port),
+            "flower": partial(_answers, *monitor),
         }
         supervisor = Supervisor((_with_ready(process, ready, output) for process in processes), output)
-        announcement = Announcement("api", partial(tell_addresses, service, flower, key_file, logs))
+        announcement = Announcement(
+            "api", partial(tell_addresses, service, flower, redact(settings.broker), key_file, logs)
+        )
         status = supervisor.run_forever(lambda: _restart_servers(tools), announcement)
     raise typer.Exit(status)
 
 
-def is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
-
-
-def _check_ports(address: str, number: int, flower_port: int) -> None:
+def _check_ports(address: str, number: int, flower_host: str, flower_port: int) -> None:
     if number == 0:
         raise Invalid("Port 0 is no port anybody could find the service at; choose one from 1 to 65535.")
     check_port_free(address, number, "CRAWLER_API_PORT")
-    check_port_free("127.0.0.1", flower_port, "CRAWLER_FLOWER_PORT")
+    check_port_free(flower_host, flower_port, "CRAWLER_FLOWER_PORT")
     if number == flower_port:
         raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
 

@@ -52,7 +52,7 @@ class Announcement:
             self._tell([state.name for state in states if state.pid is None])
 
 
-def tell_addresses(service: str, flower: str, key_file: Path, logs: Path, missing: Sequence[str]) -> None:
+def tell_addresses(service: str, flower: str, broker: str, key_file: Path, logs: Path, missing: Sequence[str]) -> None:
     screen = Stderr()
     screen.print(f"Everything is up but {', '.join(missing)}." if missing else "Everything is up.", style="bold")
     pairs = [
@@ -61,6 +61,7 @@ def tell_addresses(service: str, flower: str, key_file: Path, logs: Path, missin
         ("metrics", f"{service}/api/v1/metrics  (for Prometheus)"),
         ("key", f"{key_file}  (sent as 'Authorization: Bearer …')"),
         ("Flower", flower),
+        ("broker", f"{broker}  (for other programs' tasks: docs/tasks.md)"),
         ("logs", str(logs)),
     ]
     for name, words in pairs:  # whole, however long: they are there to be copied

@@ -1,0 +1,118 @@
+"""The client itself."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from crawler.client.connection import Call, Connection
+from crawler.client.crawl_values import Crawl, Progress
+from crawler.client.crawls import Crawls
+from crawler.client.errors import StillRunning
+from crawler.client.hosts import Hosts
+from crawler.client.keys import Keys
+from crawler.client.pages import Pages
+from crawler.client.projects import Projects
+from crawler.client.reports import Reports
+from crawler.client.system import Health, RuntimeSettings
+from crawler.client.value import read
+
+TIMEOUT_SECONDS = 35.0
+"""A little more than the service gives itself."""
+RETRIES = 3
+LOOK_SECONDS = 1.0
+
+
+class Client:
+    """A running service, seen with one key. For one thread at a time.
+
+    >>> with Client("http://127.0.0.1:8800", key="crk_…") as client:
+    ...     project = client.projects.create("Example", "https://example.org/")
+    ...     crawl_id = client.crawls.start(project.id, max_pages=100)
+    ...     crawl = client.wait(crawl_id, timeout=600, on_progress=lambda at: print(f"{at.progress:.0f} %"))
+    ...     for page in client.pages.of(project.id, status="success"):
+    ...         print(page.url, page.title)
+
+    Reads, and whatever does no more when it is sent twice, are tried `retries` times more when the service is not
+    there. Starts carry an idempotency key of their own, so that a start whose answer was lost happens once.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT_SECONDS,
+        retries: int = RETRIES,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._sleep = sleep
+        self._connection = Connection(url, key, timeout=timeout, retries=retries, sleep=sleep)
+        self.projects = Projects(self._connection)
+        self.crawls = Crawls(self._connection)
+        self.pages = Pages(self._connection)
+        self.reports = Reports(self._connection)
+        self.hosts = Hosts(self._connection)
+        self.keys = Keys(self._connection)
+
+    @property
+    def url(self) -> str:
+        return self._connection.url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def health(self) -> Health:
+        """Each server behind the service; that one is missing is an answer, too."""
+        call = Call("GET", "/health", repeatable=True, expected=503)
+        return read(Health, self._connection.json(call))
+
+    def settings(self) -> RuntimeSettings:
+        return read(RuntimeSettings, self._connection.get("/settings"))
+
+    def replace_settings(self, **values: Any) -> RuntimeSettings:
+        """What is left out or None goes back to the environment's value."""
+        return read(RuntimeSettings, self._connection.json(Call("PUT", "/settings", body=values, repeatable=True)))
+
+    def wait(
+        self,
+        crawl_id: UUID | str,
+        timeout: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> Crawl:
+        """The crawl when it is over, however it ended; `StillRunning` when that takes longer than `timeout` seconds.
+
+        What changed is known a moment later: `crawls.changes` says whether it is.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        crawl = self.crawls.get(crawl_id)
+        while not crawl.is_over:
+            latest = self.crawls.progress(crawl.project_id)
+            is_ours = latest.crawl_id == crawl.id
+            if is_ours and on_progress is not None:
+                on_progress(latest)
+            if latest.is_over or not is_ours:
+                crawl = self.crawls.get(crawl_id)
+            if not crawl.is_over:
+                self._pause(crawl.id, look_seconds, until)
+        return crawl
+
+    def _pause(self, crawl_id: UUID, seconds: float, until: float | None) -> None:
+        if until is None:
+            self._sleep(seconds)
+            return
+        left = until - time.monotonic()
+        if left <= 0:
+            raise StillRunning(f"Crawl {crawl_id} is not over yet.")
+        self._sleep(min(seconds, left))

@@ -1,0 +1,203 @@
+"""One service over HTTP: requests, a few more tries where that is safe, and problems as exceptions."""
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+import requests
+
+from crawler.client.errors import ClientError, NoAnswer, NotAService, problem
+from crawler.client.value import Kind, read
+
+PREFIX = "/api/v1"
+LIST_PART = 200
+CHUNK_BYTES = 64 * 1024
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 30.0
+_SERVER_AWAY = {502, 503, 504}
+_SHOWN = 200
+
+
+class Call(NamedTuple):
+    method: str
+    path: str
+    query: Mapping[str, Any] | None = None
+    body: Any = None
+    key: str | None = None
+    """Idempotency-Key: with one, a start that is sent twice happens once."""
+    repeatable: bool = False
+    """Whether sending it twice does no more than sending it once."""
+    expected: int | None = None
+    """A status that is an answer although it is no success."""
+
+
+class Connection:
+    def __init__(
+        self,
+        url: str,
+        key: str | None,
+        *,
+        timeout: float,
+        retries: int,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = base_url(url)
+        self._timeout = timeout
+        self._retries = retries
+        self._sleep = sleep
+        self._session = requests.Session()
+        self._session.auth = _Bearer(key)
+        self._session.headers["Accept"] = "application/json, application/problem+json;q=0.9, */*;q=0.5"
+
+    def close(self) -> None:
+        self._session.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.json(Call("GET", path, query, repeatable=True))
+
+    def start(self, path: str, body: Any, key: str | None) -> Any:
+        """A start goes out with a key that all of its tries share."""
+        return self.json(Call("POST", path, body=body, key=key or str(uuid4()), repeatable=True))
+
+    def json(self, call: Call) -> Any:
+        with closing(self._answer(call)) as answer:
+            if answer.status_code == 204:
+                return None
+            try:
+                return answer.json()
+            except requests.JSONDecodeError as exc:
+                raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
+
+    def listed(self, path: str, kind: type[Kind], **query: Any) -> Iterator[Kind]:
+        """All of a list, part by part, as far as it is read."""
+        cursor = None
+        while True:
+            part = self.get(path, **query, limit=LIST_PART, cursor=cursor)
+            try:
+                items, cursor = part["items"], part["next_cursor"]
+            except (KeyError, TypeError) as exc:
+                raise NotAService(f"{self.url}{path} is no list this client understands.") from exc
+            yield from (read(kind, item) for item in items)
+            if cursor is None:
+                return
+
+    def whole(self, path: str, **query: Any) -> requests.Response:
+        """An answer that is no JSON, read to its end."""
+        return self._answer(Call("GET", path, query, repeatable=True))
+
+    @contextmanager
+    def stream(self, path: str, **query: Any) -> Iterator[Iterator[bytes]]:
+        """A long answer piece by piece. One that breaks off is an error, never a shorter answer."""
+        with closing(self._answer(Call("GET", path, query, repeatable=True), stream=True)) as answer:
+            yield self._pieces(answer)
+
+    def _pieces(self, answer: requests.Response) -> Iterator[bytes]:
+        try:
+            yield from answer.iter_content(CHUNK_BYTES)
+        except requests.RequestException as exc:
+            raise self._no_answer(exc) from exc
+
+    def _answer(self, call: Call, *, stream: bool = False) -> requests.Response:
+        for attempt in itertools.count():
+            try:
+                return self._once(call, stream=stream)
+            except ClientError as exc:
+                if not (call.repeatable and exc.passing and attempt < self._retries):
+                    raise
+                self._sleep(_pause(attempt, exc.retry_seconds))
+        raise AssertionError("unreachable")
+
+    def _once(self, call: Call, *, stream: bool) -> requests.Response:
+        try:
+            answer = self._session.request(
+                call.method,
+                self.url + call.path,
+                params=_written(call.query or {}),
+                json=call.body,
+                headers={"Idempotency-Key": call.key} if call.key else None,
+                timeout=self._timeout,
+                stream=stream,
+                # Nobody sends the service's callers elsewhere; a key must not be taken along.
+                allow_redirects=False,
+            )
+        except requests.RequestException as exc:
+            raise self._no_answer(exc) from exc
+        if 200 <= answer.status_code < 300 or (answer.status_code == call.expected and not _is_problem(answer)):
+            return answer
+        with closing(answer):
+            raise self._refusal(answer)
+
+    def _no_answer(self, exc: requests.RequestException) -> NoAnswer:
+        if isinstance(exc, requests.Timeout):
+            return NoAnswer(f"{self.url} does not answer within {self._timeout:g} s.")
+        if isinstance(exc, requests.exceptions.SSLError):
+            return NoAnswer(f"{self.url} has no certificate that is trusted here.", passing=False)
+        broke = isinstance(exc, requests.exceptions.ChunkedEncodingError)
+        return NoAnswer(f"{self.url} {'broke off its answer' if broke else 'cannot be reached'}.")
+
+    def _refusal(self, answer: requests.Response) -> ClientError:
+        """As the service says it; what stands between it and us has no code of ours."""
+        status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
+        try:
+            told = answer.json() if _is_problem(answer) else None
+        except requests.RequestException:
+            told = None
+        if isinstance(told, dict) and isinstance(told.get("code"), str):
+            return problem(status, told["code"], str(told.get("detail") or told["code"]), told, wait)
+        if status in _SERVER_AWAY:
+            return problem(status, f"http_{status}", f"{self.url} is not there at the moment ({status}).", None, wait)
+        return NotAService(f"{self.url} answers {status}, but not as a crawler service does.")
+
+
+class _Bearer(requests.auth.AuthBase):
+    """A header alone would lose to a password for the same host in ~/.netrc."""
+
+    def __init__(self, key: str | None) -> None:
+        if key is not None and not (key.isascii() and key.isprintable() and key.strip()):
+            raise ValueError("An API key is made of visible ASCII characters.")
+        self._key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key is not None:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+def base_url(url: str) -> str:
+    """Where the service's paths begin, from an address with or without /api/v1."""
+    parts = urlsplit(url.strip())
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError(f"A service's address looks like https://crawler.example.org, not {url[:_SHOWN]!r}.")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix(PREFIX)}{PREFIX}"
+
+
+def path(*parts: object) -> str:
+    return "".join(f"/{quote(str(part), safe='')}" for part in parts)
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Without those that are None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _written(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: str(v).lower() if isinstance(v, bool) else v for name, v in query.items() if v is not None}
+
+
+def _is_problem(answer: requests.Response) -> bool:
+    return answer.headers.get("Content-Type", "").partition(";")[0].strip() == "application/problem+json"
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    return float(retry_after) if retry_after and retry_after.isascii() and retry_after.isdigit() else None
+
+
+def _pause(attempt: int, wanted: float | None) -> float:
+    """Longer each time, and not all callers at once."""
+    pause = FIRST_PAUSE_SECONDS * 2**attempt if wanted is None else wanted
+    return min(pause, LONGEST_PAUSE_SECONDS) * random.uniform(1.0, 1.2)  # noqa: S311 - no secret

@@ -1,0 +1,106 @@
+"""`crawler changes`: what a crawl found changed, URL by URL and word by word."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges
+from crawler.domain.text_diff import TextDiff
+from crawler.entrypoints.cli.desk import Desk, open_desk
+from crawler.entrypoints.cli.stderr import Stderr
+from crawler.entrypoints.cli.terminal import clean, console
+from crawler.entrypoints.cli.terminal_text import count
+from crawler.errors import Invalid, NotFound
+
+LONGEST_DIFF = 60
+"""Lines of one page that are shown; --json has them all."""
+_KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_UNCOMPARED = {
+    Compared.NOT_YET: "It has not been compared yet: that is done when a crawl is over.",
+    Compared.NOTHING: "There is nothing to compare it with.",
+}
+
+
+class _PageDiff(NamedTuple):
+    page: ChangedPage
+    diff: TextDiff | None
+    note: str | None
+    """Why there is no diff."""
+
+
+def changes(
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    diffs: Annotated[int, typer.Option(metavar="N", min=0, help="Show the text of so many changed pages.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
+    with open_desk() as desk, Stderr().status("Comparing pages …"):
+        crawl = desk.get_crawl(crawl_id)
+        found = desk.changes(crawl)
+        compared = [_compared(desk, crawl.project_id, page) for page in (found.changed_pages or ())[:diffs]]
+    if as_json:
+        row = found.model_dump(mode="json")
+        typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
+    else:
+        _show(console(), found, compared)
+
+
+def _compared(desk: Desk, project_id: UUID, page: ChangedPage) -> _PageDiff:
+    """One page that cannot be compared hides none of the others."""
+    try:
+        return _PageDiff(page, desk.diff(project_id, page), None)
+    except (NotFound, Invalid) as exc:
+        return _PageDiff(page, None, exc.message)
+
+
+def _row(each: _PageDiff) -> dict[str, object]:
+    told = each.diff._asdict() if each.diff else dict.fromkeys(TextDiff._fields)
+    return {**each.page.model_dump(mode="json"), **told, "note": each.note}
+
+
+def _show(screen: Console, found: CrawlChanges, compared: list[_PageDiff]) -> None:
+    if found.summary is None:
+        screen.print(_UNCOMPARED.get(found.state, ""))
+        return
+    counts = found.summary.model_dump()
+    kinds = ("new", "changed", "removed", "unchanged")
+    told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
+    screen.print(f"{told} since crawl {found.compared_to}.", soft_wrap=True)
+    if found.not_compared:
+        screen.print(f"{count(found.not_compared, 'page')} of one crawl the other did not see.", style="dim")
+    for kind, mark, colour in _KINDS:
+        for url in getattr(found, f"{kind}_page_urls"):
+            screen.print(Text.assemble((f"{mark} ", colour), clean(url)), soft_wrap=True)
+    for each in compared:
+        _show_diff(screen, each)
+    rest = len(found.changed_page_urls) - len(compared)
+    if compared and rest > 0:
+        screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
+
+
+def _show_diff(screen: Console, each: _PageDiff) -> None:
+    screen.print()
+    screen.print(clean(each.page.url), style="bold", soft_wrap=True)
+    if each.diff is None:
+        screen.print(clean(each.note), style="dim")
+        return
+    lines = each.diff.unified.splitlines()
+    if not lines:
+        screen.print("Its text is the same; its title, description or heading is not.", style="dim")
+    for line in _coloured(lines[:LONGEST_DIFF]):
+        screen.print(line, soft_wrap=True)
+    if len(lines) > LONGEST_DIFF:
+        screen.print(f"… and {count(len(lines) - LONGEST_DIFF, 'more line')}", style="dim")
+
+
+def _coloured(lines: list[str]) -> Iterator[Text]:
+    for line in lines:
+        text = clean(line)
+        text.stylize(_COLOURS.get(line[:1], ""))
+        yield text

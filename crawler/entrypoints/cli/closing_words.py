@@ -1,0 +1,36 @@
+"""What is said when a watched crawl is over: its summary, or why it came to nothing."""
+
+from rich.console import Console
+
+from crawler.bootstrap import App
+from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.reasons import Reason
+from crawler.entrypoints.cli.advice import advice
+from crawler.entrypoints.cli.summary import failure, summary_page
+from crawler.errors import CrawlerError
+
+PIPED_WIDTH = 250
+"""In a file or a pipe there is no edge to break lines at."""
+
+
+def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
+    """Of one that failed before its first page, the sentence that says why is all there is to tell."""
+    if crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled:
+        return
+    baseline = tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    console.print(summary_page(crawl, baseline, console.width, title))
+
+
+def check_completed(tools: App, crawl: CrawlJob) -> None:
+    if crawl.status is not CrawlStatus.COMPLETED:
+        raise CrawlerError(failure(crawl, _advice(tools, crawl)))
+
+
+def _advice(tools: App, crawl: CrawlJob) -> str | None:
+    _, reason, error = tools.ledger.seed_state(crawl.id)
+    if crawl.status is not CrawlStatus.FAILED or not reason:
+        return None
+    return advice(crawl.seed_url, Reason(reason), error)

@@ -1,0 +1,127 @@
+"""Commands answered by this machine's servers, through the same handlers as over HTTP."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
+from crawler.domain.crawls import CrawlJob
+from crawler.domain.exports import ExportFormat
+from crawler.domain.host_overview import HostOverview
+from crawler.domain.projects import Project
+from crawler.domain.reports import FindingKind, Report, as_csv
+from crawler.domain.source_crawls import SourceCrawl
+from crawler.domain.text_diff import TextDiff
+from crawler.entrypoints.cli.local_exports import write_exports
+from crawler.handlers.describe_hosts import HostList
+from crawler.handlers.retry_failed import Retried
+
+MOST_PROJECTS = 1000
+
+
+class LocalDesk:
+    def __init__(self, tools: App) -> None:
+        self._tools = tools
+
+    # -- projects ---------------------------------------------------------------------------
+
+    def create_project(self, name: str, href: str) -> Project:
+        return self._tools.manage_projects.create(name=name, website_url=href)
+
+    def list_projects(self) -> list[Project]:
+        return self._tools.store.list_projects(limit=MOST_PROJECTS)
+
+    def get_project(self, project_id: UUID) -> Project:
+        return self._tools.store.get_project(project_id)
+
+    def change_project(self, project_id: UUID, changes: Mapping[str, Any]) -> Project:
+        return self._tools.manage_projects.change(project_id, changes)
+
+    def delete_project(self, project_id: UUID) -> None:
+        self._tools.manage_projects.delete(project_id)
+
+    # -- crawls -----------------------------------------------------------------------------
+
+    def start_source(self, project_id: UUID, order: SourceCrawl) -> UUID:
+        self._tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+        return self._tools.start_crawl(project_id, seed_url=order.url, config=order.config()).id
+
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob:
+        return self._tools.store.get_crawl(crawl_id)
+
+    def queued(self, crawl: CrawlJob) -> int:
+        waiting = self._tools.frontier.stats(crawl.id)
+        return waiting.queued if waiting else 0
+
+    def list_crawls(self, project_id: UUID) -> list[CrawlJob]:
+        self._tools.store.get_project(project_id)
+        return self._tools.store.list_crawls(project_id)
+
+    def cancel(self, crawl_id: UUID) -> CrawlJob:
+        return self._tools.control_crawl.cancel(crawl_id)
+
+    def pause(self, crawl_id: UUID) -> None:
+        self._tools.control_crawl.pause(crawl_id)
+
+    def resume(self, crawl_id: UUID) -> None:
+        self._tools.control_crawl.resume(crawl_id)
+
+    def retry_failed(self, crawl_id: UUID) -> Retried:
+        return self._tools.retry_failed(crawl_id)
+
+    # -- results ----------------------------------------------------------------------------
+
+    def changes(self, crawl: CrawlJob) -> CrawlChanges:
+        return self._tools.describe_changes(crawl, pages=True)
+
+    def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
+        return self._tools.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
+
+    def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+        self._tools.store.get_crawl(crawl_id)
+        return write_exports(self._tools, crawl_id, directory, formats)
+
+    def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
+        return self._tools.report_crawl(crawl_id, kinds=kinds, new_only=new_only)
+
+    @contextmanager
+    def report_csv(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Iterator[Iterator[bytes]]:
+        """Closed here and now: a cursor must not outlive a full disk."""
+        with closing(self._tools.report_crawl.findings(crawl_id, kinds, new_only=new_only)) as findings:
+            yield as_csv(findings)
+
+    # -- hosts ------------------------------------------------------------------------------
+
+    def list_hosts(self, limit: int) -> HostList:
+        return self._tools.describe_hosts.all(limit)
+
+    def get_host(self, host: str) -> HostOverview:
+        return self._tools.describe_hosts.one(host)
+
+    def pause_host(self, host: str) -> None:
+        self._tools.control_host.pause(host)
+
+    def resume_host(self, host: str) -> None:
+        self._tools.control_host.resume(host)
+
+    def delay_host(self, host: str, seconds: float) -> None:
+        self._tools.control_host.delay(host, seconds)
+
+    # -- keys -------------------------------------------------------------------------------
+
+    def create_key(self, name: str, scope: Scope, project_ids: tuple[UUID, ...] | None) -> tuple[UUID, str]:
+        for project_id in project_ids or ():
+            self._tools.store.get_project(project_id)
+        key, secret = ApiKey.issue(name=name, scope=scope, now=self._tools.clock(), project_ids=project_ids)
+        self._tools.store.add_key(key)
+        return key.id, secret
+
+    def list_keys(self) -> list[ApiKey]:
+        return self._tools.store.list_keys()
+
+    def revoke_key(self, key_id: UUID) -> None:
+        self._tools.store.revoke_key(key_id, self._tools.clock())

@@ -1,0 +1,201 @@
+"""Commands answered by a running service, through the client other programs use."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from crawler import client as service
+from crawler.config import Settings
+from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
+from crawler.domain.crawls import CrawlConfig, CrawlJob
+from crawler.domain.exports import ExportFormat
+from crawler.domain.host_overview import HostOverview
+from crawler.domain.projects import Project
+from crawler.domain.reports import FindingKind, Report
+from crawler.domain.source_crawls import SourceCrawl
+from crawler.domain.text_diff import TextDiff
+from crawler.entrypoints.cli.local_desk import MOST_PROJECTS
+from crawler.entrypoints.cli.remote_exports import fetch_exports
+from crawler.entrypoints.cli.service_errors import told_as_ours
+from crawler.entrypoints.cli.up import KEY_FILE
+from crawler.entrypoints.stack import is_loopback
+from crawler.errors import Invalid, SettingsError, Unavailable
+from crawler.handlers.describe_hosts import HostList
+from crawler.handlers.retry_failed import Retried
+
+MOST_CRAWLS = 50
+MOST_HOSTS = 200
+RETRIES = 2
+"""Somebody is waiting; a service that was killed is back within a second or two."""
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+@contextmanager
+def remote_desk(settings: Settings) -> Iterator["RemoteDesk"]:
+    with told_as_ours(), _client(settings) as client:
+        yield RemoteDesk(client)
+
+
+def _client(settings: Settings) -> service.Client:
+    try:
+        return service.Client(settings.api_url or "", _key(settings), retries=RETRIES)
+    except ValueError as exc:
+        raise SettingsError(f"CRAWLER_API_URL or CRAWLER_API_KEY is not valid: {exc}") from exc
+
+
+def _key(settings: Settings) -> str | None:
+    """The key that 'crawler up' keeps for this machine is sent to this machine alone."""
+    if settings.api_key is not None:
+        return settings.api_key.get_secret_value()
+    if not is_loopback(urlsplit(settings.api_url or "").hostname or ""):
+        raise SettingsError(
+            "CRAWLER_API_URL needs a key: set CRAWLER_API_KEY to one that 'crawler key create' made there."
+        )
+    try:
+        return (settings.data_dir / KEY_FILE).read_text().strip() or None
+    except OSError:
+        return None  # a service without keys needs none
+
+
+class RemoteDesk:
+    def __init__(self, client: service.Client) -> None:
+        self._client = client
+
+    # -- projects ---------------------------------------------------------------------------
+
+    def create_project(self, name: str, href: str) -> Project:
+        return _project(self._client.projects.create(name, href))
+
+    def list_projects(self) -> list[Project]:
+        return [_project(found) for found in islice(self._client.projects.all(), MOST_PROJECTS)]
+
+    def get_project(self, project_id: UUID) -> Project:
+        return _project(self._client.projects.get(project_id))
+
+    def change_project(self, project_id: UUID, changes: Mapping[str, Any]) -> Project:
+        return _project(self._client.projects.change(project_id, **changes))
+
+    def delete_project(self, project_id: UUID) -> None:
+        self._client.projects.delete(project_id)
+
+    # -- crawls -----------------------------------------------------------------------------
+
+    def start_source(self, project_id: UUID, order: SourceCrawl) -> UUID:
+        return self._client.crawls.start_source(
+            project_id,
+            order.url,
+            max_depth=order.max_depth,
+            max_pages=order.max_pages,
+            include=order.url_include_pattern,
+            exclude=order.url_exclude_pattern,
+        )
+
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob:
+        return _crawl(self._client.crawls.get(crawl_id))
+
+    def queued(self, crawl: CrawlJob) -> int:
+        """Only a project's latest crawl can have URLs that wait."""
+        if crawl.status.is_over:
+            return 0
+        latest = self._client.crawls.progress(crawl.project_id)
+        return int(latest.stats.get("queued", 0)) if latest.crawl_id == crawl.id else 0
+
+    def list_crawls(self, project_id: UUID) -> list[CrawlJob]:
+        return [_crawl(found) for found in islice(self._client.crawls.of(project_id), MOST_CRAWLS)]
+
+    def cancel(self, crawl_id: UUID) -> CrawlJob:
+        self._client.crawls.cancel(crawl_id)
+        return self.get_crawl(crawl_id)
+
+    def pause(self, crawl_id: UUID) -> None:
+        self._client.crawls.pause(crawl_id)
+
+    def resume(self, crawl_id: UUID) -> None:
+        self._client.crawls.resume(crawl_id)
+
+    def retry_failed(self, crawl_id: UUID) -> Retried:
+        retried = self._client.crawls.retry_failed(crawl_id)
+        return Retried(retried.crawl_id, retried.urls)
+
+    # -- results ----------------------------------------------------------------------------
+
+    def changes(self, crawl: CrawlJob) -> CrawlChanges:
+        return _as(CrawlChanges, self._client.crawls.changes(crawl.project_id, crawl.id, pages=True))
+
+    def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
+        with told_as_ours():  # here: one page that cannot be compared is no reason to end
+            found = self._client.pages.diff(project_id, page.page_id, page.from_version, page.to_version)
+        return TextDiff(found.added, found.removed, found.unified, found.exact)
+
+    def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+        return fetch_exports(self._client, crawl_id, directory, formats)
+
+    def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
+        return _as(Report, self._client.reports.get(crawl_id, kinds=kinds, new_only=new_only))
+
+    def report_csv(
+        self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool
+    ) -> AbstractContextManager[Iterator[bytes]]:
+        return self._client.reports.csv_pieces(crawl_id, kinds=kinds, new_only=new_only)
+
+    # -- hosts ------------------------------------------------------------------------------
+
+    def list_hosts(self, limit: int) -> HostList:
+        found = self._client.hosts.all(min(limit, MOST_HOSTS))
+        if limit > MOST_HOSTS < found.total:
+            raise Invalid(f"The service has {found.total} hosts and lists {MOST_HOSTS} at most; leave out --limit.")
+        return HostList([_as(HostOverview, host) for host in found.hosts], found.total)
+
+    def get_host(self, host: str) -> HostOverview:
+        return _as(HostOverview, self._client.hosts.get(host))
+
+    def pause_host(self, host: str) -> None:
+        self._client.hosts.change(host, paused=True)
+
+    def resume_host(self, host: str) -> None:
+        self._client.hosts.change(host, paused=False)
+
+    def delay_host(self, host: str, seconds: float) -> None:
+        self._client.hosts.change(host, delay_seconds=seconds)
+
+    # -- keys -------------------------------------------------------------------------------
+
+    def create_key(self, name: str, scope: Scope, project_ids: tuple[UUID, ...] | None) -> tuple[UUID, str]:
+        made = self._client.keys.create(name, scope=scope, project_ids=project_ids)
+        return made.id, made.key
+
+    def list_keys(self) -> list[ApiKey]:
+        """Hashes stay where they are."""
+        return [_as(ApiKey, key, key_hash="") for key in self._client.keys.all()]
+
+    def revoke_key(self, key_id: UUID) -> None:
+        self._client.keys.revoke(key_id)
+
+
+def _project(found: service.Project) -> Project:
+    return _as(Project, found, settings=_known(found.settings))
+
+
+def _crawl(found: service.Crawl) -> CrawlJob:
+    summary = found.change_summary.model_dump(mode="json") if found.change_summary else None
+    return _as(CrawlJob, found, config=_known(found.config), change_summary=summary)
+
+
+def _known(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A newer service has options this program has not heard of."""
+    return {name: value for name, value in options.items() if name in CrawlConfig.model_fields}
+
+
+def _as(kind: type[Kind], found: BaseModel, **changes: Any) -> Kind:
+    try:
+        return kind.model_validate({**found.model_dump(), **changes})
+    except ValidationError as exc:
+        raise Unavailable("The service speaks of things this program does not know; upgrade it.") from exc

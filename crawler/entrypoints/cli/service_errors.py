@@ -1,0 +1,32 @@
+"""What a service refuses ends a command as if this machine had refused it: same sentence, same exit status."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from crawler import client as service
+from crawler import errors
+from crawler.errors import Conflict, CrawlerError, Forbidden, Invalid, NotFound, Unauthorized, Unavailable
+
+_NO_SUCH_PATH = "no_such_path"
+_BY_CODE = {
+    kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, CrawlerError)
+}
+_BY_STATUS = {kind.http_status: kind for kind in (Unauthorized, Forbidden, NotFound, Conflict, Invalid, Unavailable)}
+
+
+@contextmanager
+def told_as_ours() -> Iterator[None]:
+    try:
+        yield
+    except service.ClientError as exc:
+        raise ours(exc) from exc
+
+
+def ours(exc: service.ClientError) -> CrawlerError:
+    if not isinstance(exc, service.Problem) or exc.code == _NO_SUCH_PATH:
+        return Unavailable(f"{exc} Is CRAWLER_API_URL right, and does 'crawler up' run there?")
+    if exc.status == Unauthorized.http_status:
+        return Unauthorized("The service does not know this key; set CRAWLER_API_KEY to one of its own.")
+    if isinstance(exc, service.Unavailable):
+        return Unavailable(str(exc))
+    return _BY_CODE.get(exc.code, _BY_STATUS.get(exc.status, CrawlerError))(str(exc))
