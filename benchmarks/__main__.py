@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import encrypted, frontier, machine, manuals, many_hosts, memory, polite, recrawl, render, results
+from benchmarks import encrypted, frontier, live, machine, manuals, many_hosts, memory, polite, recrawl, render, results
 from benchmarks.comparison import CRAWLERS
 from benchmarks.options import Options
 from benchmarks.sites import PACKAGES
@@ -23,6 +23,7 @@ PARTS = {
     "memory": memory,
     "frontier": frontier,
     "recrawl": recrawl,
+    "live": live,
     "render": render,
 }
 

@@ -7,6 +7,7 @@ from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.frontier import Lane
 from crawler.domain.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
+from crawler.handlers.crawl_result import crawl_result
 
 
 class ControlCrawl:
@@ -38,10 +39,11 @@ class ControlCrawl:
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
-        cancelled = self._store.change_crawl(crawl, crawl.cancel(self._clock()))
+        self._store.change_crawl(crawl, crawl.cancel(self._clock()))
         # Paused at once, closed last: a crash in between leaves an open frontier, which the reconciler finds.
         self._frontier.pause_crawl(crawl_id, paused=True)
         self._ledger.close_rest(crawl_id, Reason.CANCELLED)
         self._frontier.close_crawl(crawl_id)
-        self._events.publish(crawl_id, "completed", {"status": cancelled.status.value})
-        return self._store.get_crawl(crawl_id)
+        cancelled = self._store.get_crawl(crawl_id)
+        self._events.publish(crawl_id, "completed", crawl_result(cancelled))
+        return cancelled

@@ -1,7 +1,6 @@
 """End a crawl, once: decide why it ended, close its ledger, count it up, tell the rest of the house."""
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from crawler import telemetry
@@ -13,6 +12,7 @@ from crawler.domain.reasons import Reason
 from crawler.domain.redirect_loops import loops
 from crawler.domain.urls import QueryRule, Url, normalize, read
 from crawler.errors import InvalidTransition
+from crawler.handlers.crawl_result import crawl_result
 from crawler.handlers.open_frontier import entry_of, limits_of
 
 log = telemetry.logger(__name__)
@@ -110,7 +110,7 @@ class FinishCrawl:
             return crawl
         self._ledger.count_variants(crawl.id, _keys(crawl))
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id))
-        self._events.publish(crawl.id, "completed", _result(done))
+        self._events.publish(crawl.id, "completed", crawl_result(done))
         self._hints.after_crawl(crawl.id)
         log.info("crawl_ended", crawl_id=str(crawl.id), status=done.status.value, pages=done.pages_crawled)
         return done
@@ -122,12 +122,6 @@ def _leftover(crawl: CrawlJob) -> Reason:
         return Reason.CANCELLED
     too_late = crawl.status is CrawlStatus.FAILED or crawl.end_reason in _TOO_LATE
     return Reason.HOST_BLOCKED if too_late else Reason.MAX_PAGES
-
-
-def _result(crawl: CrawlJob) -> dict[str, Any]:
-    told = ("status", "end_reason", "error_message", "pages_crawled", "pages_failed", "pages_skipped")
-    result = crawl.model_dump(mode="json", include=set(told))
-    return {**result, "progress": 100.0} if crawl.status is CrawlStatus.COMPLETED else result
 
 
 def _keys(crawl: CrawlJob) -> Callable[[str], str | None]:

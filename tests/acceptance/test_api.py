@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,8 @@ import requests
 from tests.acceptance.cli import Cli
 from tests.acceptance.test_up import eventually, free_port, get
 from tests.site.client import Site
+
+WATCH = Path(__file__).parents[2] / "docs" / "examples" / "watch.py"
 
 
 class Curl:
@@ -45,10 +49,14 @@ def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
     port = free_port()
     cli = Cli(tmp_path / "data", CRAWLER_FLOWER_PORT=str(free_port()), CRAWLER_EGRESS_ALLOW="127.0.0.0/8")
     command = cli.start("up", "--port", str(port))
+    watchers: list[subprocess.Popen[str]] = []
     try:
         assert eventually(lambda: get(f"http://127.0.0.1:{port}/api/v1/health/live") == 200, 60)
         curl = Curl(port, (cli.data_dir / "api-key").read_text().strip())
         project = curl("POST", "/projects", 201, json={"name": "Site", "website_url": site.url()})
+        key = (cli.data_dir / "api-key").read_text().strip()
+        words = (f"ws://127.0.0.1:{port}", project["id"], key, "0")
+        watchers.append(subprocess.Popen([sys.executable, WATCH, *words], stdout=subprocess.PIPE, text=True))
         options = {"delay_seconds": 0.1, "render": "never", "max_pages": 100}
         crawl = curl("POST", f"/projects/{project['id']}/phases/crawl/run", 202, json=options)["crawl_id"]
         refused = curl("POST", f"/projects/{project['id']}/phases/crawl/run", 409)
@@ -64,6 +72,10 @@ def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
         pages = curl("GET", f"/projects/{project['id']}/pages", params={"limit": 200, "status": "success"})["items"]
         assert len(pages) == done["pages_crawled"] >= 30
         assert done["progress"] == 100
+        events = [json.loads(line) for line in watchers[0].communicate(timeout=60)[0].splitlines()]
+        assert [event["seq"] for event in events] == list(range(events[0]["seq"], events[0]["seq"] + len(events)))
+        watched = [event["data"]["url"] for event in events if event["data"].get("status") == "success"]
+        assert sorted(watched) == sorted(page["url"] for page in pages), "each once, although the service was killed"
         exported = curl("GET", f"/crawl/{crawl}/export", params={"format": "jsonl"}).splitlines()
         assert {json.loads(line)["url"] for line in exported} >= {page["url"] for page in pages}
 
@@ -87,6 +99,8 @@ def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
         assert curl.session.headers["Authorization"].removeprefix("Bearer ") not in output + cli.logs()  # type: ignore[union-attr, arg-type]
     finally:
         cli.end_all()
+        for process in watchers:
+            process.kill()
 
 
 def test_without_keys_only_a_loopback_address_is_bound(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The HTTP service."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,15 +17,19 @@ from crawler.entrypoints.api import (
     history,
     hosts,
     keys,
+    live,
     notebooks,
+    notifications,
     page_content,
     pages,
     phases,
     projects,
     reports,
+    schedule,
     settings,
 )
 from crawler.entrypoints.api.answer_headers import AnswerHeaders
+from crawler.entrypoints.api.audience import Audience
 from crawler.entrypoints.api.auth import KeyGate
 from crawler.entrypoints.api.body_limit import BodyLimit
 from crawler.entrypoints.api.deadline import Deadline
@@ -33,7 +39,34 @@ from crawler.telemetry import configure_logs
 PREFIX = "/api/v1"
 POOL_SIZE = 10
 """Of connections to Postgres, at least, and as many again when it is busy: requests run in forty threads."""
-_ROUTERS = (projects, phases, crawls, reports, notebooks, pages, page_content, history, hosts, settings, keys, health)
+_ROUTERS = (
+    projects,
+    phases,
+    crawls,
+    reports,
+    notebooks,
+    pages,
+    page_content,
+    history,
+    schedule,
+    notifications,
+    hosts,
+    settings,
+    keys,
+    health,
+)
+
+
+_WORDS = (
+    "Crawl websites, read their pages and what changed. Errors are problem+json with a stable code. "
+    f"What happens is told live at the WebSocket {PREFIX}/projects/{{id}}/ws; docs/api.md describes it."
+)
+
+
+@asynccontextmanager
+async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
+    yield
+    await api.state.audience.close()
 
 
 def create_app(tools: App | None = None) -> FastAPI:
@@ -41,15 +74,18 @@ def create_app(tools: App | None = None) -> FastAPI:
     api = FastAPI(
         title="Crawler",
         version=__version__,
-        description="Crawl websites, read their pages and what changed. Errors are problem+json with a stable code.",
+        description=_WORDS,
+        lifespan=_lifespan,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
     )
     api.state.tools = tools
+    api.state.audience = Audience(tools)
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
+    api.include_router(live.router, prefix=PREFIX)
     api.include_router(docs_page.router, prefix=PREFIX)
     install_problems(api)
     _describe(api)

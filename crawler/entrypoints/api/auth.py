@@ -7,9 +7,10 @@ from typing import Annotated
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crawler import telemetry
@@ -17,6 +18,7 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.api_keys import Scope as KeyScope
 from crawler.entrypoints.api.failed_attempts import FailedAttempts
+from crawler.entrypoints.api.origins import is_own_origin
 from crawler.entrypoints.api.problems import problem_of
 from crawler.errors import CrawlerError, Forbidden, Unauthorized
 
@@ -56,6 +58,8 @@ class KeyGate:
 
     async def _caller(self, scope: Scope) -> ApiKey:
         headers = Headers(scope=scope)
+        if scope["type"] == "websocket" and not is_own_origin(headers, self._tools.settings.cors_origins):
+            raise Forbidden("Pages of this origin may not watch; CRAWLER_CORS_ORIGINS names those that may.")
         if self._tools.settings.no_auth:
             _refuse_strangers(scope, headers)
             return _everybody(self._tools)
@@ -88,7 +92,11 @@ class KeyGate:
 
 
 def _secret(headers: Headers) -> str | None:
-    """Never from the query: addresses are logged and shared."""
+    """Never from the query: addresses are logged and shared.
+
+    Browsers send no such header with a WebSocket: a session cookie of a dashboard is to be read here, too. The check of
+    the origin has then made sure that no other site's page uses it.
+    """
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     secret = secret.strip()
     usable = scheme.lower() == "bearer" and secret.isascii() and 0 < len(secret) <= LONGEST_SECRET
@@ -114,8 +122,8 @@ def _everybody(tools: App) -> ApiKey:
     return ApiKey(id=UUID(int=0), name="no-auth", key_hash="", hint="", scope=KeyScope.ADMIN, created_at=tools.clock())
 
 
-def caller_of(request: Request) -> ApiKey:
-    key: ApiKey = request.state.key
+def caller_of(connection: HTTPConnection) -> ApiKey:
+    key: ApiKey = connection.state.key
     return key
 
 

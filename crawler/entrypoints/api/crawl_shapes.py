@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from crawler.domain.crawl_changes import ShortChanges
 from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.page_lists import UrlRow
 from crawler.entrypoints.api.config_shape import ConfigShown
@@ -59,14 +60,18 @@ class CrawlShown(Wire):
     updated_at: datetime
     crawl_type: CrawlType
     paused: bool
+    paused_at: datetime | None
+    paused_seconds: float = Field(description="Of pauses that are over")
     end_reason: EndReason | None
     pages_crawled: int
     pages_failed: int
     pages_skipped: int
     lightweight: int
     rendered: int
+    rendering: dict[str, Any] | None = Field(description="Whether its pages need a browser, and by which signal")
     started_at: datetime | None
     completed_at: datetime | None
+    change_summary: ShortChanges | None = Field(description="Null when it was not compared, or with nothing")
     compared_to: UUID | None
     retry_of: UUID | None
     config: ConfigShown

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.wire import Wire
-from crawler.entrypoints.doctor import diagnose
+from crawler.entrypoints.doctor import diagnose, queue_checks
 
 router = APIRouter(tags=["health"])
 
@@ -47,9 +47,11 @@ async def live() -> Alive:
     return Alive()
 
 
-@router.get("/health", summary="State of each server behind the service", responses=_FAILING)
+@router.get(
+    "/health", summary="State of each server behind the service, and whether each queue is consumed", responses=_FAILING
+)
 def health(tools: Tools, response: Response) -> Health:
-    checks = diagnose(tools)
+    checks = [*diagnose(tools, start_browser=False), *queue_checks(tools)]
     healthy = all(check.ok or not check.required for check in checks)
     if not healthy:
         response.status_code = 503

@@ -2,12 +2,13 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
+from crawler.domain.crawl_changes import CrawlChanges, ShortChanges
 from crawler.domain.crawls import CrawlJob
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
@@ -17,21 +18,6 @@ from crawler.entrypoints.api.wire import Listed, Wire
 from crawler.errors import NotFound
 
 router = APIRouter(tags=["history"])
-
-
-class Counts(Wire):
-    new_pages: int
-    removed_pages: int
-    changed_pages: int
-    unchanged_pages: int
-
-
-class ShortChanges(Wire):
-    """Without the URLs: those are in `changes`."""
-
-    compared_to: UUID
-    summary: Counts
-    is_significant: bool
 
 
 class PastCrawl(Wire):
@@ -51,24 +37,8 @@ class PastCrawl(Wire):
         return cls.model_validate(own)
 
 
-class Compared(StrEnum):
-    YES = "compared"
-    NOT_YET = "not_yet"
-    NOTHING = "nothing_to_compare_with"
-
-
-class ChangesShown(Wire):
-    crawl_id: UUID
-    compared_to: UUID | None
-    state: Compared
-    summary: Counts | None
-    new_page_urls: list[str] = Field(default_factory=list)
-    removed_page_urls: list[str] = Field(default_factory=list)
-    changed_page_urls: list[str] = Field(default_factory=list)
-    is_significant: bool = False
-    not_compared: int = Field(0, description="Pages of one crawl about which the other could not tell")
-    not_compared_urls: list[str] = Field(default_factory=list)
-    changed_share: float = 0.0
+class WithPages(StrEnum):
+    PAGES = "pages"
 
 
 @router.get("/projects/{project_id}/crawl-history", summary="Crawls, newest first", responses=problems(404))
@@ -85,13 +55,13 @@ def list_history(project_id: OwnProject, tools: Tools, cursor: Cursor = None, li
     responses=problems(404),
 )
 def get_changes(
-    project_id: OwnProject, crawl_id: Annotated[UUID, Path()], caller: Caller, tools: Tools
-) -> ChangesShown:
+    project_id: OwnProject,
+    crawl_id: Annotated[UUID, Path()],
+    caller: Caller,
+    tools: Tools,
+    include: Annotated[WithPages | None, Query(description="The changed pages' ids and versions")] = None,
+) -> CrawlChanges:
     crawl = tools.store.find_crawl(crawl_id)
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
-    if crawl.change_summary is None:
-        state = Compared.NOTHING if tools.store.is_diffed(crawl_id) else Compared.NOT_YET
-        return ChangesShown(crawl_id=crawl_id, compared_to=None, state=state, summary=None)
-    known: dict[str, Any] = {k: v for k, v in crawl.change_summary.items() if k in ChangesShown.model_fields}
-    return ChangesShown.model_validate({**known, "state": Compared.YES})
+    return tools.describe_changes(crawl, pages=include is not None)

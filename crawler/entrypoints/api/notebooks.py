@@ -3,37 +3,21 @@
 from uuid import UUID
 
 from fastapi import APIRouter, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
-from crawler.domain.crawls import Pattern
+from crawler.domain.source_crawls import SourceCrawl
 from crawler.entrypoints.api.crawl_shapes import CrawlShown
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.api.idempotency import DoOnce
 from crawler.entrypoints.api.owned import OwnNotebook, Tools
 from crawler.entrypoints.api.problems import problems
-from crawler.entrypoints.api.wire import Body, Listed, Text, Wire
+from crawler.entrypoints.api.wire import Body, Listed, Wire
 
 router = APIRouter(tags=["notebooks"])
 
 
-class NotebookCrawl(Body):
+class NotebookCrawl(SourceCrawl, Body):
     model_config = ConfigDict(json_schema_extra={"example": {"url": "https://example.org/", "max_depth": 2}})
-
-    url: Text = Field(max_length=2000, description="Where the crawl begins; its domain is the scope")
-    max_depth: int = Field(2, ge=1, le=1000)
-    max_pages: int = Field(50, ge=1, le=10_000_000)
-    url_include_pattern: Pattern | None = Field(None, description="One regular expression; commas do not split it")
-    url_exclude_pattern: Pattern | None = None
-
-    def config(self) -> dict[str, object]:
-        patterns = {"include_patterns": self.url_include_pattern, "exclude_patterns": self.url_exclude_pattern}
-        return {
-            "max_depth": self.max_depth,
-            "max_pages": self.max_pages,
-            "use_sitemaps": False,
-            "ingest": True,
-            **{name: [pattern] for name, pattern in patterns.items() if pattern is not None},
-        }
 
 
 class JobId(Wire):

@@ -3,7 +3,8 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path
+from starlette.requests import HTTPConnection
 
 from crawler.bootstrap import App
 from crawler.domain.crawls import CrawlJob
@@ -11,8 +12,8 @@ from crawler.entrypoints.api.auth import Caller
 from crawler.errors import NotFound
 
 
-def tools_of(request: Request) -> App:
-    tools: App = request.app.state.tools
+def tools_of(connection: HTTPConnection) -> App:
+    tools: App = connection.app.state.tools
     return tools
 
 

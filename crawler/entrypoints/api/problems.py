@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from redis.exceptions import RedisError
@@ -95,7 +95,7 @@ async def _ours(_: Request, exc: Exception) -> JSONResponse:
 
 async def _invalid(_: Request, exc: Exception) -> JSONResponse:
     """What was sent is not quoted: it may hold a password."""
-    assert isinstance(exc, RequestValidationError)
+    assert isinstance(exc, RequestValidationError | WebSocketRequestValidationError)
     errors = [
         {"where": ".".join(map(str, error["loc"])), "problem": error["msg"].removeprefix("Value error, ")}
         for error in exc.errors()[:20]
@@ -134,6 +134,7 @@ async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
 def install_problems(api: FastAPI) -> None:
     api.add_exception_handler(CrawlerError, _ours)
     api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(WebSocketRequestValidationError, _invalid)
     api.add_exception_handler(HTTPException, _http)
     api.add_exception_handler(RedisError, _redis)
     api.add_exception_handler(PoolTimeout, _busy)
