@@ -68,6 +68,11 @@ class ScheduleStore:
         with transaction(self._engine) as db:
             return [tuple(row) for row in db.execute(text(_UNFINISHED), {"before": before})]
 
+    def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]:
+        """Scheduled crawls that failed and are to be tried again by now: id and project."""
+        with transaction(self._engine) as db:
+            return [tuple(row) for row in db.execute(text(_FAILED_RUNS), {"now": now})]
+
     def plan(self, before: Schedule, after: Schedule) -> bool:
         """Only its next run; whoever changed the schedule meanwhile has planned anew."""
         given = {"id": after.id, "next": after.next_run_at, "before": before.next_run_at}
@@ -116,4 +121,21 @@ WHERE l.outcome = 'starting' AND l.created_at < :before
 _SLOTS = """
 SELECT l.slot_at, l.outcome, l.crawl_id FROM schedule_slots l JOIN crawl_schedules s ON s.id = l.schedule_id
 WHERE s.project_id = :project ORDER BY l.slot_at DESC LIMIT :limit
+"""
+# Again after 5 and after 15 minutes, unless somebody has crawled the project since.
+_FAILED_RUNS = """
+WITH RECURSIVE tries AS (
+    SELECT id, project_id, retry_of, completed_at, id AS last, 0 AS retries FROM crawl_jobs
+    WHERE crawl_type = 'scheduled' AND status = 'failed'
+      AND completed_at > CAST(:now AS timestamptz) - interval '1 day'
+    UNION ALL
+    SELECT c.id, c.project_id, c.retry_of, t.completed_at, t.last, t.retries + 1
+    FROM tries t JOIN crawl_jobs c ON c.id = t.retry_of WHERE t.retries < 2
+),
+counted AS (SELECT last, project_id, completed_at, max(retries) AS retries FROM tries GROUP BY 1, 2, 3)
+SELECT f.last, f.project_id FROM counted f
+WHERE f.retries < 2
+  AND f.completed_at <= CAST(:now AS timestamptz) - CASE f.retries WHEN 0 THEN interval '5 min' ELSE interval '15 min' END
+  AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
+ORDER BY f.last LIMIT 50
 """

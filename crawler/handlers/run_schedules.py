@@ -1,7 +1,8 @@
 """Starts what is due by its schedule: each slot once, whoever asks and however often.
 
 A slot is taken with a row before its crawl is started, under a key made of the slot: a starter that dies in between
-leaves a row the reconciler finishes, and the crawl is the same one.
+leaves a row the reconciler finishes, and the crawl is the same one. A scheduled crawl that fails is tried again after
+5 and after 15 minutes.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ class Schedules(Protocol):
     def take_slot(self, schedule_id: UUID, slot: datetime) -> bool: ...
     def end_slot(self, schedule_id: UUID, slot: datetime, outcome: SlotOutcome, crawl_id: UUID | None) -> None: ...
     def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]: ...
+    def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]: ...
     def plan(self, before: Schedule, after: Schedule) -> bool: ...
 
 
@@ -46,6 +48,8 @@ class RunSchedules:
         now = self._clock()
         for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
             self._run(project, schedule_id, slot)
+        for failed, project in self._schedules.failed_runs(now):
+            self._start(project, f"retry:{failed}", retry_of=failed)
         due = self._schedules.due(now, AT_ONCE, project_id)
         return sum(self._run_due(schedule, now) for schedule in due)
 
@@ -64,9 +68,10 @@ class RunSchedules:
         self._schedules.end_slot(schedule_id, slot, outcome, crawl_id)
         log.info("slot_run", project_id=str(project_id), slot=slot.isoformat(), outcome=outcome.value)
 
-    def _start(self, project_id: UUID, key: str) -> tuple[SlotOutcome, UUID | None]:
+    def _start(self, project_id: UUID, key: str, retry_of: UUID | None = None) -> tuple[SlotOutcome, UUID | None]:
+        kind = CrawlType.SCHEDULED
         try:
-            crawl = self._start_crawl(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=key)
+            crawl = self._start_crawl(project_id, crawl_type=kind, idempotency_key=key, retry_of=retry_of)
         except CrawlRunning:
             return SlotOutcome.SKIPPED_OVERLAP, None
         except Unavailable:

@@ -161,6 +161,32 @@ def test_entries_that_redis_forgot_are_made_again(desk: Desk) -> None:
     assert desk.entry(project) is not None
 
 
+def test_a_scheduled_crawl_that_fails_is_tried_again_after_5_and_15_minutes_and_then_left(desk: Desk) -> None:
+    project = desk.scheduled()
+    desk.now = NOON + timedelta(hours=1)
+    desk.runner()()
+
+    def fail(at: datetime) -> UUID:
+        (crawl, *_) = desk.tools.store.list_crawls(project)
+        update = "UPDATE crawl_jobs SET status = 'failed', completed_at = :at WHERE id = :id RETURNING id"
+        desk.engine.rows(update, id=crawl.id, at=at)
+        return crawl.id
+
+    for minutes in (5, 15):
+        failed = fail(desk.now)
+        desk.now += timedelta(minutes=minutes, seconds=-1)
+        desk.runner()()
+        assert desk.tools.store.list_crawls(project)[0].id == failed, "too soon"
+        desk.now += timedelta(seconds=2)
+        desk.runner()()
+        desk.runner()()
+        assert desk.tools.store.list_crawls(project)[0].retry_of == failed
+    fail(desk.now)
+    desk.now += timedelta(hours=2)
+    desk.runner()()
+    assert len(desk.tools.store.list_crawls(project)) == 3
+
+
 def test_the_reconciler_starts_what_no_entry_did(desk: Desk) -> None:
     project = desk.engine.project("http://127.0.0.1:9/")
     desk.tools.set_schedule(project.id, {"enabled": True, "frequency": "hourly"})
