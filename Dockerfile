@@ -24,10 +24,10 @@ CMD ["crawler", "up", "--host", "0.0.0.0"]
 FROM light AS render
 USER root
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium chromium-sandbox fonts-liberation fonts-noto-core \
+    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-core \
     && rm -rf /var/lib/apt/lists/*
 RUN pip install --no-cache-dir -c requirements.lock -e '.[render]'
 USER crawler
-ENV CRAWLER_CHROMIUM=/usr/bin/chromium CRAWL4_AI_BASE_DIRECTORY=/tmp
-CMD ["celery", "-A", "workers.app", "worker", "-n", "render@%h", "-Q", "render", "-c", "1", "--pool", "solo", "-l", "info", \
+ENV CRAWLER_CHROMIUM=/usr/bin/chromium-headless-shell CRAWL4_AI_BASE_DIRECTORY=/tmp
+CMD ["celery", "-A", "workers.app", "worker", "-n", "render@%h", "-Q", "render", "-l", "info", "-c", "1", \
      "--without-gossip", "--without-mingle"]

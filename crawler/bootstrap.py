@@ -15,14 +15,18 @@ from sqlalchemy import Engine
 
 from crawler.adapters.answer_memory import AnswerMemory
 from crawler.adapters.batch_writer import BatchWriter
+from crawler.adapters.beat_entries import BeatEntries
 from crawler.adapters.browser_fetcher import BrowserFetcher
 from crawler.adapters.browser_options import BrowserOptions, Wear
+from crawler.adapters.canary_book import CanaryBook
 from crawler.adapters.celery_queue import CeleryQueue, make_celery
+from crawler.adapters.changed_pages import ChangedPagesReader
 from crawler.adapters.chromium import find_chromium, why_missing
 from crawler.adapters.crawl_facts import CrawlFactsReader
 from crawler.adapters.curl_fetcher import CurlFetcher
 from crawler.adapters.database import connect
 from crawler.adapters.event_stream import EventStream
+from crawler.adapters.event_tail import EventTails
 from crawler.adapters.explain_reader import ExplainReader
 from crawler.adapters.host_reader import HostReader
 from crawler.adapters.host_store import HostStore
@@ -30,7 +34,9 @@ from crawler.adapters.lane_fetcher import LaneFetcher
 from crawler.adapters.lane_watch import LaneWatch
 from crawler.adapters.ledger import Ledger
 from crawler.adapters.light_pages import LightPages
+from crawler.adapters.mailer import Mailer
 from crawler.adapters.metrics_reader import MetricsReader
+from crawler.adapters.notification_store import NotificationStore
 from crawler.adapters.page_content import PageContent
 from crawler.adapters.page_export import PageExport
 from crawler.adapters.page_reader import PageReader
@@ -42,9 +48,11 @@ from crawler.adapters.report_builder import ReportBuilder
 from crawler.adapters.report_reader import ReportReader
 from crawler.adapters.retention import Pruner, Retention
 from crawler.adapters.runtime_settings import RuntimeSettingsStore
+from crawler.adapters.schedule_store import ScheduleStore
 from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
 from crawler.adapters.url_reader import UrlReader
+from crawler.adapters.webhook_sender import WebhookSender, webhook_options
 from crawler.config import Settings
 from crawler.domain.egress import EgressRule
 from crawler.domain.ports import Fetcher
@@ -55,6 +63,7 @@ from crawler.handlers.compare_versions import CompareVersions
 from crawler.handlers.control_crawl import ControlCrawl
 from crawler.handlers.control_host import ControlHost
 from crawler.handlers.crawl_context import CrawlContexts
+from crawler.handlers.describe_changes import DescribeChanges
 from crawler.handlers.describe_hosts import DescribeHosts
 from crawler.handlers.describe_progress import DescribeProgress
 from crawler.handlers.diff_crawl import DiffCrawl
@@ -65,13 +74,16 @@ from crawler.handlers.host_care import HostCare
 from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.manage_projects import ManageProjects
+from crawler.handlers.notify_crawl import NotifyCrawl
 from crawler.handlers.open_frontier import OpenFrontier
 from crawler.handlers.preview_scope import PreviewScope
 from crawler.handlers.reconcile import Reconcile
 from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.report_crawl import ReportCrawl
 from crawler.handlers.retry_failed import RetryFailed
+from crawler.handlers.run_schedules import RunSchedules
 from crawler.handlers.seed_crawl import SeedCrawl
+from crawler.handlers.set_schedule import SetSchedule
 from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
 from crawler.handlers.take_answer import TakeAnswer
@@ -172,7 +184,11 @@ class App:
 
     @cached_property
     def events(self) -> EventStream:
-        return EventStream(self.redis)
+        return EventStream(self.redis, self.store.project_of)
+
+    def event_tails(self) -> EventTails:
+        """The same events for many readers at once. Made for each event loop: its connections belong to one."""
+        return EventTails(self.settings.redis_database(0))
 
     @cached_property
     def hints(self) -> CeleryQueue:
@@ -223,6 +239,10 @@ class App:
     @cached_property
     def lanes(self) -> LaneWatch:
         return LaneWatch(self.redis)
+
+    @cached_property
+    def canaries(self) -> CanaryBook:
+        return CanaryBook(self.redis)
 
     # -- handlers ---------------------------------------------------------------------------
 
@@ -340,6 +360,42 @@ class App:
         return ReportCrawl(self.store, ReportBuilder(self.engine), ReportReader(self.engine))
 
     @cached_property
+    def schedules(self) -> ScheduleStore:
+        return ScheduleStore(self.engine)
+
+    @cached_property
+    def beat_entries(self) -> BeatEntries:
+        return BeatEntries(self.celery)
+
+    @cached_property
+    def set_schedule(self) -> SetSchedule:
+        return SetSchedule(self.store, self.schedules, self.beat_entries, self.clock)
+
+    @cached_property
+    def run_schedules(self) -> RunSchedules:
+        return RunSchedules(self.schedules, self.start_crawl, self.beat_entries, self.clock)
+
+    @cached_property
+    def notifications(self) -> NotificationStore:
+        return NotificationStore(self.engine)
+
+    @cached_property
+    def notify_crawl(self) -> NotifyCrawl:
+        settings = self.settings
+        smtp, secret = settings.smtp_url, settings.webhook_secret
+        return NotifyCrawl(
+            self.store,
+            self.schedules.find,
+            self.notifications,
+            Mailer(smtp.get_secret_value() if smtp else None, settings.mail_from),
+            WebhookSender(webhook_options(settings.user_agent, self.egress, settings.ca_bundle)),
+            self.clock,
+            product=settings.product_name,
+            dashboard_url=settings.dashboard_url,
+            webhook_secret=secret.get_secret_value() if secret else None,
+        )
+
+    @cached_property
     def reconcile(self) -> Reconcile:
         return Reconcile(
             store=self.store,
@@ -352,6 +408,8 @@ class App:
             finish_crawl=self.finish_crawl,
             lanes=self.lanes,
             record_rendering=self.facts.record_rendering,
+            run_schedules=self.run_schedules,
+            untold=self.notifications.untold,
             tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
             prune=self.pruner.requests,
             hints=self.hints,
@@ -377,6 +435,10 @@ class App:
         return CompareVersions(self.page_content)
 
     @cached_property
+    def describe_changes(self) -> DescribeChanges:
+        return DescribeChanges(self.store, ChangedPagesReader(self.engine))
+
+    @cached_property
     def manage_projects(self) -> ManageProjects:
         return ManageProjects(self.store, self.control_crawl.cancel, self.clock, self.settings.max_pages_ceiling)
 
@@ -398,7 +460,7 @@ class App:
 
     @cached_property
     def metrics(self) -> MetricsReader:
-        return MetricsReader(self.engine, self.frontier, self.lanes, self.celery)
+        return MetricsReader(self.engine, self.frontier, self.lanes, self.canaries, CeleryQueue(self.celery))
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

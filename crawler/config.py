@@ -38,15 +38,18 @@ class Settings(BaseSettings):
 
     # the HTTP service
     api_url: str | None = Field(None, description="Where the CLI finds the service; unset is this machine")
-    api_key: SecretStr | None = Field(None, description="Key the CLI shows; unset reads the data directory")
+    api_key: SecretStr | None = Field(
+        None, description="Key the CLI sends; unset reads the data directory, for services on loopback"
+    )
     api_host: str = Field("127.0.0.1", description="Address `crawler up` binds")
     api_port: int = Field(8800, ge=0, le=65535, description="Port `crawler up` binds")
     no_auth: bool = Field(default=False, description="Ask for no key; only this machine is served then")
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Comma-separated origins (https://my.site) whose pages may use the service"
     )
-    flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower, on loopback")
-    flower_basic_auth: SecretStr | None = Field(None, description="user:password, required off loopback")
+    flower_host: str = Field("127.0.0.1", description="Address Flower binds; off loopback only with FLOWER_BASIC_AUTH")
+    flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower")
+    flower_basic_auth: SecretStr | None = Field(None, description="user:password of Flower's page")
 
     # fetching
     user_agent: str = Field(
@@ -128,6 +131,13 @@ class Settings(BaseSettings):
             return value.expanduser().absolute() if value else value
         except RuntimeError as exc:
             raise ValueError("there is no such home directory; name an absolute path") from exc
+
+    @field_validator("flower_basic_auth")
+    @classmethod
+    def _is_login(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not re.fullmatch(r"[^:\s]+:\S+", value.get_secret_value()):
+            raise ValueError("must look like user:password")
+        return value
 
     @field_validator("proxy_url")
     @classmethod

@@ -7,11 +7,10 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 registry = CollectorRegistry()
 
-pages = Counter("crawler_pages", "URLs that reached an end", ["status", "reason"], registry=registry)
 requests = Counter("crawler_requests", "Requests sent", ["lane", "kind"], registry=registry)
 fetch_seconds = Histogram(
     "crawler_fetch_seconds",
@@ -24,15 +23,20 @@ batch_seconds = Histogram("crawler_batch_seconds", "One commit of a batch of pag
 leases_expired = Counter("crawler_leases_expired", "Leases whose worker went silent", registry=registry)
 stale_completions = Counter("crawler_stale_completions", "Late workers refused", registry=registry)
 shifts = Counter("crawler_shifts", "Fetch tasks run", ["lane", "ended"], registry=registry)
-shift_slots = Gauge("crawler_shift_active", "Requests in flight in this process", ["lane"], registry=registry)
 
-_SECRET_QUERY = re.compile(r"([?&](?:[^=&\s]*(?:token|key|sig|password|secret)[^=&\s]*)=)[^&\s'\"]+", re.IGNORECASE)
-_USERINFO = re.compile(r"(\w+://)[^/\s'\"]+@")
+# Names and schemes are short: patterns that look further take for ever on what somebody made to be long.
+_SECRET_QUERY = re.compile(
+    r"([?&](?:[^=&\s]{0,60}(?:token|key|sig|password|secret)[^=&\s]{0,60})=)[^&\s'\"]+", re.IGNORECASE
+)
+_USERINFO = re.compile(r"(\w{1,20}://)[^/\s'\"]+@")
+LONGEST_VALUE = 10_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def redact(value: str) -> str:
-    """Crawled text may carry other people's secrets and terminal codes; logs must not."""
+    """Crawled text may carry other people's secrets and terminal codes; logs must not, nor be books."""
+    if len(value) > LONGEST_VALUE:
+        value = value[:LONGEST_VALUE] + "…"
     value = _USERINFO.sub(r"\1…@", value)
     value = _SECRET_QUERY.sub(r"\1…", value)
     return _CONTROL.sub("?", value)

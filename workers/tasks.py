@@ -1,20 +1,29 @@
 """Every task, each one handler call. Names and arguments are a contract with other services: docs/tasks.md."""
 
+import time
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from structlog.contextvars import bind_contextvars
+
 from crawler.adapters.browser_fetcher import why_unavailable
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlType
 from crawler.domain.frontier import Lane
+from crawler.errors import Conflict, RedisUnavailable
+from crawler.handlers.send_canaries import send_canaries
+from crawler.handlers.work_shift import WorkShift
 from workers.app import app, container, is_stopping
+from workers.contract import ContractTask
+from workers.orders import StartOrder, crawl_of, lane_named, project_of, queue_named, start_order
 
 # Bounded and soon: whatever a lost worker was doing is found again by its lease.
-_options: dict[str, Any] = {"max_retries": 3, "default_retry_delay": 1}
+_options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
 
 
-@app.task(name="crawler.start_crawl", ignore_result=False, **_options)
+@app.task(name="crawler.start_crawl", bind=True, ignore_result=False, patient=True, **_options)
 def start_crawl(
+    self: Any,
     project_id: str | None = None,
     crawl_id: str | None = None,
     seed_url: str | None = None,
@@ -24,42 +33,54 @@ def start_crawl(
     idempotency_key: str | None = None,
 ) -> str:
     """Start a crawl of a project, or seed one whose row exists; returns the crawl's id."""
-    if crawl_id is None:
-        crawl_id = str(_new_crawl(project_id, seed_url, crawl_type, config, urls, idempotency_key))
-    return str(container().seed_crawl(UUID(crawl_id)).id)
-
-
-def _new_crawl(
-    project_id: str | None,
-    seed_url: str | None,
-    crawl_type: str,
-    config: dict[str, Any] | None,
-    urls: list[str] | None,
-    key: str | None,
-) -> UUID:
-    if project_id is None:
-        raise ValueError("crawler.start_crawl needs a project_id or a crawl_id.")
-    start = container().start_crawl
-    return start(
-        UUID(project_id),
+    order = start_order(
+        project_id=project_id,
+        crawl_id=crawl_id,
         seed_url=seed_url,
-        crawl_type=CrawlType(crawl_type),
+        crawl_type=crawl_type,
         config=config,
-        urls=urls or (),
-        idempotency_key=key,
-    ).id
+        urls=urls,
+        idempotency_key=idempotency_key,
+    )
+    started = order.crawl_id or _new_crawl(order, self.request.id)
+    bind_contextvars(crawl_id=str(started))
+    return str(container().seed_crawl(started).id)
+
+
+def _new_crawl(order: StartOrder, task_id: str | None) -> UUID:
+    """A message may come twice: it has a key of its own, if its sender gave it none."""
+    assert order.project_id is not None
+    started = container().start_crawl(
+        order.project_id,
+        seed_url=order.seed_url,
+        crawl_type=order.crawl_type,
+        config=order.config,
+        urls=order.urls or (),
+        idempotency_key=order.idempotency_key or (f"task {task_id}" if task_id else None),
+    )
+    if started.project_id != order.project_id:
+        raise Conflict("This idempotency_key was used for a crawl of another project; use a new one.")
+    return started.id
 
 
 @app.task(name="crawler.fetch", bind=True, **_options)
 def fetch(self: Any, lane: str) -> None:
     """Work off what is due in this lane, for a bounded time."""
-    tools = container()
+    chosen, tools = lane_named(lane), container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
         tools.reconcile()
-    if Lane(lane) is Lane.BROWSER:
+    if chosen is Lane.BROWSER:
         _render(tools, self.request.id)
     else:
-        tools.work_shift(Lane.HTTP, self.request.id, is_stopping)
+        _work(tools, tools.work_shift, Lane.HTTP, self.request.id)
+
+
+def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:
+    """One shift, and how much of its time it worked: little means that it waited for hosts."""
+    began, worked = time.monotonic(), time.process_time()
+    report = shift(lane, shift_id, is_stopping)
+    with suppress(RedisUnavailable):
+        tools.frontier.count_shift(lane, report.ended, time.monotonic() - began, time.process_time() - worked)
 
 
 def _render(tools: App, shift_id: str) -> None:
@@ -69,14 +90,14 @@ def _render(tools: App, shift_id: str) -> None:
     if not able:
         tools.reconcile()
         return
-    tools.browser_shift(Lane.BROWSER, shift_id, is_stopping)
+    _work(tools, tools.browser_shift, Lane.BROWSER, shift_id)
     tools.lanes.report(Lane.BROWSER, tools.browser.stats._asdict())
 
 
-@app.task(name="crawler.finish_crawl", **_options)
+@app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
 def finish_crawl(crawl_id: str) -> None:
     """End a crawl that has nothing left to do."""
-    container().finish_crawl(UUID(crawl_id))
+    container().finish_crawl(crawl_of(crawl_id))
 
 
 @app.task(name="crawler.reconcile", **_options)
@@ -85,15 +106,34 @@ def reconcile() -> None:
     tools = container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
         tools.reconcile()
+        send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
 
 
-@app.task(name="crawler.diff_crawl", **_options)
+@app.task(name="crawler.canary", **_options)
+def canary(queue: str) -> None:
+    """Says by being run that its queue is consumed."""
+    container().canaries.sang(queue_named(queue), time.time())
+
+
+@app.task(name="crawler.diff_crawl", ignore_result=False, **_options)
 def diff_crawl(crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
-    return str(container().diff_crawl(UUID(crawl_id)).id)
+    return str(container().diff_crawl(crawl_of(crawl_id)).id)
 
 
-@app.task(name="crawler.report_crawl", **_options)
+@app.task(name="crawler.report_crawl", ignore_result=False, **_options)
 def report_crawl(crawl_id: str) -> None:
     """Write down what a finished crawl found wrong with its site, before the next one changes its pages."""
-    container().report_crawl.ensure(UUID(crawl_id))
+    container().report_crawl.ensure(crawl_of(crawl_id))
+
+
+@app.task(name="crawler.run_scheduled_crawl", **_options)
+def run_scheduled_crawl(project_id: str) -> None:
+    """Start the project's crawl if a slot of its schedule is due; what is not due, or was started, stays as it is."""
+    container().run_schedules(project_of(project_id))
+
+
+@app.task(name="crawler.notify", **_options)
+def notify(crawl_id: str) -> None:
+    """Tell people and programs what a scheduled crawl found; nobody is told twice."""
+    container().notify_crawl(crawl_of(crawl_id))

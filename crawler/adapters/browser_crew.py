@@ -81,7 +81,7 @@ class Crew:
         try:
             generation = await self.keeper.take(alone=job.repeated)
         except BrowserUnavailable as exc:
-            self._on_result(job, _failed(job, Reason.CONNECT, exc.message))
+            self._on_result(job, _failed(job, Reason.CONNECT, exc.message, unshown=True))
             return
         visit = Visit(job.request, self._visits, generation.browser, self._proxy, self._on_sent)
         try:
@@ -142,5 +142,5 @@ async def _wait(until: asyncio.Event) -> None:
     await until.wait()
 
 
-def _failed(job: Job, reason: Reason, error: str) -> RenderedPage:
-    return RenderedPage(request=job.request, url=job.request.url, failure=reason, error=error)
+def _failed(job: Job, reason: Reason, error: str, *, unshown: bool = False) -> RenderedPage:
+    return RenderedPage(request=job.request, url=job.request.url, failure=reason, error=error, unshown=unshown)

@@ -198,7 +198,9 @@ class BrowserFetcher:
             self._waiting.clear()
             self._thread = None
             self._finished += (
-                RenderedPage(request=job.request, url=job.request.url, failure=Reason.CONNECT, error=error)
+                RenderedPage(
+                    request=job.request, url=job.request.url, failure=Reason.CONNECT, error=error, unshown=True
+                )
                 for job in jobs
             )
             self._news.notify()

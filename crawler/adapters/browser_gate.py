@@ -23,6 +23,8 @@ from crawler.errors import EgressRefused
 
 MAX_LOADS = 5
 """Of the one URL within a visit: pages that set a cookie and load themselves again."""
+MAX_LOADS_WITH_GAP = 2
+"""Where the host is owed a gap: the second load comes out of turn, and a cookie needs no third."""
 PICTURES = ("Image", "Media", "Font")
 PING = "Ping"
 PREFETCH = "prefetch"
@@ -72,6 +74,7 @@ class Gate:
         self.frame = ""
         self._answers: set[asyncio.Task[None]] = set()
         self._loads = 0
+        self._most_loads = MAX_LOADS_WITH_GAP if request.once else MAX_LOADS
         self.answer: Answer | None = None
         self.outcome: Outcome | None = None
         self._decided = asyncio.Event()
@@ -143,7 +146,7 @@ class Gate:
             pass  # a file to be saved (`<a download>`): it would not take the document's place
         elif without_fragment(url) != self._wanted:
             self.decide(Outcome(status=302, location=url + event["request"].get("urlFragment", "")))
-        elif self._loads < MAX_LOADS and self.outcome is None:
+        elif self._loads < self._most_loads and self.outcome is None:
             self._loads += 1
             return "continueRequest", self._own_headers(event)
         else:
@@ -198,7 +201,7 @@ class Gate:
             same = without_fragment(ada_url.join_url(self._request.url, location)) == self._wanted
         except ValueError:
             same = False
-        return None if same and self._loads < MAX_LOADS else Outcome(status=status, location=location)
+        return None if same and self._loads < self._most_loads else Outcome(status=status, location=location)
 
     def _is_unwanted(self, event: dict[str, Any]) -> bool:
         if event["resourceType"] == PING or event["request"]["headers"].get("Sec-Purpose", "").startswith(PREFETCH):

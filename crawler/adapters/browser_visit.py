@@ -26,6 +26,19 @@ from crawler.errors import EgressRefused
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 RENDERED_TYPE = "text/html; charset=utf-8"
 VIEWPORT = {"width": 1280, "height": 1024}
+# A tab begins with an empty document. In a browser of one's own nothing stands before the page either.
+NOTHING_BEFORE = """(() => {
+  const {go} = History.prototype, visited = navigation;
+  let asked = 0;  // steps back that are still to be taken
+  visited.addEventListener('currententrychange', () => { asked = 0; });
+  History.prototype.go = function (steps = 0) {
+    const at = (visited.currentEntry ? visited.currentEntry.index : 0) - asked;
+    if (at + Number(steps) < 0) return;
+    asked += Math.max(0, -steps);
+    go.call(this, steps);
+  };
+  History.prototype.back = function () { this.go(-1); };
+})()"""
 OTHER_BODY_BYTES = 64 * 1024
 """Kept of an answer that is not 2xx, as in the light lane."""
 
@@ -127,6 +140,7 @@ class Visit:
             service_workers="block",
             proxy={"server": door.url, "bypass": "<-loopback>"},
         )
+        await context.add_init_script(NOTHING_BEFORE)
         page = await context.new_page()
         context.on("page", _close_popup)
         page.on("crash", lambda _: gate.decide(Outcome(failure=Reason.CONNECT, error="The page crashed its tab.")))

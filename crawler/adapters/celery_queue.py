@@ -5,12 +5,13 @@ the settings: a message can vanish between pop and record, a long task is redeli
 timeout, a silent socket waits for ever. None of that may cost more than time.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from celery import Celery
+from celery import Celery, chain
 from kombu.entity import Exchange, Queue
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.config import Settings
 from crawler.domain.frontier import Lane
@@ -29,6 +30,8 @@ ROUTES = {
     "crawler.notify": "notify",
     "crawler.ingest_document": "ingest",
 }
+# Classic durable queues, as any Celery app declares them: whoever sends us tasks needs no settings for the broker.
+RABBITMQ = ("amqp", "pyamqp")
 # Nothing is scheduled further ahead than this: longer waits are frontier scores.
 LONGEST_COUNTDOWN_SECONDS = 60
 # Beat's lock must outlive several loops, or a short pause of the process loses it.
@@ -83,10 +86,12 @@ def make_celery(settings: Settings) -> Celery:
         redis_backend_health_check_interval=25,
         enable_utc=True,
         timezone="UTC",
+        canary_queues=QUEUES,  # our own: through which of them the coordinator sends canaries
         beat_max_loop_interval=BEAT_LOOP_SECONDS,
         redbeat_redis_url=settings.redis_database(2),
         redbeat_lock_timeout=BEAT_LOCK_SECONDS,
         redbeat_key_prefix="redbeat:",
+        redbeat_redis_options={"socket_timeout": 15},  # no retries: beat is restarted, and nobody else may wait for it
         beat_schedule={
             "reconcile": {
                 "task": "crawler.reconcile",
@@ -95,8 +100,8 @@ def make_celery(settings: Settings) -> Celery:
             }
         },
     )
-    if settings.broker.startswith("amqp"):
-        app.conf.update(task_default_queue_type="quorum", broker_transport_options={"confirm_publish": True})
+    if settings.broker.startswith(RABBITMQ):
+        app.conf.update(broker_transport_options={"confirm_publish": True}, broker_heartbeat=30)
     return app
 
 
@@ -126,36 +131,64 @@ class CeleryQueue:
         except OperationalError as exc:
             raise _unavailable() from exc
 
+    def length(self, queue: str) -> int:
+        """How many messages wait in it."""
+        return self.lengths([queue])[queue]
+
+    def lengths(self, queues: Iterable[str] = QUEUES) -> dict[str, int]:
+        try:
+            with self._app.connection_for_read() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
+                return {name: _length(connection, name) for name in queues}
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
     def start_crawl(self, crawl_id: UUID) -> None:
-        self._send("crawler.start_crawl", crawl_id=str(crawl_id))
+        self._send("crawler.start_crawl", {"crawl_id": str(crawl_id)})
 
     def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
         countdown = min(countdown_seconds, LONGEST_COUNTDOWN_SECONDS)
         # An old hint is worthless: the work it pointed at has been done or hinted again.
-        self._send("crawler.fetch", LANE_QUEUE[lane], countdown, expires=countdown + 120, lane=lane.value)
+        message = {"lane": lane.value}
+        self._send("crawler.fetch", message, LANE_QUEUE[lane], countdown=countdown, expires=countdown + 120)
 
     def finish_crawl(self, crawl_id: UUID) -> None:
-        self._send("crawler.finish_crawl", crawl_id=str(crawl_id))
+        self._send("crawler.finish_crawl", {"crawl_id": str(crawl_id)})
 
     def reconcile(self) -> None:
-        self._send("crawler.reconcile", expires=60)
+        self._send("crawler.reconcile", {}, expires=60)
+
+    def canary(self, queue: str) -> None:
+        self._send("crawler.canary", {"queue": queue}, queue)
 
     def after_crawl(self, crawl_id: UUID) -> None:
         """The chain that tells people what changed."""
-        first = self._app.signature("crawler.diff_crawl", kwargs={"crawl_id": str(crawl_id)}, queue="coordinator")
+        asked = {"kwargs": {"crawl_id": str(crawl_id)}, "immutable": True}
+        steps = [
+            self._app.signature(name, queue=ROUTES[name], **asked) for name in ("crawler.diff_crawl", "crawler.notify")
+        ]
         try:
-            first.apply_async(ignore_result=True)
+            chain(*steps, app=self._app).apply_async(ignore_result=True)
         except OperationalError as exc:
             raise _unavailable() from exc
-        self._send("crawler.report_crawl", crawl_id=str(crawl_id))
+        self._send("crawler.report_crawl", {"crawl_id": str(crawl_id)})
+
+    def notify(self, crawl_id: UUID) -> None:
+        self._send("crawler.notify", {"crawl_id": str(crawl_id)})
 
     def _send(
-        self, task: str, queue: str | None = None, countdown: float = 0, expires: float | None = None, **arguments: Any
+        self,
+        task: str,
+        message: Mapping[str, str],
+        queue: str | None = None,
+        *,
+        countdown: float = 0,
+        expires: float | None = None,
     ) -> None:
         try:
             self._app.send_task(
                 task,
-                kwargs=arguments,
+                kwargs=dict(message),
                 queue=queue or ROUTES[task],
                 countdown=countdown or None,
                 expires=expires,
@@ -165,6 +198,14 @@ class CeleryQueue:
             )
         except OperationalError as exc:
             raise _unavailable() from exc
+
+
+def _length(connection: Any, queue: str) -> int:
+    try:
+        with connection.channel() as channel:
+            return int(channel.queue_declare(queue=queue, passive=True).message_count)
+    except ChannelError:  # nobody has declared it: nothing was ever sent
+        return 0
 
 
 def _unavailable() -> RedisUnavailable:

@@ -7,6 +7,7 @@ or profile, is cleared away by the next worker's `reap_orphans`, which goes by t
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from crawler import telemetry
 
 PROFILE_PREFIX = "crawler-chromium-"
 _END_SECONDS = 3.0
+_LOOK_SECONDS = 0.05
 _SAME_MOMENT = 0.1
 """Start times of a process, asked twice, agree at least this well."""
 
@@ -67,8 +69,16 @@ class Record:
                     yield process
 
 
-def reap_orphans(records: Path) -> int:
-    """End the browsers of workers that are gone; how many processes that were."""
+def reap_orphans(records: Path, patience_seconds: float = 0) -> int:
+    """End the browsers of workers that are gone, or will be in a moment; how many processes that were."""
+    killed, until = _reap_all(records), time.monotonic() + patience_seconds
+    while time.monotonic() < until and any(records.glob("*.json")):
+        time.sleep(_LOOK_SECONDS)
+        killed += _reap_all(records)
+    return killed
+
+
+def _reap_all(records: Path) -> int:
     killed = 0
     for path in sorted(records.glob("*.json")):
         record = Record.read(path)

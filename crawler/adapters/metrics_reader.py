@@ -11,19 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from celery import Celery
-from kombu.exceptions import ChannelError, OperationalError
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from crawler import telemetry
-from crawler.adapters.celery_queue import QUEUES
+from crawler.adapters.canary_book import CanaryBook
+from crawler.adapters.celery_queue import QUEUES, CeleryQueue
 from crawler.adapters.database import transaction
 from crawler.adapters.lane_watch import LaneWatch
 from crawler.adapters.redis_frontier import RedisFrontier
 from crawler.domain.frontier import Lane, Wait
-from crawler.errors import RedisUnavailable, Unavailable
+from crawler.errors import Unavailable
 
 log = telemetry.logger(__name__)
 
@@ -41,13 +40,15 @@ class MetricsReader:
         engine: Engine,
         frontier: RedisFrontier,
         lanes: LaneWatch,
-        celery: Celery,
+        canaries: CanaryBook,
+        hints: CeleryQueue,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._engine = engine
         self._frontier = frontier
         self._lanes = lanes
-        self._celery = celery
+        self._canaries = canaries
+        self._hints = hints
         self._clock = clock
         self._lock = threading.Lock()
         self._read_at = 0.0
@@ -84,11 +85,14 @@ class MetricsReader:
             states = db.execute(text(_STATES)).all()
             requests = db.execute(text(_REQUESTS)).all()
             hosts = db.execute(text(_HOSTS)).one()
+            told = db.execute(text(_NOTIFICATIONS)).all()
         yield from _pages(totals, reasons)
         yield _gauge("crawler_crawls", "Crawls by status", ["status"], [((row.status,), row.n) for row in states])
         yield from _requests(requests)
         states_of = [((name,), getattr(hosts, name)) for name in ("blocked", "paused", "denied", "slowed")]
         yield _gauge("crawler_hosts", "Hosts that are not asked as usual", ["state"], states_of)
+        ends = [((row.channel, row.status), row.n) for row in told]
+        yield _gauge("crawler_notifications", "Mails and webhooks by what became of them", ["channel", "status"], ends)
 
     # -- Redis ------------------------------------------------------------------------------
 
@@ -104,8 +108,31 @@ class MetricsReader:
         yield _gauge("crawler_due_hosts", "Hosts that may be asked now", ["lane"], due)
         later = [((lane.value,), load.waiting) for lane, load in loads.items()]
         yield _gauge("crawler_later_hosts", "Hosts whose time has not come", ["lane"], later)
+        yield from self._of_shifts()
+        yield from self._of_canaries()
         yield from self._of_browsers()
         yield from self._of_open_crawls()
+
+    def _of_shifts(self) -> Iterator[Metric]:
+        """Utilisation: rate(cpu) / rate(seconds) is near 1 where machines are the limit, near 0 where hosts are."""
+        seconds = CounterMetricFamily("crawler_shift_seconds", "Time spent in fetch tasks", labels=["lane"])
+        cpu = CounterMetricFamily("crawler_shift_cpu_seconds", "Of it, time spent computing", labels=["lane"])
+        ended = CounterMetricFamily("crawler_shifts", "Fetch tasks by why they ended", labels=["lane", "ended"])
+        for lane in Lane:
+            totals = self._frontier.shift_totals(lane)
+            seconds.add_metric([lane.value], totals.seconds)
+            cpu.add_metric([lane.value], totals.cpu_seconds)
+            for why, number in totals.ended.items():
+                ended.add_metric([lane.value, why], number)
+        yield from (seconds, cpu, ended)
+
+    def _of_canaries(self) -> Iterator[Metric]:
+        now = self._clock()
+        canaries = self._canaries.read(QUEUES)
+        ages = [((queue,), age) for queue, canary in canaries.items() if (age := canary.age(now)) is not None]
+        yield _gauge("crawler_canary_age_seconds", "Since the queue was seen to be consumed", ["queue"], ages)
+        waits = [((queue,), canary.waits(now)) for queue, canary in canaries.items()]
+        yield _gauge("crawler_canary_wait_seconds", "For which a canary has not been taken", ["queue"], waits)
 
     def _of_browsers(self) -> Iterator[Metric]:
         """As the last render shift left them."""
@@ -132,24 +159,8 @@ class MetricsReader:
     # -- the broker -------------------------------------------------------------------------
 
     def _of_broker(self) -> Iterator[Metric]:
-        lengths = [((queue,), length) for queue, length in self._queue_lengths().items()]
+        lengths = [((queue,), length) for queue, length in self._hints.lengths().items()]
         yield _gauge("crawler_queue_messages", "Celery messages that wait", ["queue"], lengths)
-
-    def _queue_lengths(self) -> dict[str, int]:
-        try:
-            with self._celery.connection_for_read() as connection:
-                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
-                return {name: _length(connection, name) for name in QUEUES}
-        except OperationalError as exc:
-            raise RedisUnavailable("The Celery broker does not answer.") from exc
-
-
-def _length(connection: Any, queue: str) -> int:
-    try:
-        with connection.channel() as channel:
-            return int(channel.queue_declare(queue=queue, passive=True).message_count)
-    except ChannelError:  # nobody has declared it: nothing was ever sent
-        return 0
 
 
 def _pages(totals: Any, reasons: Iterable[Any]) -> Iterator[Metric]:
@@ -223,3 +234,4 @@ SELECT count(*) FILTER (WHERE blocked_until > now() AND NOT denied) AS blocked,
        count(*) FILTER (WHERE denied) AS denied, count(*) FILTER (WHERE learned_seconds > 0 AND NOT denied) AS slowed
 FROM hosts
 """
+_NOTIFICATIONS = "SELECT channel, status, count(*) AS n FROM notifications GROUP BY 1, 2"

@@ -10,6 +10,8 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     token             the last fencing token; it follows the clock, so it grows even over lost data
     lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker fell silent
     counts            hash  leases_expired, stale_completions: how many since the server was empty
+    shift_counts:L    hash  ms, cpu_ms, ended:why: of the shifts that ended
+    canaries          hash  sent:queue, sang:queue: ms (`canaries`)
     crawls            hash  C -> requests it may have in flight at one host; the open crawls
     shifts:L          zset  shift -> ms until which it counts as at work
     hint:L reconcile  exist while nobody else should do it

@@ -135,7 +135,7 @@ WITH RECURSIVE tries AS (
 counted AS (SELECT last, project_id, completed_at, max(retries) AS retries FROM tries GROUP BY 1, 2, 3)
 SELECT f.last, f.project_id FROM counted f
 WHERE f.retries < 2
-  AND f.completed_at <= CAST(:now AS timestamptz) - CASE f.retries WHEN 0 THEN interval '5 min' ELSE interval '15 min' END
+  AND f.completed_at + CASE f.retries WHEN 0 THEN interval '5 min' ELSE interval '15 min' END <= :now
   AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
 ORDER BY f.last LIMIT 50
 """

@@ -178,6 +178,14 @@ class Store:
             row = db.execute(select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.id == crawl_id)).one_or_none()
         return _crawl(row) if row else None
 
+    def project_of(self, crawl_id: UUID) -> UUID:
+        with transaction(self.engine) as db:
+            query = select(t.crawl_jobs.c.project_id).where(t.crawl_jobs.c.id == crawl_id)
+            found: UUID | None = db.execute(query).scalar_one_or_none()
+        if found is None:
+            raise NotFound(f"There is no crawl {crawl_id}.")
+        return found
+
     def find_running(self, project_id: UUID) -> CrawlJob | None:
         with transaction(self.engine) as db:
             row = db.execute(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.ids import new_id
 
+LONGEST_NAME = 100
 _PREFIX = "crk_"
 
 
@@ -29,7 +30,7 @@ class ApiKey(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: UUID
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
     key_hash: str
     hint: str
     """The first characters, so that people can tell keys apart."""

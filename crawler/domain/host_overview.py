@@ -1,5 +1,6 @@
 """A host as operators see it: how it is treated now, and why."""
 
+import math
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -7,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from crawler.domain.urls import parse
-from crawler.errors import InvalidUrl
+from crawler.errors import Invalid, InvalidUrl
 
 LONGEST_DELAY_SECONDS = 3600.0
 
@@ -68,6 +69,12 @@ class HostOverview(_Value):
     robots_seconds: float
     robots: RobotsOverview | None = None
     waiting: tuple[WaitingCrawl, ...] = ()
+
+
+def checked_delay(seconds: float) -> float:
+    if not math.isfinite(seconds) or not 0 <= seconds <= LONGEST_DELAY_SECONDS:
+        raise Invalid(f"A delay has from 0 to {LONGEST_DELAY_SECONDS:.0f} seconds.")
+    return seconds
 
 
 def host_name(text: str) -> str:

@@ -28,5 +28,7 @@ class RenderedPage(FetchResult):
     screenshot: Screenshot | None = None
     refused: tuple[str, ...] = field(default=())
     """host:port that the page wanted and may not reach."""
+    unshown: bool = False
+    """No browser could be started for it: that says nothing about the page."""
     requests: int = 0
     """What the page asked for in all, itself included."""

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.adapters.celery_queue import QUEUES
 from crawler.adapters.chromium import find_chromium
 from crawler.adapters.chromium_process import try_out
 from crawler.adapters.redis_connection import check_redis
 from crawler.adapters.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
 from crawler.config import Settings
+from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
 from crawler.errors import CrawlerError
+from crawler.telemetry import redact
 
 _CONTACT = re.compile(r"https?://|@")
 
@@ -26,8 +29,11 @@ class Check(NamedTuple):
     """False: things work without it, only less well."""
 
 
-def diagnose(tools: App, *, fix: bool = False) -> list[Check]:
-    """Each check with its remedy; `fix` brings the schema up to date on the way."""
+def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> list[Check]:
+    """Each check with its remedy; `fix` brings the schema up to date on the way.
+
+    To start a browser is the only way to know that one starts, and too much for whoever asks every few seconds.
+    """
     if fix:
         _run("schema", lambda: _migrate(tools))  # what stays wrong is told by the checks below
     checks: list[tuple[str, Callable[[], str]]] = [
@@ -37,7 +43,31 @@ def diagnose(tools: App, *, fix: bool = False) -> list[Check]:
         ("broker", lambda: _broker(tools)),
     ]
     found = [_run(name, check) for name, check in checks]
-    return [*map(_once, found, [None, *found]), _browser(tools.settings), _contact(tools.settings)]
+    browser = _browser(tools.settings, start=start_browser)
+    return [*map(_once, found, [None, *found]), browser, _contact(tools.settings)]
+
+
+def queue_checks(tools: App) -> list[Check]:
+    """Whether each queue is really consumed. Not required: no worker of another machine makes this service ill."""
+    try:
+        canaries = tools.canaries.read(QUEUES)
+    except CrawlerError as exc:
+        return [told("queues", exc)._replace(required=False)]
+    now = time.time()
+    return [_queue(queue, canary, now) for queue, canary in canaries.items()]
+
+
+def _queue(queue: str, canary: Canary, now: float) -> Check:
+    name, age, waits = f"queue {queue}", canary.age(now), canary.waits(now)
+    if waits > PATIENCE_SECONDS:
+        wrong = f"Nobody has taken a message from it for {round(waits)} s."
+        remedy = f"Start a worker for it, or again: celery -A workers.app worker -Q {queue}"
+        return Check(name, ok=False, message=wrong, fix=remedy, required=False)
+    if canary.sent_at is None or (not canary.is_out and (age or 0) > PATIENCE_SECONDS + EVERY_SECONDS):
+        remedy = "Start a coordinator: celery -A workers.app worker -Q coordinator,notify"
+        return Check(name, ok=False, message="No coordinator looks after it.", fix=remedy, required=False)
+    words = "A canary is on its way through it." if age is None else f"It was consumed {round(age)} s ago."
+    return Check(name, ok=True, message=words, required=False)
 
 
 def _once(check: Check, before: Check | None) -> Check:
@@ -86,12 +116,12 @@ def _redis(tools: App) -> str:
 
 def _broker(tools: App) -> str:
     tools.hints.ping()
-    return "The Celery broker answers."
+    return f"The Celery broker at {redact(tools.settings.broker)} answers."
 
 
-def _browser(settings: Settings) -> Check:
+def _browser(settings: Settings, *, start: bool) -> Check:
     found = find_chromium(settings.chromium)
-    lack = why_unavailable(settings.chromium) or (found and try_out(found))
+    lack = why_unavailable(settings.chromium) or (found and start and try_out(found))
     if not lack:
         return Check("browser", ok=True, message=f"{found} renders pages that need it.", required=False)
     wrong, _, remedy = lack.partition(": ")

@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from contextlib import closing
+from ipaddress import ip_address
 
 from pydantic import SecretStr
 
@@ -44,16 +45,37 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     env = child_environment(settings)
     fetchers = settings.fetch_concurrency or os.cpu_count() or 1
     api = ("uvicorn", "crawler.entrypoints.api.app:create_app", "--factory", "--host", host, "--port", str(port))
-    flower = ("--address=127.0.0.1", f"--port={settings.flower_port}", "--max_tasks=5000")
+    sockets = ("--ws", "crawler.entrypoints.api.live_protocol:LiveProtocol")
     return [
-        ProcessSpec("api", (sys.executable, "-m", *api, "--no-access-log"), env, essential=True),
+        ProcessSpec("api", (sys.executable, "-m", *api, *sockets, "--no-access-log"), env, essential=True),
         worker("control", "coordinator,notify", "-c", "2", env=env),
         worker("fetch", "fetch", "-c", str(fetchers), env=env),
         worker("render", "render", "-c", "1", env=env),
         worker("ingest", "ingest", "-c", "1", env=env),
         ProcessSpec("beat", (*_CELERY, "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=", "-l", "info"), env),
-        ProcessSpec("flower", (*_CELERY, "flower", *flower), env),
+        flower(settings, env),
     ]
+
+
+def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
+    """Its page shows and steers every task: off this machine it asks for a password, or is not started."""
+    secret = settings.flower_basic_auth
+    if secret is None and not is_loopback(settings.flower_host):
+        raise Invalid(
+            f"Flower on {settings.flower_host} would let anybody steer the workers; "
+            "set CRAWLER_FLOWER_BASIC_AUTH=user:password, or CRAWLER_FLOWER_HOST=127.0.0.1."
+        )
+    options = (f"--address={settings.flower_host}", f"--port={settings.flower_port}", "--max_tasks=5000")
+    # In the environment, where Flower reads it, because everybody can read command lines.
+    given = {"FLOWER_BASIC_AUTH": secret.get_secret_value()} if secret else {}
+    return ProcessSpec("flower", (*_CELERY, "flower", *options), {**env, **given})
+
+
+def is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def check_port_free(host: str, port: int, setting: str) -> None:

@@ -1,15 +1,13 @@
 """What operators say about a host: the record first, then the frontier. A restart of anything forgets none of it."""
 
-import math
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.frontier import Lane
-from crawler.domain.host_overview import LONGEST_DELAY_SECONDS, host_name
+from crawler.domain.host_overview import checked_delay, host_name
 from crawler.domain.ports import Frontier, Hints
-from crawler.errors import Invalid
 
 log = telemetry.logger(__name__)
 
@@ -49,9 +47,7 @@ class ControlHost:
 
     def delay(self, host: str, seconds: float) -> str:
         """At least so long between two requests, whatever projects say; 0 takes that back."""
-        name = host_name(host)
-        if not math.isfinite(seconds) or not 0 <= seconds <= LONGEST_DELAY_SECONDS:
-            raise Invalid(f"A delay has from 0 to {LONGEST_DELAY_SECONDS:.0f} seconds.")
+        name, seconds = host_name(host), checked_delay(seconds)
         self._hosts.save_delay(name, seconds)
         self._frontier.set_host_delay(name, seconds)
         log.warning("host_delay_set", host=name, delay_seconds=seconds)

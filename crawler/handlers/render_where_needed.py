@@ -62,7 +62,7 @@ class RenderWhereNeeded:
 
     def plan(self, ticket: Ticket, lane: Lane) -> Visit:
         """How a page is to be fetched."""
-        if lane is Lane.HTTP:
+        if lane is Lane.HTTP or ticket.context.lacks_browser:
             return _LIGHT_VISIT
         context, key = ticket.context, ticket.key.normalized_url
         asked, site = decide_mode(context.crawl.config), context.site
@@ -97,13 +97,25 @@ class RenderWhereNeeded:
 
     def retries(self, settled: Settled, ticket: Ticket, result: FetchResult, judgement: Judgement) -> bool:
         """Whether a page that could not be fetched is tried in a browser: a homepage, or where one was to be spared."""
-        if isinstance(result, RenderedPage) or judgement.verdict not in _FINAL:
+        if judgement.verdict not in _FINAL:
             return False
+        if isinstance(result, RenderedPage):
+            return result.unshown and self._do_without(settled, ticket, result)
         decision = decide_failure(judgement.reason, result.status, ticket.context.crawl.config.render_rule)
         if not decision.render or not self._may_try(settled, ticket, decision):
             return False
         settled.rendering = decision.as_record()
         settled.end = End.RENDER
+        return True
+
+    def _do_without(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+        """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
+        context = ticket.context
+        if not context.lacks_browser:
+            log.warning("render_unavailable", crawl_id=str(context.crawl.id), detail=result.error)
+            context.decide(self._record(context.crawl.id, {**(context.crawl.rendering or {}), UNAVAILABLE: True}))
+            self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
+        settled.end = End.RENDER  # once more in this lane, whose workers fetch light now: see `plan`
         return True
 
     def _may_try(self, settled: Settled, ticket: Ticket, decision: Decision) -> bool:
@@ -134,7 +146,7 @@ class RenderWhereNeeded:
     def _choose(self, ticket: Ticket, decision: Decision) -> bool:
         """For the whole crawl, by its homepage; whether a browser is there if it is needed."""
         context, crawl = ticket.context, ticket.context.crawl
-        able = not decision.render or self._lanes.is_open(Lane.BROWSER)
+        able = not decision.render or self._has_browser(ticket)
         record = decision.as_record() | ({} if able else {UNAVAILABLE: True})
         if crawl.rendering != record:
             context.decide(self._record(crawl.id, record))

@@ -24,7 +24,9 @@ def main() -> int:
         print(f"seed {seed + round_number}", flush=True)
         reports += [_run_one(name, seed + round_number, keep=options.keep) for name in chosen]
     failed = [report for report in reports if not report.ok]
-    print(f"{len(reports) - len(failed)} of {len(reports)} passed")
+    skipped = sum(report.skipped for report in reports)
+    words = f", {skipped} skipped" if skipped else ""
+    print(f"{len(reports) - len(failed) - skipped} of {len(reports)} passed{words}")
     for report in failed:
         print(f"again: python -m tests.chaos --seed {report.seed} --scenario {report.name}")
     return 1 if failed else 0
@@ -56,7 +58,7 @@ def _run_one(name: str, seed: int, *, keep: bool) -> Report:
 def _line(report: Report) -> str:
     recovery = ", ".join(f"{seconds:.1f}" for seconds in report.recoveries) or "-"
     notes = f"  ({'; '.join(report.notes)})" if report.notes else ""
-    outcome = "ok  " if report.ok else "FAIL"
+    outcome = "skip" if report.skipped else "ok  " if report.ok else "FAIL"
     return (
         f"{outcome}  {report.name:24} {report.seconds:5.1f} s  recovery {recovery} s  {report.repeats} repeats{notes}"
     )

@@ -61,6 +61,8 @@ class Scenario:
     """Nothing was lost, so nothing may be asked for twice."""
     starts: bool
     judged: bool
+    needs: Callable[[], str | None]
+    """A sentence when something it needs is not on this machine."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Report:
     notes: tuple[str, ...]
     problems: tuple[str, ...]
     logs: Path
+    skipped: bool = False
 
     @property
     def ok(self) -> bool:
@@ -83,14 +86,20 @@ REGISTRY: dict[str, Scenario] = {}
 
 
 def scenario(
-    *, seconds: float = 60, once: bool = False, starts: bool = True, judged: bool = True, **stack: Any
+    *,
+    seconds: float = 60,
+    once: bool = False,
+    starts: bool = True,
+    judged: bool = True,
+    needs: Callable[[], str | None] = lambda: None,
+    **stack: Any,
 ) -> Callable[[Callable[[Arena], None]], Callable[[Arena], None]]:
     """Register a function as a scenario; its docstring is what `--list` shows."""
 
     def register(act: Callable[[Arena], None]) -> Callable[[Arena], None]:
         about = " ".join((act.__doc__ or "").split())
         options = {**SITE, **stack}
-        REGISTRY[act.__name__] = Scenario(act.__name__, about, act, options, seconds, once, starts, judged)
+        REGISTRY[act.__name__] = Scenario(act.__name__, about, act, options, seconds, once, starts, judged, needs)
         return act
 
     return register
@@ -98,6 +107,8 @@ def scenario(
 
 def run(chosen: Scenario, seed: int, directory: Path) -> Report:
     directory.mkdir(parents=True)
+    if lack := chosen.needs():
+        return Report(chosen.name, seed, 0, (), 0, (lack,), (), directory, skipped=True)
     began = time.monotonic()
     problems: list[str] = []
     stack = Stack(directory, seed=seed, **chosen.stack)

@@ -28,6 +28,7 @@ from crawler.entrypoints.stack import worker
 from crawler.errors import DatabaseUnavailable
 from crawler.supervisor import FileOutput, ProcessSpec, Supervisor
 from tests.chaos.proxy import Proxy
+from tests.chaos.rabbit import Rabbit
 from tests.chaos.servers import POSTGRES, VALKEY, FragileServers
 from tests.site.client import Site
 from tests.site.graph import Expected, address
@@ -71,6 +72,7 @@ class Stack:
         workers: tuple[str, ...] = ("fetch-1", "fetch-2"),
         beat: bool = True,
         clock_jump: tuple[float, float] | None = None,
+        rabbit: bool = False,
         environment: Mapping[str, str] | None = None,
         **site: Any,
     ) -> None:
@@ -82,6 +84,7 @@ class Stack:
         self.fetchers = workers
         self._beat = beat
         self._clock_jump = clock_jump
+        self.rabbit = Rabbit(directory / "rabbit") if rabbit else None
         self._environment = {**TIMES, **(environment or {})}
         self._exit = ExitStack()
         self._polling = threading.Event()
@@ -100,6 +103,10 @@ class Stack:
     def _start(self) -> None:
         self._exit.callback(self.servers.stop)
         self.servers.start()
+        if self.rabbit:
+            self._exit.callback(self.rabbit.close)
+            self.rabbit.start()
+            self._environment["CRAWLER_BROKER_URL"] = self.rabbit.url
         self.networks = {name: self._proxy(name) for name in (POSTGRES, VALKEY)}
         self.tools = self._tools()
         self._exit.callback(self.tools.engine.dispose)

@@ -1,6 +1,8 @@
+import time
+
 import pytest
 
-from crawler.telemetry import redact
+from crawler.telemetry import LONGEST_VALUE, redact
 
 
 @pytest.mark.parametrize(
@@ -17,3 +19,10 @@ from crawler.telemetry import redact
 )
 def test_logs_show_no_secrets_and_steer_no_terminal(written: str, shown: str) -> None:
     assert redact(written) == shown
+
+
+@pytest.mark.parametrize("word", ["a", "?", "&token", "a://", "?key=", "@", "key", "\x1b"])
+def test_a_line_made_to_be_long_costs_no_time_and_is_cut(word: str) -> None:
+    began = time.process_time()
+    assert len(redact(word * 200_000)) <= LONGEST_VALUE + 1
+    assert time.process_time() - began < 1

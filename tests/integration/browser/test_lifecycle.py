@@ -219,6 +219,16 @@ def test_a_stranger_with_an_orphans_number_is_left_alone(tmp_path: Path) -> None
         stranger.wait()
 
 
+def test_a_worker_that_is_just_dying_is_waited_for(tmp_path: Path) -> None:
+    profile = Path(tempfile.mkdtemp(prefix="crawler-chromium-"))
+    worker = subprocess.Popen(["sleep", "0.5"])
+    Record(2**22, 1.0, worker.pid, psutil.Process(worker.pid).create_time(), str(profile)).write(tmp_path / "a.json")
+    reap_orphans(tmp_path, patience_seconds=10)
+    worker.wait()
+    assert not profile.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_browser_that_will_not_start_is_said_in_a_sentence(crawl4ai: None, tmp_path: Path) -> None:
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\necho 'no display' >&2\nexit 1\n")

@@ -36,6 +36,8 @@ NOWHERE = {
     "script": "location = 'javascript:void 0'",
     "a file": "location = 'file:///etc/passwd'",
     "the browser": "location = 'chrome://version'",
+    "back": "history.back()",
+    "far back": "history.pushState({}, '', '?step'); history.go(-5); history.back(); history.back()",
 }
 
 

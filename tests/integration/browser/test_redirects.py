@@ -74,3 +74,12 @@ def test_a_page_that_reloads_itself_for_ever_is_taken_as_it_is(browser: BrowserF
     assert result.failure is None
     assert b"again" in result.body
     assert len(site.requests) == 5
+
+
+def test_where_a_gap_is_owed_a_page_is_loaded_once_more_at_most(browser: BrowserFetcher) -> None:
+    """The reload comes out of turn: enough for a cookie, and no more."""
+    with pages({"/": "<p>again</p><script>location.reload()</script>"}) as site:
+        result = fetch(browser, site.url(), once=True)
+    assert (result.failure, result.status) == (None, 200)
+    assert b"<p>again</p>" in result.body
+    assert asked(site) == ["/", "/"]

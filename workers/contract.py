@@ -1,0 +1,150 @@
+"""What each task promises to whoever sends it: docs/tasks.md.
+
+Arguments are checked before anything is done. What is wrong is told once, as a code for programs and a sentence for
+people, in a shape that Celery hands to callers who have none of our classes. Only a server that does not answer is
+waited for, a few times.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from celery import Task
+from celery.exceptions import InvalidTaskError
+from celery.worker.request import Request
+from celery.worker.strategy import default
+from kombu.exceptions import OperationalError
+from structlog.contextvars import bind_contextvars, clear_contextvars
+
+from crawler import telemetry
+from crawler.errors import CrawlerError, Unavailable
+
+log = telemetry.logger(__name__)
+
+LONGEST_SENTENCE = 500
+LONGEST_ARGUMENTS = 2000
+"""Of what monitors are shown; senders shorten it too, if they are Celery's own."""
+MOST_LEVELS = 60
+WAITS_SECONDS = (1, 3, 10, 30)
+"""Before each new try of a start while a server does not answer."""
+_IDS = ("crawl_id", "project_id")
+_SECRET = re.compile(
+    r"""(['"](?!idempotency_key)[^'"]*(?:token|key|sig|password|secret|authorization|cookie)[^'"]*['"]: )(['"]).*?\2""",
+    re.IGNORECASE,
+)
+
+
+class TaskRefused(Exception):
+    """Its arguments are a stable code and a sentence."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(code, telemetry.redact(sentence[:LONGEST_SENTENCE]))
+
+
+def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[..., Any]:
+    """Celery's way to receive messages; ones that nobody can read are dropped and logged, and end no worker."""
+    receive = default(task, app, consumer, **options)
+
+    def receive_carefully(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return receive(*args, **kwargs)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise InvalidTaskError(f"not a message of Celery: {exc}") from exc
+
+    return receive_carefully
+
+
+class ShownRequest(Request):  # type: ignore[misc]
+    """A message in the worker's main process. Monitors see its arguments, without what is nobody's business."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._argsrepr: str = shown(self._request_dict.get("argsrepr"))
+        self._kwargsrepr: str = shown(self._request_dict.get("kwargsrepr"))
+        if is_deep(self._request_dict):
+            self._refuse(TaskRefused("invalid", "The arguments are nested too deep."))
+
+    def info(self, safe: bool = True) -> dict[str, Any]:  # noqa: ARG002 - they are never shown as they came
+        told: dict[str, Any] = super().info(safe=True)
+        return told
+
+    def _refuse(self, refused: TaskRefused) -> NoReturn:
+        """Before it is handed to a child: what cannot be pickled would end this process, again after each restart."""
+        self.task.backend.mark_as_failure(self.id, refused, request=self._context, store_result=self.store_errors)
+        raise InvalidTaskError(refused.args[1])
+
+
+def is_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        inner = [held for found in level if isinstance(found, dict) for held in found.values()]
+        inner += [held for found in level if isinstance(found, list | tuple) for held in found]
+        level = [held for held in inner if isinstance(held, dict | list | tuple)]
+        if not level:
+            return False
+    return True
+
+
+def shown(arguments: object) -> str:
+    return telemetry.redact(_SECRET.sub(r"\1'…'", str(arguments or "")[:LONGEST_ARGUMENTS]))
+
+
+class ContractTask(Task):  # type: ignore[misc]
+    """The base of all our tasks."""
+
+    Strategy = "workers.contract:careful"
+    Request = "workers.contract:ShownRequest"
+    throws = (TaskRefused,)
+    patient = False
+    """Whether it waits for a server that does not answer; hints need not, somebody sends them again."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bind_contextvars(task=self.name, **_ids(kwargs))
+        try:
+            with self._refusals():
+                self._check_call(args, kwargs)
+                return self.run(*args, **kwargs)
+        finally:
+            clear_contextvars()  # also of what the task itself has bound
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except Unavailable as exc:
+            self._try_again(exc)
+            self._refuse(exc)
+        except CrawlerError as exc:
+            self._refuse(exc)
+
+    def _check_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            inspect.signature(self.run).bind(*args, **kwargs)
+        except TypeError as exc:
+            raise _told("invalid", f"{self.name}: {exc}.") from None
+
+    def _try_again(self, exc: Unavailable) -> None:
+        tries = self.request.retries or 0
+        if not self.patient or self.request.called_directly or tries >= len(WAITS_SECONDS):
+            return
+        log.warning("task_waits", code=exc.code, detail=exc.message, seconds=WAITS_SECONDS[tries])
+        try:
+            self.retry(countdown=WAITS_SECONDS[tries], max_retries=len(WAITS_SECONDS), exc=exc)
+        except OperationalError:  # the broker does not answer either
+            return
+
+    def _refuse(self, exc: CrawlerError) -> NoReturn:
+        raise _told(exc.code, exc.message) from None
+
+
+def _told(code: str, sentence: str) -> TaskRefused:
+    refused = TaskRefused(code, sentence)
+    log.warning("task_refused", code=code, detail=refused.args[1])
+    return refused
+
+
+def _ids(kwargs: dict[str, Any]) -> dict[str, str]:
+    """For the log lines of whatever is called from here."""
+    return {name: str(kwargs[name])[:40] for name in _IDS if kwargs.get(name)}
