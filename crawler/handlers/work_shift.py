@@ -364,8 +364,11 @@ class _Shift:
     def _hint_other_lane(self) -> None:
         other = Lane.HTTP if self._lane is Lane.BROWSER else Lane.BROWSER
         frontier = self._tools._frontier
-        if frontier.due(other, 1)[0] and frontier.hint_allowed(other, 2000):
+        pairs, next_due = frontier.due(other, 1)
+        if pairs and frontier.hint_allowed(other, 2000):
             self._hint(0, other)
+        elif next_due is not None and frontier.wake_allowed(other, next_due):  # inside a host's gap
+            self._hint(next_due, other)
 
     def _hint(self, countdown_seconds: float, lane: Lane | None = None) -> None:
         """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""

@@ -1,10 +1,14 @@
 """A command line that cannot be understood: one sentence in our words, and what to do about it."""
 
+from pathlib import Path
+
 import pytest
 import typer
 
 from crawler.entrypoints.cli.app import cli
+from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.usage import complaint
+from crawler.errors import Invalid
 
 ID = "is an id of 36 letters and digits"
 
@@ -47,3 +51,9 @@ def test_a_wrong_word_is_one_sentence(arguments: tuple[str, ...], sentence: str)
 def test_what_was_typed_has_no_power_over_the_terminal() -> None:
     assert "\x1b" not in told("run", "http://h.test/", "--max-pages", "\x1b[2J")
     assert "\x1b" not in told("\x1b[2J")
+
+
+def test_a_directory_that_nobody_names_is_the_present_one_and_an_empty_name_is_refused() -> None:
+    assert directory(Path()) == Path()
+    with pytest.raises(Invalid, match="has no name"):
+        directory(" ")

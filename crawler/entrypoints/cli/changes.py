@@ -73,7 +73,7 @@ def _show(screen: Console, found: CrawlChanges, compared: list[_PageDiff]) -> No
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
     screen.print(f"{told} since crawl {found.compared_to}.", soft_wrap=True)
     if found.not_compared:
-        screen.print(f"{count(found.not_compared, 'page')} of one crawl the other did not see.", style="dim")
+        screen.print(f"{count(found.not_compared, 'page')} could not be compared.", style="dim")
     for kind, mark, colour in _KINDS:
         for url in getattr(found, f"{kind}_page_urls"):
             screen.print(Text.assemble((f"{mark} ", colour), clean(url)), soft_wrap=True)

@@ -130,7 +130,7 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
     lines: list[RenderableType] = [Text.assemble((f"Since {when}: ", "dim"), told)]
     if change.get("not_compared"):
-        lines.append(Text(f"{count(change['not_compared'], 'page')} of one crawl the other did not see", "dim"))
+        lines.append(Text(f"{count(change['not_compared'], 'page')} could not be compared", "dim"))
     for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
         urls = change[f"{kind}_page_urls"]
         lines += [Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style) for url in urls[:SHOWN_URLS]]

@@ -248,3 +248,14 @@ def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) 
     with pages({"/": shell() + "<a href=/a>a</a>", "/a": light()}) as site:
         crawl = Leaving(two_lanes.tools).crawl(site.url("/"))
     assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 2, 0)
+
+
+def test_a_page_that_goes_on_inside_its_hosts_gap_leaves_a_hint_for_the_moment_it_may(two_lanes: TwoLanes) -> None:
+    """Nobody is in the other lane to see it: without the hint it would wait for the reconciler."""
+    with pages({"/": shell()}) as site:
+        crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", delay_seconds=3, use_sitemaps=False))
+        while two_lanes.tools.store.get_crawl(crawl.id).rendering is None:
+            Engine.shift(two_lanes)
+        sent = two_lanes.tools.hints.sent  # type: ignore[attr-defined]
+    hints = [what for kind, what in sent if kind == "fetch"]
+    assert any(lane is Lane.BROWSER and 0 < seconds <= 3 for lane, seconds in hints)
