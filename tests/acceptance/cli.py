@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
+_NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED")
 """What whoever runs the tests has set for itself."""
 
 

@@ -88,6 +88,10 @@ def tell(sentence: str) -> None:
 def _unprinted() -> int:
     """1 if something is left that cannot be written; nobody tries again."""
     try:
+        sys.stderr.flush()  # complaints nobody hears are no failure of their own
+    except BrokenPipeError:
+        _give_up(2)
+    try:
         sys.stdout.flush()
     except BrokenPipeError:  # nobody reads any more (`| head`)
         _give_up(1, 2)

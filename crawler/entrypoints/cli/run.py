@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -126,10 +126,13 @@ def _starting() -> Iterator[None]:
     """A second may pass before there is more to see; what comes then is written over it."""
     redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     try:
-        _write("Starting …\r" if redraws else "")
+        if redraws:
+            _write("Starting …\r")
         yield
     except BaseException:
-        _write(ERASE if redraws else "")  # nothing else may come
+        if redraws:
+            with suppress(BrokenPipeError):  # how it ended matters more than what nobody reads
+                _write(ERASE)  # nothing else may come
         raise
 
 

@@ -67,7 +67,7 @@ def browser(
 
 @pytest.fixture
 def engine_settings(chromium: Path) -> dict[str, object]:
-    return {"chromium": chromium, "render_timeout_seconds": 15, "shift_seconds": 20}
+    return {"chromium": chromium, "render_timeout_seconds": 8, "shift_seconds": 20}
 
 
 @pytest.fixture
