@@ -101,14 +101,15 @@ def never_arrived(_: _Handler) -> None: ...
 
 def refused(status: int, **headers: str) -> Mishap:
     def mishap(handler: _Handler) -> None:
-        handler.answer(status, b"<h1>Bad gateway</h1>", Content_Type="text/html", **headers)
+        # Told that it closes: or the next request may go into a connection that is just ending.
+        handler.answer(status, b"<h1>Bad gateway</h1>", Content_Type="text/html", Connection="close", **headers)
 
     return mishap
 
 
 def told(status: int, body: bytes, content_type: str = "application/json") -> Mishap:
     def mishap(handler: _Handler) -> None:
-        handler.answer(status, body, Content_Type=content_type)
+        handler.answer(status, body, Content_Type=content_type, Connection="close")
 
     return mishap
 
