@@ -89,6 +89,7 @@ from crawler.handlers.start_crawl import StartCrawl
 from crawler.handlers.take_answer import TakeAnswer
 from crawler.handlers.tell_news import TellNews
 from crawler.handlers.tend_hosts import TendHosts
+from crawler.handlers.tend_schedules import TendSchedules
 from crawler.handlers.work_shift import WorkShift
 
 
@@ -376,6 +377,10 @@ class App:
         return RunSchedules(self.schedules, self.start_crawl, self.beat_entries, self.clock)
 
     @cached_property
+    def tend_schedules(self) -> TendSchedules:
+        return TendSchedules(self.run_schedules, self.notifications.untold, self.hints, self.clock)
+
+    @cached_property
     def notifications(self) -> NotificationStore:
         return NotificationStore(self.engine)
 
@@ -408,8 +413,6 @@ class App:
             finish_crawl=self.finish_crawl,
             lanes=self.lanes,
             record_rendering=self.facts.record_rendering,
-            run_schedules=self.run_schedules,
-            untold=self.notifications.untold,
             tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
             prune=self.pruner.requests,
             hints=self.hints,

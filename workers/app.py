@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    beat_init,
     setup_logging,
     worker_init,
     worker_process_init,
@@ -19,8 +20,8 @@ from crawler.adapters.celery_queue import make_celery
 from crawler.adapters.redis_connection import check_redis, connect_redis
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
-from crawler.errors import RedisUnavailable
-from crawler.telemetry import configure_logs
+from crawler.errors import CrawlerError, RedisUnavailable
+from crawler.telemetry import configure_logs, logger
 from workers.lane_pulse import lane_pulse
 from workers.pulse import Pulse
 
@@ -29,6 +30,8 @@ app: Celery = make_celery(settings)
 app.set_current()
 app.steps["consumer"].add(Pulse)
 app.steps["consumer"].add(lane_pulse(settings))
+
+log = logger(__name__)
 
 # Shared with the pool's children, which hear of a shutdown in no other way.
 _stopping = multiprocessing.Event()
@@ -75,6 +78,15 @@ def _end(**_: Any) -> None:
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
     _stopping.set()
+
+
+@beat_init.connect
+def _mirror_schedules(**_: Any) -> None:
+    """Whatever Redis forgot, beat has its entries again. What it misses until then the coordinator starts."""
+    try:
+        log.info("beat_entries_made", count=container().set_schedule.rebuild_entries())
+    except CrawlerError as exc:
+        log.warning("beat_entries_not_made", detail=exc.message)
 
 
 @setup_logging.connect

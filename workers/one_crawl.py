@@ -95,6 +95,7 @@ def _work(name: str, queues: list[str], **options: Any) -> int:
     from workers.app import app  # noqa: PLC0415
 
     app.conf.update(worker_send_task_events=False, task_send_sent_event=False, canary_queues=())  # nobody watches
+    app.conf.tends_schedules = False  # one crawl is all they are here for
     worker = app.Worker(
         hostname=host_format(default_nodename(f"{name}-{os.getppid()}@%h")),
         queues=queues,

@@ -107,6 +107,8 @@ def reconcile() -> None:
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
         tools.reconcile()
         send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
+    if app.conf.tends_schedules:
+        tools.tend_schedules()
 
 
 @app.task(name="crawler.canary", **_options)

@@ -86,7 +86,9 @@ def make_celery(settings: Settings) -> Celery:
         redis_backend_health_check_interval=25,
         enable_utc=True,
         timezone="UTC",
-        canary_queues=QUEUES,  # our own: through which of them the coordinator sends canaries
+        # Our own, for the coordinator: through which queues it sends canaries, and whether it starts overdue slots.
+        canary_queues=QUEUES,
+        tends_schedules=True,
         beat_max_loop_interval=BEAT_LOOP_SECONDS,
         redbeat_redis_url=settings.redis_database(2),
         redbeat_lock_timeout=BEAT_LOCK_SECONDS,

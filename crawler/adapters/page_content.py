@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import zstandard
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Engine, text
 
 from crawler.adapters.database import transaction
+from crawler.adapters.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports import ExportedMarkdown
 from crawler.domain.extraction import UnparsablePage
 from crawler.domain.markdown import MarkdownPage, to_markdown
 from crawler.domain.page_lists import PageSnapshot, VersionRow
+from crawler.domain.pruning import Pruning
 from crawler.errors import NotFound
 
 ROWS_AT_ONCE = 10
@@ -31,7 +32,7 @@ class PageContent:
         if row is None or row.content is None:
             what = f"version {version_id} of page" if version_id else "stored content of page"
             raise NotFound(f"There is no {what} {page_id} in project {project_id}.")
-        return PageSnapshot(row.version_id, row.url, _body(row), row.content_type or "")
+        return PageSnapshot(row.version_id, row.url, snapshot_bytes(row), row.content_type or "", bool(row.prunes))
 
     def list_versions(
         self, project_id: UUID, page_id: UUID, before: tuple[datetime, UUID] | None, limit: int
@@ -52,22 +53,22 @@ class PageContent:
         with transaction(self._engine) as db:
             streamed = db.execution_options(yield_per=ROWS_AT_ONCE)
             for row in streamed.execute(text(_PROJECT), {"project": project_id}):
+                pruning = Pruning() if row.prunes else None
+                body, kind = snapshot_bytes(row), row.content_type or ""
                 try:
-                    markdown = to_markdown(_body(row), url=row.url, content_type=row.content_type or "")
+                    markdown = to_markdown(body, url=row.url, content_type=kind, pruning=pruning)
                 except UnparsablePage:
                     continue
                 yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth or 0, markdown))
 
 
-def _body(row: Row[Any]) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
-
-
 _EXISTS = "SELECT 1 FROM crawled_pages WHERE id = :page AND project_id = :project"
 _SNAPSHOT = """
 SELECT v.id AS version_id, coalesce(v.final_url, p.url) AS url, s.content, s.byte_length,
-       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type
+       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
+       (j.settings ->> 'prune_markdown')::boolean AS prunes
 FROM crawled_pages p
+JOIN projects j ON j.id = p.project_id
 JOIN page_versions v ON v.page_id = p.id AND v.id = coalesce(CAST(:version AS uuid), p.version_id)
 LEFT JOIN snapshots s ON s.id = v.snapshot_id
 WHERE p.id = :page AND p.project_id = :project
@@ -80,8 +81,10 @@ WHERE v.page_id = :page {before} ORDER BY v.fetched_at DESC, v.id DESC LIMIT :li
 """
 _PROJECT = """
 SELECT p.id AS page_id, coalesce(v.final_url, p.url) AS url, p.depth, s.content, s.byte_length,
-       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type
+       coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
+       (j.settings ->> 'prune_markdown')::boolean AS prunes
 FROM crawled_pages p
+JOIN projects j ON j.id = p.project_id
 JOIN page_versions v ON v.id = p.version_id
 JOIN snapshots s ON s.id = v.snapshot_id
 WHERE p.project_id = :project AND p.status = 'success' ORDER BY p.depth NULLS LAST, p.normalized_url

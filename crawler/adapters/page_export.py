@@ -4,10 +4,10 @@ from collections.abc import Generator
 from typing import Any
 from uuid import UUID
 
-import zstandard
 from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.database import transaction
+from crawler.adapters.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports import ExportedMarkdown, ExportedPage
 from crawler.domain.extraction import UnparsablePage, extract
 from crawler.domain.markdown import MarkdownPage, to_markdown
@@ -58,7 +58,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
     page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
     if row.content is None:  # pruned
         return page
-    body = _body(row)
+    body = snapshot_bytes(row)
     try:
         old = extract(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
     except UnparsablePage:
@@ -75,13 +75,9 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
 def _markdown(row: Row[Any], pruning: Pruning | None) -> str | None:
     """None for what no parser should be given; it was refused when it was crawled, too."""
     try:
-        return to_markdown(_body(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
+        return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
     except UnparsablePage:
         return None
-
-
-def _body(row: Row[Any]) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
 
 
 _ASKED = "u.crawl_job_id = :crawl AND (u.fetch_state IN ('done', 'failed') OR u.http_status IS NOT NULL)"

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import zstandard
 from psycopg2.extras import execute_values
 from sqlalchemy import Connection, Row, text
 
 from crawler.adapters.database import cursor
+from crawler.adapters.snapshot_bytes import snapshot_bytes
 from crawler.domain.extraction import UnparsablePage, extract
 from crawler.domain.header_canonical import header_canonical
 from crawler.domain.language_tags import is_language_tag
@@ -86,7 +86,7 @@ def _reread(db: Connection) -> None:
 
 
 def _as_it_was(row: Row[Any]) -> tuple[Any, ...] | None:
-    body = zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
+    body = snapshot_bytes(row)
     try:
         page = extract(
             body, url=row.url, content_type=row.content_type or "", headers=row.headers, detect_language=False

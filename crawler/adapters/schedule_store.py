@@ -134,6 +134,8 @@ WITH RECURSIVE tries AS (
 ),
 counted AS (SELECT last, project_id, completed_at, max(retries) AS retries FROM tries GROUP BY 1, 2, 3)
 SELECT f.last, f.project_id FROM counted f
+JOIN crawl_schedules s ON s.project_id = f.project_id AND s.enabled
+JOIN projects p ON p.id = f.project_id AND p.is_active
 WHERE f.retries < 2
   AND f.completed_at + CASE f.retries WHEN 0 THEN interval '5 min' ELSE interval '15 min' END <= :now
   AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)

@@ -102,6 +102,8 @@ class PageSnapshot(NamedTuple):
     url: str
     content: bytes
     content_type: str
+    prunes: bool = False
+    """Whether its project wants markdown without what looks like no content."""
 
 
 def status_of(reason: Reason) -> str | None:

@@ -6,6 +6,7 @@ from uuid import UUID
 from crawler.domain.extraction import UnparsablePage
 from crawler.domain.markdown import to_markdown
 from crawler.domain.page_lists import PageSnapshot, VersionRow
+from crawler.domain.pruning import Pruning
 from crawler.domain.text_diff import TextDiff, diff_lines
 from crawler.errors import Invalid, NotFound
 
@@ -39,8 +40,9 @@ class CompareVersions:
         return PageDiff(before.version_id, after.version_id, diff_lines(markdown_of(before), markdown_of(after)))
 
 
-def markdown_of(snapshot: PageSnapshot) -> str:
+def markdown_of(snapshot: PageSnapshot, pruning: Pruning | None = None) -> str:
+    """Whole unless pruned: what changed may stand in a part that looks like no content."""
     try:
-        return to_markdown(snapshot.content, url=snapshot.url, content_type=snapshot.content_type)
+        return to_markdown(snapshot.content, url=snapshot.url, content_type=snapshot.content_type, pruning=pruning)
     except UnparsablePage as exc:
         raise Invalid("This page's markup was built to hurt parsers, so it is not read again.") from exc

@@ -26,7 +26,6 @@ from crawler.handlers.tend_hosts import TendHosts
 log = telemetry.logger(__name__)
 
 PENDING_GRACE = timedelta(seconds=5)
-UNTOLD_GRACE = timedelta(minutes=2)
 LOST_AT_ONCE = 500
 PRUNE_EVERY = timedelta(hours=1)
 
@@ -45,8 +44,6 @@ class Reconcile:
         finish_crawl: FinishCrawl,
         lanes: Lanes,
         record_rendering: Record,
-        run_schedules: Callable[[], int],
-        untold: Callable[[datetime], list[UUID]],
         tend_hosts: TendHosts,
         prune: Callable[[datetime], int],
         hints: Hints,
@@ -62,8 +59,6 @@ class Reconcile:
         self._finish_crawl = finish_crawl
         self._lanes = lanes
         self._record_rendering = record_rendering
-        self._run_schedules = run_schedules
-        self._untold = untold
         self._tend_hosts = tend_hosts
         self._prune = prune
         self._hints = hints
@@ -85,9 +80,6 @@ class Reconcile:
         for crawl in self._store.take_half_ended():
             self._end_wholly(crawl)
         self._record_lost_requests()
-        self._run_schedules()
-        for crawl_id in self._untold(self._clock() - UNTOLD_GRACE):
-            self._hints.notify(crawl_id)
         self._prune_now_and_then()
         for lane in Lane:
             pairs, _ = self._frontier.due(lane, 1)

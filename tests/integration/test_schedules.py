@@ -187,7 +187,18 @@ def test_a_scheduled_crawl_that_fails_is_tried_again_after_5_and_15_minutes_and_
     assert len(desk.tools.store.list_crawls(project)) == 3
 
 
-def test_the_reconciler_starts_what_no_entry_did(desk: Desk) -> None:
+def test_a_failed_run_is_left_alone_once_its_schedule_is_disabled(desk: Desk) -> None:
+    project = desk.scheduled()
+    desk.now = NOON + timedelta(hours=1)
+    desk.runner()()
+    desk.engine.rows("UPDATE crawl_jobs SET status = 'failed', completed_at = :at RETURNING id", at=desk.now)
+    desk.set(project, {"enabled": False})
+    desk.now += timedelta(minutes=20)
+    desk.runner()()
+    assert len(desk.tools.store.list_crawls(project)) == 1
+
+
+def test_what_no_entry_started_is_started_by_who_looks_after_schedules(desk: Desk) -> None:
     project = desk.engine.project("http://127.0.0.1:9/")
     desk.tools.set_schedule(project.id, {"enabled": True, "frequency": "hourly"})
     past = datetime.now(UTC) - timedelta(minutes=1)
@@ -197,6 +208,8 @@ def test_the_reconciler_starts_what_no_entry_did(desk: Desk) -> None:
         id=project.id,
     )
     desk.tools.reconcile()
+    assert desk.tools.store.list_crawls(project.id) == [], "the workers of a single run do this much and no more"
+    desk.tools.tend_schedules()
     assert len(desk.tools.store.list_crawls(project.id)) == 1
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from crawler.domain.exports import as_markdown
+from crawler.domain.pruning import Pruning
 from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.problems import problems
@@ -68,7 +69,8 @@ def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
 )
 def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     snapshot = tools.page_content.get_snapshot(project_id, page_id, version)
-    return Response(markdown_of(snapshot).encode("utf-8", "replace"), media_type=_MARKDOWN)
+    markdown = markdown_of(snapshot, Pruning() if snapshot.prunes else None)
+    return Response(markdown.encode("utf-8", "replace"), media_type=_MARKDOWN)
 
 
 @router.get(

@@ -159,6 +159,18 @@ def test_versions_and_what_changed_between_them(service: Service, crawl: CrawlJo
     assert service("GET", f"{path}/versions", params={"cursor": "WyJ2ZXJzaW9ucyIsIngiLCJ5Il0"}).status_code == 422
 
 
+def test_markdown_is_pruned_where_the_project_asks_for_it(service: Service, site: Site) -> None:
+    teaser = "<div class=teaser><h3>More</h3><p>Read on</p></div>"
+    lay(site, {"/": page(body=f"{teaser}<article><p>{'What readers come for. ' * 40}</p></article>")})
+    crawl = service.engine.crawl(site.url(), prune_markdown=True)
+    (found,) = service.get(f"/projects/{crawl.project_id}/pages")["items"]
+    one = service("GET", f"/projects/{crawl.project_id}/pages/{found['id']}/markdown").text
+    whole = service("GET", f"/projects/{crawl.project_id}/markdown").text
+    for text in (one, whole):
+        assert "What readers come for." in text
+        assert "Read on" not in text
+
+
 # -- exports ----------------------------------------------------------------------------------
 
 
