@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +76,13 @@ class Databases:
         return self.make(self._migrated or "")
 
     def drop(self, url: str) -> None:
-        self._run(f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+        statement = f"DROP DATABASE {make_url(url).database} WITH (FORCE)"
+        for _ in range(20):
+            try:
+                return self._run(statement)
+            except psycopg2.errors.InsufficientPrivilege:  # Postgres' own vacuum is in it, which only a superuser may end
+                time.sleep(0.25)
+        self._run(statement)
 
     @contextmanager
     def batch(self, make: MakeDatabase) -> Iterator[MakeDatabase]:

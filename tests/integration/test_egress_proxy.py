@@ -119,7 +119,8 @@ def test_a_body_goes_with_its_request_and_nothing_after_it() -> None:
 
     with serving_connections(handle) as taking:
         assert say(OPEN, lambda proxy: talk(proxy, taking.port, b"12345")) == b"HTTP/1.1 200 OK"
-        assert say(OPEN, lambda proxy: talk(proxy, taking.port, b"12345GET http")) == b"", "the connection ends"
+        # Whether the answer still gets through before the connection ends is a race; what was sent is not.
+        say(OPEN, lambda proxy: talk(proxy, taking.port, b"12345GET http"))
         until(lambda: len(received) == 2)
     assert received == [b"12345", b"12345"]
 
