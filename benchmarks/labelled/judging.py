@@ -1,0 +1,93 @@
+"""The labelled pairs through the rules: what would have been told, and was it true."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from benchmarks.labelled.values import Label, LabelledSite, Pair
+from crawler.domain.block_diff import BlockEdit
+from crawler.domain.extraction import extract
+from crawler.domain.learned_noise import TwoLooks, learn
+from crawler.domain.noise import weigh_page
+from crawler.domain.noise_rules import NoiseRule, Origin, RuleKind, RuleSet
+from crawler.domain.own_noise import Moments
+from crawler.domain.page_blocks import read_blocks
+from crawler.domain.template_changes import TemplateChange, collapse
+from crawler.domain.url_shapes import url_shape
+from crawler.domain.urls import parse
+
+_NOBODY = UUID(int=0)
+
+
+class Judged(NamedTuple):
+    pair: Pair
+    told: bool
+    """As a changed page."""
+    edits: tuple[BlockEdit, ...]
+
+
+class Score(NamedTuple):
+    right: int
+    """Real and told."""
+    false_alarms: int
+    missed: int
+    quiet: int
+    """Noise and not told."""
+
+    @property
+    def precision(self) -> float:
+        return self.right / (self.right + self.false_alarms)
+
+    @property
+    def recall(self) -> float:
+        return self.right / (self.right + self.missed)
+
+
+def score(judged: Iterable[Judged]) -> Score:
+    found = [(one.pair.label is Label.REAL, one.told) for one in judged]
+    return Score(*(found.count(kind) for kind in ((True, True), (False, True), (True, False), (False, False))))
+
+
+def by_hash(site: LabelledSite) -> list[Judged]:
+    """Without any rule: whatever differs in text is told."""
+    return [Judged(pair, _hash(pair.before, pair.url) != _hash(pair.after, pair.url), ()) for pair in site.pairs]
+
+
+def judge(site: LabelledSite) -> tuple[list[Judged], list[TemplateChange]]:
+    """As comparing two crawls does it: hash, rules, what was learned of both crawls, template."""
+    rules = learned_rules(site.pairs)
+    edits: dict[str, tuple[BlockEdit, ...]] = {}
+    for pair in site.pairs:
+        if _hash(pair.before, pair.url) == _hash(pair.after, pair.url):
+            continue
+        weight = weigh_page(
+            read_blocks(pair.before),
+            read_blocks(pair.after),
+            rules,
+            shape=url_shape(parse(pair.url)),
+            moments=Moments(pair.before_at, pair.after_at),
+        )
+        edits[pair.url] = weight.edits
+    left, template = collapse(edits, len(site.pairs))
+    return [Judged(pair, bool(left.get(pair.url)), left.get(pair.url, ())) for pair in site.pairs], template
+
+
+def learned_rules(pairs: Sequence[Pair]) -> RuleSet:
+    looks = [
+        TwoLooks(url_shape(parse(pair.url)), read_blocks(first), read_blocks(second))
+        for pair in pairs
+        for first, second in ((pair.before, pair.before_again), (pair.after, pair.after_again))
+        if second is not None
+    ]
+    return RuleSet.of(
+        NoiseRule(
+            id=UUID(int=number), project_id=_NOBODY, kind=RuleKind.LEARNED, value=rule.as_value(),
+            origin=Origin.LEARNED, created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        for number, rule in enumerate(learn(looks))
+    )  # fmt: skip
+
+
+def _hash(body: bytes, url: str) -> bytes:
+    return extract(body, url=url, detect_language=False).content_hash
