@@ -8,7 +8,7 @@ RUN useradd --system --uid 10001 --home-dir /app crawler && install -d -o crawle
 
 # The dependencies first: a layer that an edit of the source leaves alone.
 COPY pyproject.toml requirements.lock ./
-RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > /tmp/base.txt \
+RUN python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['notify'], sep='\n')" > /tmp/base.txt \
     && pip install --no-cache-dir -c requirements.lock -r /tmp/base.txt
 
 # Editable, because the migrations are found beside the package.

@@ -8,7 +8,24 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import encrypted, frontier, live, machine, manuals, many_hosts, memory, polite, recrawl, render, results
+from benchmarks import (
+    api,
+    diff,
+    encrypted,
+    frontier,
+    live,
+    machine,
+    manuals,
+    many_hosts,
+    memory,
+    noise,
+    polite,
+    queue,
+    recrawl,
+    render,
+    results,
+    schedules,
+)
 from benchmarks.comparison import CRAWLERS
 from benchmarks.options import Options
 from benchmarks.sites import PACKAGES
@@ -23,6 +40,11 @@ PARTS = {
     "memory": memory,
     "frontier": frontier,
     "recrawl": recrawl,
+    "diff": diff,
+    "noise": noise,
+    "schedules": schedules,
+    "queue": queue,
+    "api": api,
     "live": live,
     "render": render,
 }

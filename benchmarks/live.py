@@ -2,34 +2,27 @@
 
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
-
-import requests
 
 from benchmarks.access_log import Served
 from benchmarks.children import child
 from benchmarks.live_readers import KEY_NAME
 from benchmarks.options import Options
 from benchmarks.ours import Ours, ours
+from benchmarks.service import Service, service
 from benchmarks.sites import Sites, manual, serve
 from benchmarks.usage import Usage
-from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.stack import all_processes
 
 TITLE = "200 readers on one crawl"
 SITE = "postgresql"
 READERS = 200
 PAIRS = 5
-START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -55,34 +48,22 @@ class Pair:
         return 1 - self.watched.pages_per_second / self.alone.pages_per_second
 
 
-@dataclass(frozen=True)
-class Service:
-    """As `crawler up` starts it."""
-
-    pid: int
-    port: int
-    key: str
-
-    def url(self, project_id: UUID) -> str:
-        return f"ws://127.0.0.1:{self.port}/api/v1/projects/{project_id}/ws"
-
-
 def run(options: Options) -> str:
     readers, pages = options.size(READERS, 20), options.size(1_000_000, 200)
-    with serve(manual(SITE)) as sites, ours() as crawler, _service(crawler) as service:
+    with serve(manual(SITE)) as sites, ours() as crawler, service(crawler) as api:
         crawler.warm(sites.url(SITE))
-        pairs = [_pair(crawler, sites, service, readers, pages, n) for n in range(options.size(PAIRS, 1))]
+        pairs = [_pair(crawler, sites, api, readers, pages, n) for n in range(options.size(PAIRS, 1))]
     return table(pairs)
 
 
-def _pair(crawler: Ours, sites: Sites, service: Service, readers: int, pages: int, number: int) -> Pair:
+def _pair(crawler: Ours, sites: Sites, api: Service, readers: int, pages: int, number: int) -> Pair:
     """Whoever is first is the other one the next time."""
     if number % 2:
-        watched, told = _watched(crawler, sites, service, readers, pages)
+        watched, told = _watched(crawler, sites, api, readers, pages)
         alone = _alone(crawler, sites, pages)
     else:
         alone = _alone(crawler, sites, pages)
-        watched, told = _watched(crawler, sites, service, readers, pages)
+        watched, told = _watched(crawler, sites, api, readers, pages)
     pair = Pair(alone, watched, told)
     print(
         f"  alone {alone.pages_per_second:.0f}/s, watched {watched.pages_per_second:.0f}/s ({pair.slowdown:.1%} less); "
@@ -98,10 +79,10 @@ def _alone(crawler: Ours, sites: Sites, pages: int) -> Served:
     return sites.measure(mark)
 
 
-def _watched(crawler: Ours, sites: Sites, service: Service, readers: int, pages: int) -> tuple[Served, Watched]:
+def _watched(crawler: Ours, sites: Sites, api: Service, readers: int, pages: int) -> tuple[Served, Watched]:
     project = crawler.project(sites.url(SITE), max_pages=pages)
-    command = [sys.executable, "-m", "benchmarks.live_readers", service.url(project.id), str(readers)]
-    with _readers(command, service.key) as audience, Usage(lambda: [service.pid]) as usage:
+    command = [sys.executable, "-m", "benchmarks.live_readers", api.live_url(project.id), str(readers)]
+    with _readers(command, api.key) as audience, Usage(lambda: [api.pid]) as usage:
         mark = sites.mark()
         done = crawler.crawl(project)
         ended = (done.completed_at or crawler.tools.clock()).timestamp()
@@ -121,31 +102,6 @@ def _readers(command: list[str], key: str) -> Iterator["subprocess.Popen[bytes]"
         if process.stdout.readline().strip() != b"ready":
             raise SystemExit("The readers could not connect.")
         yield process
-
-
-@contextmanager
-def _service(crawler: Ours) -> Iterator[Service]:
-    tools = crawler.tools
-    key, secret = ApiKey.issue(name="bench", scope=Scope.READ, now=tools.clock())
-    tools.store.add_key(key)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    spec = all_processes(tools.settings, "127.0.0.1", port)[0]
-    with child(spec.argv, env=dict(spec.env or {}), stderr=subprocess.DEVNULL) as process:
-        _await(port)
-        yield Service(process.pid, port, secret)
-
-
-def _await(port: int) -> None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        try:
-            if requests.get(f"http://127.0.0.1:{port}/api/v1/health/live", timeout=5).ok:
-                return
-        except requests.ConnectionError:
-            time.sleep(0.2)
-    raise SystemExit("The service did not start.")
 
 
 def table(pairs: list[Pair]) -> str:

@@ -20,7 +20,7 @@ from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.projects import Project
-from crawler.entrypoints.stack import crawl_processes
+from crawler.entrypoints.stack import all_processes, crawl_processes
 from crawler.supervisor import FileOutput, Supervisor
 
 WARM_PAGES = 300
@@ -117,7 +117,8 @@ class Ours:
 
 
 @contextmanager
-def ours(fetchers: int | None = None, *, render: bool = False, **settings: Any) -> Iterator[Ours]:
+def ours(fetchers: int | None = None, *, render: bool = False, up: bool = False, **settings: Any) -> Iterator[Ours]:
+    """The workers of one crawl, as `crawler run` starts them; with `up`, those of a service."""
     with ExitStack() as stack:
         data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-crawler-")))
         options = {
@@ -131,9 +132,10 @@ def ours(fetchers: int | None = None, *, render: bool = False, **settings: Any) 
         tools = build(named)
         stack.callback(tools.engine.dispose)
         migrate(tools.engine)
-        supervisor = Supervisor(
-            crawl_processes(named, fetchers or os.cpu_count() or 1, render=render), FileOutput(data_dir / "logs")
-        )  # fmt: skip
+        processes = crawl_processes(named, fetchers or os.cpu_count() or 1, render=render)
+        if up:
+            processes = [spec for spec in all_processes(named, "127.0.0.1", 0) if spec.name in ("control", "fetch")]
+        supervisor = Supervisor(processes, FileOutput(data_dir / "logs"))
         stack.callback(supervisor.stop, grace_seconds=10)
         supervisor.start()
         time.sleep(4)  # until Celery's processes stand

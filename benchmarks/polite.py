@@ -51,7 +51,7 @@ class Outcome:
 
 def run(options: Options) -> str:
     hosts, seconds = options.size(HOSTS, 40), options.size(SECONDS, 8)
-    with _pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(FETCHERS) as crawler:
+    with pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(FETCHERS) as crawler:
         outcome = _measure(crawler, sites, hosts, seconds)
     return table(outcome)
 
@@ -96,7 +96,7 @@ def _of(lines: list[Line], hosts: set[str]) -> list[Line]:
 
 
 @contextmanager
-def _pages() -> Iterator[Path]:
+def pages() -> Iterator[Path]:
     """Each page links to the next three: there is always something to do, and never much at once."""
     with tempfile.TemporaryDirectory(prefix="bench-polite-") as folder:
         root = Path(folder)

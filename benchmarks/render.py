@@ -98,7 +98,7 @@ class Bench:
         return self._watch.look()
 
     def _report(self, laps: Sequence[Lap], found: Mapping[str, Found], held: Held, why_none: str) -> str:
-        browsers = self._crawler.tools.lanes.numbers(Lane.BROWSER).get("restarts", 0)
+        browsers = self._crawler.tools.lanes.counts(Lane.BROWSER)["restarts"]
         told = "\n".join(f"- {name}: {what}" for name, what in found.items())
         return f"""Debian's manuals, whose server sends their text, and two single-page apps: npm's docsify with its
 history router, and a React site built by Vite, with react-router, a lazy chunk and pages whose data is fetched. `auto`

@@ -101,7 +101,7 @@ class Sites:
 def serve(*mounts: Mount) -> Iterator[Sites]:
     """Serve these folders; both manuals, if none is named."""
     mounts = mounts or tuple(manual(name) for name in PACKAGES)
-    _require(mounts)
+    require(mounts)
     home = Path(tempfile.mkdtemp(prefix="bench-nginx-"))
     try:
         home.chmod(0o755)  # nginx reads as another user when we are root
@@ -171,7 +171,7 @@ def missing(mounts: Sequence[Mount]) -> list[str]:
     return sorted(set(wanted))
 
 
-def _require(mounts: Sequence[Mount]) -> None:
+def require(mounts: Sequence[Mount]) -> None:
     """Root on Debian gets what is missing; others are told how to get it."""
     wanted = " ".join(missing(mounts))
     if not wanted:

@@ -14,6 +14,8 @@ from redis import Redis
 from sqlalchemy import Engine
 
 from crawler.adapters.answer_memory import AnswerMemory
+from crawler.adapters.apprise_sender import AppriseSender
+from crawler.adapters.attendance import AttendanceBook
 from crawler.adapters.batch_writer import BatchWriter
 from crawler.adapters.beat_entries import BeatEntries
 from crawler.adapters.browser_fetcher import BrowserFetcher
@@ -36,11 +38,16 @@ from crawler.adapters.ledger import Ledger
 from crawler.adapters.light_pages import LightPages
 from crawler.adapters.mailer import Mailer
 from crawler.adapters.metrics_reader import MetricsReader
+from crawler.adapters.noise_store import NoiseStore
 from crawler.adapters.notification_store import NotificationStore
 from crawler.adapters.page_content import PageContent
 from crawler.adapters.page_export import PageExport
+from crawler.adapters.page_pairs import PagePairs
 from crawler.adapters.page_reader import PageReader
 from crawler.adapters.politeness_audit import PolitenessAudit
+from crawler.adapters.probe_store import ProbeStore
+from crawler.adapters.queue_claims import QueueClaims
+from crawler.adapters.queue_store import QueueStore
 from crawler.adapters.reason_counts import ReasonCounts
 from crawler.adapters.redis_connection import connect_redis
 from crawler.adapters.redis_frontier import RedisFrontier
@@ -52,13 +59,17 @@ from crawler.adapters.schedule_store import ScheduleStore
 from crawler.adapters.secret_box import SecretBox
 from crawler.adapters.store import Store
 from crawler.adapters.url_reader import UrlReader
+from crawler.adapters.visit_notes import VisitNotes
 from crawler.adapters.webhook_sender import WebhookSender, webhook_options
 from crawler.config import Settings
 from crawler.domain.egress import EgressRule
+from crawler.domain.notice_mail import Sender, change_sections
 from crawler.domain.ports import Fetcher
+from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.embedded import EmbeddedServers, prepare_data_dir
 from crawler.errors import SettingsError
 from crawler.handlers.answer_once import AnswerOnce
+from crawler.handlers.backtest_schedule import BacktestSchedule
 from crawler.handlers.compare_versions import CompareVersions
 from crawler.handlers.control_crawl import ControlCrawl
 from crawler.handlers.control_host import ControlHost
@@ -66,30 +77,40 @@ from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.describe_changes import DescribeChanges
 from crawler.handlers.describe_hosts import DescribeHosts
 from crawler.handlers.describe_progress import DescribeProgress
+from crawler.handlers.describe_schedule import DescribeSchedule
 from crawler.handlers.diff_crawl import DiffCrawl
+from crawler.handlers.digest_changes import DigestChanges
 from crawler.handlers.explain_url import ExplainUrl
+from crawler.handlers.fill_queue import FillQueue
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.follow_links import FollowLinks
+from crawler.handlers.follow_settings import FollowSettings
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.lower_depths import LowerDepths
+from crawler.handlers.manage_noise import ManageNoise
 from crawler.handlers.manage_projects import ManageProjects
 from crawler.handlers.notify_crawl import NotifyCrawl
 from crawler.handlers.open_frontier import OpenFrontier
+from crawler.handlers.plan_probes import PlanProbes
 from crawler.handlers.preview_scope import PreviewScope
+from crawler.handlers.rebuild_frontier import RebuildFrontier
 from crawler.handlers.reconcile import Reconcile
 from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.report_crawl import ReportCrawl
 from crawler.handlers.retry_failed import RetryFailed
+from crawler.handlers.run_queue import RunQueue
 from crawler.handlers.run_schedules import RunSchedules
 from crawler.handlers.seed_crawl import SeedCrawl
-from crawler.handlers.set_schedule import SetSchedule
+from crawler.handlers.send_notice import SendNotice
+from crawler.handlers.set_schedule import Reach, SetSchedule
 from crawler.handlers.settle_batch import Failpoint, SettleBatch
 from crawler.handlers.start_crawl import StartCrawl
 from crawler.handlers.take_answer import TakeAnswer
 from crawler.handlers.tell_news import TellNews
 from crawler.handlers.tend_hosts import TendHosts
 from crawler.handlers.tend_schedules import TendSchedules
+from crawler.handlers.weigh_changes import WeighChanges
 from crawler.handlers.work_shift import WorkShift
 
 
@@ -144,6 +165,10 @@ class App:
         return Ledger(self.engine)
 
     @cached_property
+    def probes(self) -> ProbeStore:
+        return ProbeStore(self.engine)
+
+    @cached_property
     def writer(self) -> BatchWriter:
         return BatchWriter(self.engine)
 
@@ -160,9 +185,9 @@ class App:
     def hosts(self) -> HostStore:
         return HostStore(self.engine)
 
-    @cached_property
+    @property
     def audit(self) -> PolitenessAudit:
-        return PolitenessAudit(self.engine, self.settings.user_agent)
+        return PolitenessAudit(self.engine, self.user_agent)
 
     @cached_property
     def page_export(self) -> PageExport:
@@ -181,7 +206,7 @@ class App:
 
     @cached_property
     def frontier(self) -> RedisFrontier:
-        return RedisFrontier(self.redis)
+        return RedisFrontier(self.redis, least_gap_ms=lambda: self.in_force().least_gap_ms)
 
     @cached_property
     def events(self) -> EventStream:
@@ -202,14 +227,16 @@ class App:
     @cached_property
     def fetcher(self) -> CurlFetcher:
         settings = self.settings
-        return CurlFetcher(
-            user_agent=settings.user_agent,
+        fetcher = CurlFetcher(
+            user_agent=self.user_agent,
             egress=self.egress,
             timeout_seconds=settings.http_timeout_seconds,
             max_body_bytes=settings.max_body_bytes,
             proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
             ca_bundle=settings.ca_bundle,
         )
+        self.in_force.tell(lambda now: fetcher.call_itself(now.user_agent or settings.user_agent))
+        return fetcher
 
     @cached_property
     def browser(self) -> BrowserFetcher:
@@ -218,10 +245,10 @@ class App:
         chromium = find_chromium(settings.chromium)
         if chromium is None:
             raise SettingsError(why_missing(settings.chromium))
-        return BrowserFetcher(
+        browser = BrowserFetcher(
             BrowserOptions(
                 chromium=chromium,
-                user_agent=settings.user_agent,
+                user_agent=self.user_agent,
                 egress=self.egress,
                 data_dir=self.data_dir,
                 timeout_seconds=min(settings.render_timeout_seconds, settings.lease_seconds / 2),
@@ -236,6 +263,8 @@ class App:
                 ca_bundle=settings.ca_bundle,
             )
         )
+        self.in_force.tell(lambda now: browser.call_itself(now.user_agent or settings.user_agent))
+        return browser
 
     @cached_property
     def lanes(self) -> LaneWatch:
@@ -245,6 +274,17 @@ class App:
     def canaries(self) -> CanaryBook:
         return CanaryBook(self.redis)
 
+    @cached_property
+    def in_force(self) -> FollowSettings:
+        """What operators may change while everything runs."""
+        names = RuntimeSettings.model_fields
+        environment = RuntimeSettings.model_construct(**{name: getattr(self.settings, name) for name in names})
+        return FollowSettings(self.runtime_settings.read, environment)
+
+    @property
+    def user_agent(self) -> str:
+        return self.in_force().user_agent or self.settings.user_agent
+
     # -- handlers ---------------------------------------------------------------------------
 
     @cached_property
@@ -253,7 +293,9 @@ class App:
 
     @cached_property
     def care(self) -> HostCare:
-        return HostCare(self.frontier, self.hosts, self.clock, self.settings.user_agent)
+        care = HostCare(self.frontier, self.hosts, self.clock, self.user_agent)
+        self.in_force.tell(lambda now: care.call_itself(now.user_agent or self.settings.user_agent))
+        return care
 
     @cached_property
     def start_crawl(self) -> StartCrawl:
@@ -261,7 +303,11 @@ class App:
 
     @cached_property
     def open_frontier(self) -> OpenFrontier:
-        return OpenFrontier(self.frontier, self.ledger, self.care.sitemaps)
+        return OpenFrontier(self.frontier, self.ledger, self.care.sitemaps, self.probes.queued)
+
+    @cached_property
+    def rebuild_frontier(self) -> RebuildFrontier:
+        return RebuildFrontier(self.store, self.open_frontier, self.frontier)
 
     @cached_property
     def seed_crawl(self) -> SeedCrawl:
@@ -294,7 +340,8 @@ class App:
 
     @cached_property
     def render_where_needed(self) -> RenderWhereNeeded:
-        return RenderWhereNeeded(self.frontier, self.lanes, LightPages(self.redis), self.facts.record_rendering)
+        lights, notes = LightPages(self.redis), VisitNotes(self.redis)
+        return RenderWhereNeeded(self.frontier, self.lanes, lights, notes, self.facts.record_rendering)
 
     @cached_property
     def work_shift(self) -> WorkShift:
@@ -317,6 +364,7 @@ class App:
                 contexts=self.contexts,
                 care=self.care,
                 render=self.render_where_needed,
+                purposes=self.probes.purposes,
                 clock=self.clock,
             ),
             take=self.take_answer,
@@ -324,16 +372,38 @@ class App:
             hints=self.hints,
             shift_seconds=self.settings.shift_seconds,
             lease_seconds=self.settings.lease_seconds,
+            follow_settings=self.in_force,
             **limits,
         )
 
     @cached_property
     def finish_crawl(self) -> FinishCrawl:
-        return FinishCrawl(self.store, self.ledger, self.frontier, self.hints, self.events, self.clock)
+        probes = PlanProbes(self.probes, self.store, self.facts.load, self.frontier, self.hints)
+        return FinishCrawl(self.store, self.ledger, self.frontier, probes, self.hints, self.events, self.clock)
 
     @cached_property
     def diff_crawl(self) -> DiffCrawl:
-        return DiffCrawl(self.store, self.ledger)
+        return DiffCrawl(self.store, self.ledger, self.probes, self.weigh_changes)
+
+    @cached_property
+    def noise_rules(self) -> NoiseStore:
+        return NoiseStore(self.engine)
+
+    @cached_property
+    def weigh_changes(self) -> WeighChanges:
+        return WeighChanges(PagePairs(self.engine), self.noise_rules, self.probes, self.clock)
+
+    @cached_property
+    def manage_noise(self) -> ManageNoise:
+        return ManageNoise(self.store, self.noise_rules, self.clock)
+
+    @cached_property
+    def backtest_schedule(self) -> BacktestSchedule:
+        return BacktestSchedule(self.store, self.schedules, PagePairs(self.engine), self.noise_rules)
+
+    @cached_property
+    def digest_changes(self) -> DigestChanges:
+        return DigestChanges(self.store, PagePairs(self.engine), self.noise_rules)
 
     @cached_property
     def control_crawl(self) -> ControlCrawl:
@@ -348,21 +418,44 @@ class App:
         return ControlHost(self.frontier, self.hosts, self.hints, self.clock)
 
     @cached_property
-    def describe_hosts(self) -> DescribeHosts:
-        return DescribeHosts(HostReader(self.engine), self.frontier, self.clock, self.settings.user_agent)
+    def host_reader(self) -> HostReader:
+        return HostReader(self.engine)
 
-    @cached_property
+    @property
+    def describe_hosts(self) -> DescribeHosts:
+        return DescribeHosts(self.host_reader, self.frontier, self.clock, self.user_agent)
+
+    @property
     def explain_url(self) -> ExplainUrl:
         reader = ExplainReader(self.engine)
-        return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.settings.user_agent)
+        return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.user_agent)
 
     @cached_property
     def report_crawl(self) -> ReportCrawl:
         return ReportCrawl(self.store, ReportBuilder(self.engine), ReportReader(self.engine))
 
     @cached_property
+    def queue(self) -> QueueStore:
+        return QueueStore(self.engine)
+
+    @cached_property
+    def fill_queue(self) -> FillQueue:
+        return FillQueue(self.queue, self.store, self.clock)
+
+    @cached_property
+    def run_queue(self) -> RunQueue:
+        return RunQueue(
+            QueueClaims(self.engine),
+            self.store,
+            self.hints.start_crawl,
+            self.clock,
+            batch_size=lambda: self.in_force().queue_batch_size or self.settings.queue_batch_size,
+            concurrency=self.settings.queue_concurrency,
+        )
+
+    @cached_property
     def schedules(self) -> ScheduleStore:
-        return ScheduleStore(self.engine)
+        return ScheduleStore(self.engine, lambda: self.box)
 
     @cached_property
     def beat_entries(self) -> BeatEntries:
@@ -370,7 +463,12 @@ class App:
 
     @cached_property
     def set_schedule(self) -> SetSchedule:
-        return SetSchedule(self.store, self.schedules, self.beat_entries, self.clock)
+        reach = Reach(self.egress, self.apprise.why_unusable)
+        return SetSchedule(self.store, self.schedules, self.beat_entries, self.clock, reach)
+
+    @cached_property
+    def describe_schedule(self) -> DescribeSchedule:
+        return DescribeSchedule(self.schedules.slots, self.clock)
 
     @cached_property
     def run_schedules(self) -> RunSchedules:
@@ -385,19 +483,34 @@ class App:
         return NotificationStore(self.engine)
 
     @cached_property
-    def notify_crawl(self) -> NotifyCrawl:
+    def apprise(self) -> AppriseSender:
+        return AppriseSender(self.settings.egress_allow)
+
+    @cached_property
+    def send_notice(self) -> SendNotice:
         settings = self.settings
         smtp, secret = settings.smtp_url, settings.webhook_secret
-        return NotifyCrawl(
-            self.store,
-            self.schedules.find,
+        return SendNotice(
             self.notifications,
+            self.schedules,
             Mailer(smtp.get_secret_value() if smtp else None, settings.mail_from),
             WebhookSender(webhook_options(settings.user_agent, self.egress, settings.ca_bundle)),
+            self.apprise,
             self.clock,
-            product=settings.product_name,
-            dashboard_url=settings.dashboard_url,
-            webhook_secret=secret.get_secret_value() if secret else None,
+            secret.get_secret_value() if secret else None,
+        )
+
+    @cached_property
+    def notify_crawl(self) -> NotifyCrawl:
+        sender = Sender(self.settings.product_name, self.settings.dashboard_url)
+        return NotifyCrawl(
+            self.store,
+            self.schedules,
+            self.notifications,
+            self.send_notice,
+            lambda crawl: change_sections(crawl.change_summary or {}, self.digest_changes(crawl.id)),
+            self.clock,
+            sender,
         )
 
     @cached_property
@@ -417,6 +530,7 @@ class App:
             prune=self.pruner.requests,
             hints=self.hints,
             clock=self.clock,
+            look_at_settings=self.in_force.look,
         )
 
     # -- for those who read and steer over HTTP ----------------------------------------------
@@ -439,7 +553,7 @@ class App:
 
     @cached_property
     def describe_changes(self) -> DescribeChanges:
-        return DescribeChanges(self.store, ChangedPagesReader(self.engine))
+        return DescribeChanges(self.store, ChangedPagesReader(self.engine), self.digest_changes)
 
     @cached_property
     def manage_projects(self) -> ManageProjects:
@@ -463,7 +577,8 @@ class App:
 
     @cached_property
     def metrics(self) -> MetricsReader:
-        return MetricsReader(self.engine, self.frontier, self.lanes, self.canaries, CeleryQueue(self.celery))
+        attendance, hints = AttendanceBook(self.redis), CeleryQueue(self.celery)
+        return MetricsReader(self.engine, self.frontier, self.lanes, self.canaries, attendance, hints)
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

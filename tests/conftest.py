@@ -79,10 +79,12 @@ class Databases:
         statement = f"DROP DATABASE {make_url(url).database} WITH (FORCE)"
         for _ in range(20):
             try:
-                return self._run(statement)
-            except psycopg2.errors.InsufficientPrivilege:  # Postgres' own vacuum is in it, which only a superuser may end
+                self._run(statement)
+            except psycopg2.errors.InsufficientPrivilege:  # Postgres' own vacuum is in it, which we may not end
                 time.sleep(0.25)
-        self._run(statement)
+            else:
+                return
+        raise TimeoutError(statement)
 
     @contextmanager
     def batch(self, make: MakeDatabase) -> Iterator[MakeDatabase]:

@@ -22,6 +22,7 @@ from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
+from workers.attendance import attendance
 from workers.lane_pulse import lane_pulse
 from workers.pulse import Pulse
 
@@ -30,6 +31,7 @@ app: Celery = make_celery(settings)
 app.set_current()
 app.steps["consumer"].add(Pulse)
 app.steps["consumer"].add(lane_pulse(settings))
+app.steps["consumer"].add(attendance(settings))
 
 log = logger(__name__)
 
@@ -83,6 +85,8 @@ def _stop(**_: Any) -> None:
 @beat_init.connect
 def _mirror_schedules(**_: Any) -> None:
     """Whatever Redis forgot, beat has its entries again. What it misses until then the coordinator starts."""
+    # Of a tick with many due a third is telling monitors what they hear again when the task is received.
+    app.conf.task_send_sent_event = False
     try:
         log.info("beat_entries_made", count=container().set_schedule.rebuild_entries())
     except CrawlerError as exc:

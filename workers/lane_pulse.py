@@ -6,7 +6,10 @@ from celery import bootsteps
 
 from crawler import telemetry
 from crawler.adapters.browser_fetcher import why_unavailable
-from crawler.adapters.lane_watch import LaneWatch
+from crawler.adapters.browser_options import RECORDS
+from crawler.adapters.chromium_process import browser_use
+from crawler.adapters.chromium_records import reap_orphans
+from crawler.adapters.lane_watch import LaneWatch, LaneWorker
 from crawler.adapters.redis_connection import connect_redis
 from crawler.config import Settings
 from crawler.domain.frontier import Lane
@@ -27,18 +30,29 @@ def lane_pulse(settings: Settings) -> type[bootsteps.StartStopStep]:
         def start(self, consumer: Any) -> None:
             if QUEUE not in consumer.app.amqp.queues.consume_from:
                 return
-            lack = why_unavailable(settings.chromium)
-            if lack:
-                log.warning("render_unavailable", detail=lack)
-            lanes = LaneWatch(connect_redis(settings.redis_database(0)))
-            _announce(lanes, able=lack is None)
-            consumer.timer.call_repeatedly(EVERY_SECONDS, _announce, (lanes,), {"able": lack is None})
+            reap_orphans(settings.data_dir / RECORDS)
+            announcer = Announcer(LaneWatch(connect_redis(settings.redis_database(0))), settings, consumer.hostname)
+            announcer()
+            consumer.timer.call_repeatedly(EVERY_SECONDS, announcer)
 
     return LanePulse
 
 
-def _announce(lanes: LaneWatch, *, able: bool) -> None:
-    try:
-        lanes.announce(Lane.BROWSER, able=able)
-    except RedisUnavailable as exc:
-        log.warning("lane_pulse_missed", detail=exc.message)
+class Announcer:
+    """Looks each time anew: a browser that would not start in the pool's process has left word why."""
+
+    def __init__(self, lanes: LaneWatch, settings: Settings, worker: str) -> None:
+        self._lanes = lanes
+        self._settings = settings
+        self._worker = worker
+        self._told: str | None = None
+
+    def __call__(self) -> None:
+        lack = why_unavailable(self._settings.chromium, self._settings.data_dir)
+        if lack and lack != self._told:
+            log.warning("render_unavailable", detail=lack)
+        self._told = lack
+        try:
+            self._lanes.announce(Lane.BROWSER, self._worker, LaneWorker(lack or "", *browser_use()))
+        except RedisUnavailable as exc:
+            log.warning("lane_pulse_missed", detail=exc.message)

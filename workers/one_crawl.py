@@ -67,7 +67,7 @@ def _can_render() -> bool:
     from crawler.adapters.browser_fetcher import why_unavailable  # noqa: PLC0415 - see `main`
     from workers.app import settings  # noqa: PLC0415
 
-    return why_unavailable(settings.chromium) is None
+    return why_unavailable(settings.chromium, settings.data_dir) is None
 
 
 def _fork(work: Callable[[], int]) -> int:

@@ -8,6 +8,7 @@ from uuid import UUID
 from structlog.contextvars import bind_contextvars
 
 from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.adapters.lane_watch import LaneWorker
 from crawler.bootstrap import App
 from crawler.domain.frontier import Lane
 from crawler.errors import Conflict, RedisUnavailable
@@ -70,7 +71,7 @@ def fetch(self: Any, lane: str) -> None:
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
         tools.reconcile()
     if chosen is Lane.BROWSER:
-        _render(tools, self.request.id)
+        _render(tools, self.request.id, self.request.hostname or "")
     else:
         _work(tools, tools.work_shift, Lane.HTTP, self.request.id)
 
@@ -83,15 +84,17 @@ def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:
         tools.frontier.count_shift(lane, report.ended, time.monotonic() - began, time.process_time() - worked)
 
 
-def _render(tools: App, shift_id: str) -> None:
+def _render(tools: App, shift_id: str, worker: str) -> None:
     """A shift in the browser lane, where that is possible; else nobody waits for it any longer."""
-    able = why_unavailable(tools.settings.chromium) is None
-    tools.lanes.announce(Lane.BROWSER, able=able)
-    if not able:
+    lack = why_unavailable(tools.settings.chromium, tools.settings.data_dir)
+    if lack:
+        tools.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
         tools.reconcile()
         return
     _work(tools, tools.browser_shift, Lane.BROWSER, shift_id)
-    tools.lanes.report(Lane.BROWSER, tools.browser.stats._asdict())
+    tools.lanes.count(Lane.BROWSER, **tools.browser.counts()._asdict())
+    if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # it turned out not to start
+        tools.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
 
 
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
@@ -109,6 +112,14 @@ def reconcile() -> None:
         send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
     if app.conf.tends_schedules:
         tools.tend_schedules()
+        tools.run_queue.tend()
+
+
+@app.task(name="crawler.run_queue", **_options)
+def run_queue() -> None:
+    """Make batches of what waits in the acquisition queue, as far as there is room."""
+    if app.conf.tends_schedules:  # a single run has no business with it
+        container().run_queue()
 
 
 @app.task(name="crawler.canary", **_options)
@@ -132,7 +143,7 @@ def report_crawl(crawl_id: str) -> None:
 @app.task(name="crawler.run_scheduled_crawl", **_options)
 def run_scheduled_crawl(project_id: str) -> None:
     """Start the project's crawl if a slot of its schedule is due; what is not due, or was started, stays as it is."""
-    container().run_schedules(project_of(project_id))
+    container().run_schedules.of(project_of(project_id))
 
 
 @app.task(name="crawler.notify", **_options)

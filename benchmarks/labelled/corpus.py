@@ -27,7 +27,7 @@ def pages(folder: Path, half: Half, random: Random, count: int) -> list[Source]:
     found = sorted(path for path in folder.rglob("*.html") if SMALLEST <= path.stat().st_size <= LARGEST)
     # The halves are fixed by the names alone, so that no seed can bring a page into both.
     Random("corpus").shuffle(found)
-    mine = found[half is Half.UNSEEN :: 2]
+    mine = found[half is not Half.TUNING :: 2]
     random.shuffle(mine)
     return list(_usable(folder, mine, count))
 

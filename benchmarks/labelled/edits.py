@@ -10,6 +10,7 @@ from typing import Any
 from lxml import html as lxml_html
 
 from benchmarks.labelled import wording
+from benchmarks.labelled.shares import share
 from benchmarks.labelled.values import Half
 
 Tree = Any
@@ -31,7 +32,7 @@ def word(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random):
         found = _WORD.search(node.text)
         if found:
-            new = random.choice([word for word in wording.own(wording.WORDS, half) if word != found[0]])
+            new = random.choice([word for word in share(wording.WORDS, half) if word != found[0]])
             node.text = node.text[: found.start()] + new + node.text[found.end() :]
             return True
     return False
@@ -52,7 +53,7 @@ def _other_number(text: str, random: Random) -> str:
 
 
 def sentence_added(tree: Tree, random: Random, half: Half) -> bool:
-    return any(_append(node, random.choice(wording.own(wording.SENTENCES, half))) for node in _prose(tree, random)[:1])
+    return any(_append(node, random.choice(share(wording.SENTENCES, half))) for node in _prose(tree, random)[:1])
 
 
 def _append(node: Tree, text: str) -> bool:
@@ -75,7 +76,7 @@ def sentence_removed(tree: Tree, random: Random, _half: Half) -> bool:
 def paragraph_added(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random, ".//p"):
         new = lxml_html.Element("p")
-        new.text = " ".join(random.sample(wording.own(wording.SENTENCES, half), 3))
+        new.text = " ".join(random.sample(share(wording.SENTENCES, half), 3))
         node.addnext(new)
         return True
     return False
@@ -108,7 +109,7 @@ def _items(tree: Tree, random: Random) -> list[Tree]:
 def item_added(tree: Tree, random: Random, half: Half) -> bool:
     for node in _items(tree, random):
         new = lxml_html.Element("li")
-        new.text = random.choice(wording.own(wording.SENTENCES, half))
+        new.text = random.choice(share(wording.SENTENCES, half))
         node.addnext(new)
         return True
     return False
@@ -124,14 +125,14 @@ def item_removed(tree: Tree, random: Random, _half: Half) -> bool:
 
 def heading(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random, ".//h2 | .//h3 | .//h4", 4):
-        node.text = f"{node.text.rstrip()} {random.choice(wording.own(wording.WORDS, half))}"
+        node.text = f"{node.text.rstrip()} {random.choice(share(wording.WORDS, half))}"
         return True
     return False
 
 
 def cell(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random, ".//td", 2):
-        node.text = random.choice(wording.own(wording.WORDS, half))
+        node.text = random.choice(share(wording.WORDS, half))
         return True
     return False
 
@@ -147,9 +148,7 @@ def cell_number(tree: Tree, random: Random, _half: Half) -> bool:
 def code_line(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random, ".//pre", 1):
         lines = node.text.split("\n")
-        lines.insert(
-            random.randrange(len(lines)), f"set_option('{random.choice(wording.own(wording.WORDS, half))}', 1)"
-        )
+        lines.insert(random.randrange(len(lines)), f"set_option('{random.choice(share(wording.WORDS, half))}', 1)")
         node.text = "\n".join(lines)
         return True
     return False
@@ -159,13 +158,13 @@ def title(tree: Tree, random: Random, half: Half) -> bool:
     node = tree.find(".//title")
     if node is None or not node.text:
         return False
-    node.text = f"{node.text.strip()} ({random.choice(wording.own(wording.WORDS, half))})"
+    node.text = f"{node.text.strip()} ({random.choice(share(wording.WORDS, half))})"
     return True
 
 
 def link_text(tree: Tree, random: Random, half: Half) -> bool:
     for node in _prose(tree, random, ".//p//a | .//li//a", 3):
-        node.text = f"{node.text.strip()} {random.choice(wording.own(wording.WORDS, half))}"
+        node.text = f"{node.text.strip()} {random.choice(share(wording.WORDS, half))}"
         return True
     return False
 

@@ -4,6 +4,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.labelled import wording
+from benchmarks.labelled.shares import share
 from benchmarks.labelled.values import Half
 
 EDITS = ("menu", "banner", "footer", "year", "build")
@@ -31,8 +32,8 @@ class Frame(NamedTuple):
 def frame(site: Random, half: Half) -> Frame:
     return Frame(
         menu=tuple(site.sample(wording.MENU, 6)),
-        banner=site.choice(wording.own(wording.BANNERS, half)) if site.random() < 0.5 else "",
-        footer=site.choice(wording.own(wording.SHOPS, half)),
+        banner=site.choice(share(wording.BANNERS, half)) if site.random() < 0.5 else "",
+        footer=site.choice(share(wording.SHOPS, half)),
         build=f"{site.getrandbits(28):07x}" if site.random() < 0.4 else "",
         holder=site.choice(("The Manual Company", "Example Software Ltd", "Open Papers e.V.")),
     )
@@ -46,8 +47,8 @@ def edited(frame: Frame, kind: str, site: Random, half: Half) -> Frame:
         menu = (*frame.menu[:at], new, *frame.menu[at + site.randrange(2) :])
         return frame._replace(menu=menu)
     if kind == "banner":
-        others = [text for text in wording.own(wording.BANNERS, half) if text != frame.banner]
+        others = [text for text in share(wording.BANNERS, half) if text != frame.banner]
         return frame._replace(banner=site.choice(["", *others]) if frame.banner else site.choice(others))
     if kind == "footer":
-        return frame._replace(footer=f"{frame.footer} {site.choice(wording.own(wording.BANNERS, half))}")
+        return frame._replace(footer=f"{frame.footer} {site.choice(share(wording.BANNERS, half))}")
     return frame._replace(build=f"{site.getrandbits(28):07x}")

@@ -12,6 +12,7 @@ from benchmarks.labelled import edits, frames, moments, walls, widgets, wording
 from benchmarks.labelled.corpus import Source, pages, parse, serialize
 from benchmarks.labelled.edits import Tree
 from benchmarks.labelled.frames import Frame
+from benchmarks.labelled.shares import share
 from benchmarks.labelled.values import Half, Label, LabelledSite, Pair, Visit
 from benchmarks.labelled.widgets import Widget
 
@@ -34,9 +35,9 @@ class _Plan(NamedTuple):
     deploys: int
 
 
-def make_sites(folder: Path, half: Half, count: int, pages_each: int = 24) -> Iterator[LabelledSite]:
+def make_sites(folder: Path, half: Half, count: int, pages_each: int = 24, *, first: int = 0) -> Iterator[LabelledSite]:
     """The same for the same arguments."""
-    for number in range(count):
+    for number in range(first, first + count):
         site = Random(f"site {half} {number} {folder.name}")
         sources = pages(folder, half, site, pages_each)
         plan = _plan(half, site)
@@ -112,7 +113,7 @@ def _pair(plan: _Plan, source: Source, at: int, site: str) -> Pair | None:
 
 def _remark(plan: _Plan, random: Random) -> str:
     has_comments = any(kind == "comments" for kind, _style, _place in plan.styles)
-    return random.choice(wording.own(wording.SENTENCES, plan.half)) if has_comments and random.random() < 0.3 else ""
+    return random.choice(share(wording.SENTENCES, plan.half)) if has_comments and random.random() < 0.3 else ""
 
 
 def _dressed(plan: _Plan, source: Source, page: Random) -> Tree:
@@ -130,7 +131,7 @@ def _dressed(plan: _Plan, source: Source, page: Random) -> Tree:
 def _facts(half: Half, page: Random) -> Tree:
     box = lxml_html.Element("div")
     box.set("class", "facts")
-    for text in page.sample(wording.own(wording.FACTS, half), 2):
+    for text in page.sample(share(wording.FACTS, half), 2):
         line = lxml_html.Element("p")
         line.text, new = text.format(**_fact(page)), text.format(**_fact(page))
         if new != line.text:

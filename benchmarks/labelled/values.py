@@ -14,6 +14,8 @@ class Label(StrEnum):
 class Half(StrEnum):
     TUNING = "tuning"
     UNSEEN = "unseen"
+    LATER = "later"
+    """Other words and seeds again, on the pages of the unseen half: made when that had been looked at."""
 
 
 class Visit(NamedTuple):

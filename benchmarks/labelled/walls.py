@@ -2,7 +2,7 @@
 
 from random import Random
 
-from benchmarks.labelled import wording
+from benchmarks.labelled.shares import share
 from benchmarks.labelled.values import Half
 
 _WALLS = (
@@ -28,5 +28,5 @@ _EMPTY = ("", "<title></title>", "<title>Loading</title><div id='app'></div>", "
 
 def wall(random: Random, half: Half) -> bytes:
     kind = random.choice((_WALLS, _ERRORS, _EMPTY))
-    words = random.choice(wording.own(kind, half))
+    words = random.choice(share(kind, half))
     return f"<!DOCTYPE html><html><body>{words}<!-- {random.random()} --></body></html>".encode()

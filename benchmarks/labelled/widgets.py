@@ -8,6 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.labelled import moments, wording
+from benchmarks.labelled.shares import share
 from benchmarks.labelled.values import Half, Visit
 
 Widget = Callable[[Visit], str]
@@ -51,14 +52,14 @@ class Style(NamedTuple):
 def style(texts: tuple[str, ...], half: Half, site: Random) -> Style:
     return Style(
         half=half,
-        text=site.choice(wording.own(texts, half)),
-        head=site.choice(wording.own(wording.RELATED_HEADS, half)),
+        text=site.choice(share(texts, half)),
+        head=site.choice(share(wording.RELATED_HEADS, half)),
         tag=site.choice(("div", "p", "section", "span", "aside")),
-        class_name=f"{site.choice(wording.own(wording.CLASSES, half))}-{site.randrange(10)}",
+        class_name=f"{site.choice(share(wording.CLASSES, half))}-{site.randrange(10)}",
         hashed=site.random() < 0.2,
         inline=site.random() < 0.25,
-        date=site.choice(wording.own(moments.DATES, half)),
-        time=site.choice(wording.own(moments.TIMES, half)),
+        date=site.choice(share(moments.DATES, half)),
+        time=site.choice(share(moments.TIMES, half)),
         comma=site.choice((",", "", ".", " ")),
         short=site.random() < 0.2,
     )
@@ -141,7 +142,7 @@ def age(own: Style, page: Random) -> Widget:
 def comments(own: Style, page: Random) -> Widget:
     """Remarks of readers, each with its age. The remarks themselves are what the page says."""
     posts = [(page.choice(wording.NAMES), remark, timedelta(days=page.uniform(0.05, 200)))
-             for remark in page.sample(wording.own(wording.REMARKS, own.half), 2)]  # fmt: skip
+             for remark in page.sample(share(wording.REMARKS, own.half), 2)]  # fmt: skip
 
     def write(visit: Visit) -> str:
         lines = []
@@ -155,7 +156,7 @@ def comments(own: Style, page: Random) -> Widget:
 
 
 def advertisement(own: Style, _page: Random) -> Widget:
-    ads = wording.own(wording.ADS, own.half)
+    ads = share(wording.ADS, own.half)
 
     def write(visit: Visit) -> str:
         shown = visit.random.sample(ads, visit.random.choice((1, 1, 2)))
@@ -166,17 +167,17 @@ def advertisement(own: Style, _page: Random) -> Widget:
 
 
 def tip(own: Style, _page: Random) -> Widget:
-    quotes = wording.own(wording.QUOTES, own.half)
+    quotes = share(wording.QUOTES, own.half)
     return lambda visit: own.box(visit, visit.random.choice(quotes))
 
 
 def recommended(own: Style, _page: Random) -> Widget:
-    titles = wording.own(wording.TITLES, own.half)
+    titles = share(wording.TITLES, own.half)
     return lambda visit: _links(own, visit, visit.random.sample(titles, 4))
 
 
 def shuffled(own: Style, page: Random) -> Widget:
-    titles = page.sample(wording.own(wording.TITLES, own.half), 5)
+    titles = page.sample(share(wording.TITLES, own.half), 5)
     return lambda visit: _links(own, visit, visit.random.sample(titles, 5))
 
 

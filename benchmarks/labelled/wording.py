@@ -1,10 +1,5 @@
 """What sites write around their pages. Each half of the pairs has words of its own."""
 
-from collections.abc import Sequence
-from random import Random
-
-from benchmarks.labelled.values import Half
-
 REQUEST = (
     "Request ID: {token}",
     "Ray ID {token}",
@@ -259,10 +254,3 @@ CLASSES = (
     "extra",
     "teaser",
 )
-
-
-def own(words: Sequence[str], half: Half) -> list[str]:
-    """The half's share: every second of them, in an order that has nothing to do with how they were written down."""
-    shuffled = sorted(words)
-    Random(f"wording {len(words)} {shuffled[0]}").shuffle(shuffled)
-    return shuffled[half is Half.UNSEEN :: 2]

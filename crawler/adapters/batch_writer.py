@@ -18,6 +18,8 @@ from sqlalchemy import Connection, Engine
 from crawler.adapters import tables as t
 from crawler.adapters.binary_copy import CopyInto
 from crawler.adapters.database import Cursor, cursor, transaction
+from crawler.adapters.probe_store import end_probes
+from crawler.adapters.queue_ends import end_entries
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import (
     RENDERED,
@@ -37,6 +39,7 @@ from crawler.domain.ledger import (
     UrlEnd,
     UrlKey,
     WriteRaced,
+    page_id,
 )
 from crawler.domain.url_shapes import ShapeBook
 
@@ -67,11 +70,13 @@ class BatchWriter:
         try:
             with transaction(self._engine) as connection, cursor(connection) as db:
                 depths, turned = _end_urls(db, batch.ends)
-                _write_pages(db, batch, depths, turned)
+                _write_pages(db, batch, depths, turned, end_probes(db, batch.probes))
                 children = find_children(depths)
                 inserted = _insert_found(db, children)
                 _write_renderings(db, batch)
                 _log_requests(db, batch.requests)
+                if batch.entries:
+                    end_entries(db, [end for end in batch.entries if end.key in turned])
                 _count(db, batch, turned, _by_crawl(inserted))
         except psycopg2.errors.UniqueViolation as exc:
             raise WriteRaced(" ".join(str(exc).split())) from exc
@@ -87,16 +92,18 @@ class BatchWriter:
     def previous(self, project_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Previous]:
         """What earlier crawls stored of these pages."""
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_PREVIOUS, (project_id, list(normalized_urls)))
+            db.execute(_PREVIOUS, ([page_id(project_id, url) for url in normalized_urls],))
             # The driver's view of bytes is equal to no bytes.
             return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
 
+# By id, which only one index has. By project and URL the planner, that knows nothing of a new project, takes another
+# index and walks through all of the project's pages for every batch.
 _PREVIOUS = """
 SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
     links_unusable, canonical_url, noindex,
-    crawl_method = 'lightweight' AND reason IS DISTINCT FROM 'render_unavailable'
-FROM crawled_pages WHERE project_id = %s AND normalized_url = ANY(%s) AND content_hash IS NOT NULL
+    crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed')
+FROM crawled_pages WHERE id = ANY(%s) AND content_hash IS NOT NULL
 """
 
 # The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
@@ -209,12 +216,12 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
 """
 
 
-def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey]) -> None:
+def _write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey], second_looks: set[UUID]) -> None:
     """Only rows whose URL ended just now: a late worker must not overwrite newer work."""
     pages = sorted({p.key: p for p in batch.pages if p.key in turned}.values(), key=_key)
     written = {p.version_id for p in pages}
     versions = sorted({v.id: v for v in batch.versions if v.id in written}.values())
-    wanted = {v.snapshot_id for v in versions}
+    wanted = {v.snapshot_id for v in versions} | second_looks
     snapshots = sorted({s.id: s for s in batch.snapshots if s.id in wanted}.values())
     unchanged = sorted((u for u in batch.unchanged if u.key in turned), key=_key)
     unfetched = sorted((u for u in batch.unfetched if u.key in turned), key=_key)

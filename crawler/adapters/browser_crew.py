@@ -6,6 +6,7 @@ Imported only where a browser is about to be driven.
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -50,6 +51,9 @@ class Crew:
         self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
         self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
 
+    def call_itself(self, user_agent: str) -> None:
+        self._visits = replace(self._visits, user_agent=user_agent)
+
     def add(self, job: Job) -> None:
         self._queue.put_nowait(job)
 
@@ -81,7 +85,7 @@ class Crew:
         try:
             generation = await self.keeper.take(alone=job.repeated)
         except BrowserUnavailable as exc:
-            self._on_result(job, _failed(job, Reason.CONNECT, exc.message, unshown=True))
+            self._on_result(job, _unshown(job, exc))
             return
         visit = Visit(job.request, self._visits, generation.browser, self._proxy, self._on_sent)
         try:
@@ -142,5 +146,11 @@ async def _wait(until: asyncio.Event) -> None:
     await until.wait()
 
 
-def _failed(job: Job, reason: Reason, error: str, *, unshown: bool = False) -> RenderedPage:
-    return RenderedPage(request=job.request, url=job.request.url, failure=reason, error=error, unshown=unshown)
+def _failed(job: Job, reason: Reason, error: str) -> RenderedPage:
+    return RenderedPage(request=job.request, url=job.request.url, failure=reason, error=error)
+
+
+def _unshown(job: Job, why: BrowserUnavailable) -> RenderedPage:
+    page = _failed(job, Reason.CONNECT, why.message)
+    page.unshown, page.lasting = True, bool(why.details.get("lasting"))
+    return page

@@ -47,7 +47,7 @@ class Drive:
         """A navigation that was stopped for good leaves crawl4ai waiting for its end."""
         with suppress(PlaywrightError):
             await self._settle()
-            self._take(await self._page.content())
+            await self._take_now()
 
     # what crawl4ai calls
 
@@ -60,21 +60,30 @@ class Drive:
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
         await self._settle()
-        if await self._world.ask("!!document.querySelector('body')") is False:
-            # A frameset, or XML: crawl4ai would wait for a body that never comes.
-            self._take(await page.content())
+        if not await _has_body(page):
+            await self._take_now()
             await _until_cancelled()
 
     async def _before_html(self, page: Page, config: CrawlerRunConfig, **_: object) -> None:  # noqa: ARG002
-        beginning = await self._world.oversize(self._max_chars)
-        if beginning:
-            self._take(beginning + " ")  # one character over: what is kept is cut, and said to be
+        if await self._take_beginning():
             await _until_cancelled()
         config.flatten_shadow_dom = await self._world.has_shadows()
 
     async def _after_html(self, html: str, **_: object) -> None:
         self._take(html)
         await _until_cancelled()
+
+    async def _take_now(self) -> None:
+        """Past crawl4ai: with scripts that need nothing of the page's own."""
+        if not await self._take_beginning():
+            self._take(await self._page.content())
+
+    async def _take_beginning(self) -> bool:
+        """Of a document that is too large; whether it is."""
+        beginning = await self._world.oversize(self._max_chars)
+        if beginning:
+            self._take(beginning + " ")  # one character over: what is kept is cut, and said to be
+        return bool(beginning)
 
     async def _settle(self) -> None:
         """With a share of the visit's time at most: what comes after it takes time too."""
@@ -83,6 +92,16 @@ class Drive:
     def _take(self, html: str) -> None:
         if not self.html.done():
             self.html.set_result(html)
+
+
+async def _has_body(page: Page) -> bool:
+    """As crawl4ai will look for it, with the page's own globals. It waits in vain for that of a frameset or of XML, and
+    fails where a page has broken what its scripts are made of.
+    """
+    try:
+        return bool(await page.evaluate("() => !!(document.body && getComputedStyle(document.querySelector('body')))"))
+    except PlaywrightError:
+        return False
 
 
 @cache

@@ -17,12 +17,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler import telemetry
-from crawler.adapters.browser_options import BrowserOptions, Job
+from crawler.adapters.browser_options import RECORDS, BrowserOptions, Job
+from crawler.adapters.browser_trouble import BrowserTrouble
 from crawler.adapters.chromium import find_chromium, why_missing
 from crawler.adapters.chromium_records import reap_orphans
 from crawler.domain.fetching import FetchRequest, FetchResult
@@ -39,11 +41,17 @@ NO_PACKAGE = "crawl4ai is not installed: install the extra `render` (pip install
 log = telemetry.logger(__name__)
 
 
-def why_unavailable(chromium: Path | None) -> str | None:
-    """One sentence when nothing can be rendered here, else None. `chromium` is the setting."""
+def why_unavailable(chromium: Path | None, data_dir: Path | None = None) -> str | None:
+    """One sentence when nothing can be rendered here, else None. Both are settings.
+
+    With the data directory, also what a browser said that was found and would not start.
+    """
     if find_spec("crawl4ai") is None:
         return NO_PACKAGE
-    return None if find_chromium(chromium) else why_missing(chromium)
+    found = find_chromium(chromium)
+    if found is None:
+        return why_missing(chromium)
+    return BrowserTrouble(data_dir / RECORDS, found).find() if data_dir else None
 
 
 class BrowserStats(NamedTuple):
@@ -58,6 +66,14 @@ class BrowserStats(NamedTuple):
     """Of the browsers; each leads a process group."""
 
 
+class BrowserCounts(NamedTuple):
+    """What was done since somebody asked last."""
+
+    renders: int
+    restarts: int
+    seconds: float
+
+
 class BrowserFetcher:
     def __init__(self, options: BrowserOptions) -> None:
         self._options = options
@@ -68,11 +84,21 @@ class BrowserFetcher:
         self._finished: deque[FetchResult] = deque()
         self._sent: list[tuple[FetchRequest, float]] = []
         self._renders = 0
+        self._seconds = 0.0
+        self._restarts = 0
+        self._counted = BrowserCounts(0, 0, 0.0)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._crew: Crew | None = None
         self._closed = False
+
+    def call_itself(self, user_agent: str) -> None:
+        """From the next visit on."""
+        with self._news:
+            self._options = replace(self._options, user_agent=user_agent)
+            if self._crew is not None:
+                self._crew.call_itself(user_agent)
 
     # the port
 
@@ -122,6 +148,13 @@ class BrowserFetcher:
                 self._call(self._stop.set)
             self._thread.join(END_SECONDS)
             self._thread = None
+
+    def counts(self) -> BrowserCounts:
+        """Since the last call."""
+        self._restarts = max(self._restarts, self.stats.restarts)
+        before, now = self._counted, BrowserCounts(self._renders, self._restarts, self._seconds)
+        self._counted = now
+        return BrowserCounts(now.renders - before.renders, now.restarts - before.restarts, now.seconds - before.seconds)
 
     @property
     def stats(self) -> BrowserStats:
@@ -188,6 +221,7 @@ class BrowserFetcher:
                 return
             self._jobs.discard(job)
             self._renders += result.failure is None
+            self._seconds += result.elapsed_seconds
             self._finished.append(result)
             self._news.notify()
 
@@ -199,7 +233,12 @@ class BrowserFetcher:
             self._thread = None
             self._finished += (
                 RenderedPage(
-                    request=job.request, url=job.request.url, failure=Reason.CONNECT, error=error, unshown=True
+                    request=job.request,
+                    url=job.request.url,
+                    failure=Reason.CONNECT,
+                    error=error,
+                    unshown=True,
+                    lasting=True,
                 )
                 for job in jobs
             )

@@ -5,11 +5,15 @@ place. A redirect, a meta refresh or a script that leads elsewhere is stopped *b
 the visit's answer, and whether that URL may be fetched is for the engine to say. An answer that needs no rendering (an
 error, another type) ends the visit before its body is read. Images and fonts are turned away unless wanted, and the
 project's own headers go to its own origin only.
+
+A document is asked for once per visit. A page that would load itself again is kept as it stands; if it has set a cookie
+meanwhile, the engine may come again with it, in turn.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import ada_url
@@ -21,10 +25,6 @@ from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
 
-MAX_LOADS = 5
-"""Of the one URL within a visit: pages that set a cookie and load themselves again."""
-MAX_LOADS_WITH_GAP = 2
-"""Where the host is owed a gap: the second load comes out of turn, and a cookie needs no third."""
 PICTURES = ("Image", "Media", "Font")
 PING = "Ping"
 PREFETCH = "prefetch"
@@ -33,6 +33,8 @@ ICON = "*/favicon.ico"
 """Comes under no type of its own."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WITHOUT_BODY = frozenset({204, 205, 304})
+UNHEARD = frozenset({"content-disposition", "speculation-rules"})
+"""The tab would save the page instead of showing it, and ask for others ahead of a click that never comes."""
 FORBIDDEN = 403
 """Its page is run: it may be the one that lets a browser in by loading itself again."""
 
@@ -73,13 +75,14 @@ class Gate:
         self.session: CDPSession
         self.frame = ""
         self._answers: set[asyncio.Task[None]] = set()
-        self._loads = 0
-        self._most_loads = MAX_LOADS_WITH_GAP if request.once else MAX_LOADS
+        self._loaded = False
         self.answer: Answer | None = None
         self.outcome: Outcome | None = None
         self._decided = asyncio.Event()
         self.restless = asyncio.Event()
-        """The page has loaded itself often enough; it is kept where it is."""
+        """The page would load itself again; it is kept where it is."""
+        self.is_sent_back = False
+        """The answer is a redirect to where it came from."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -140,14 +143,14 @@ class Gate:
         """The tab wants a main document: the one it was sent for, or another."""
         url = event["request"]["url"]
         late = self._request.start_by is not None and time.monotonic() > self._request.start_by
-        if self._loads == 0 and late:
+        if not self._loaded and late:
             self.decide(Outcome(failure=Reason.TIMEOUT, error="It was too late to send the request."))
-        elif self._loads > 0 and "networkId" not in event:
+        elif self._loaded and "networkId" not in event:
             pass  # a file to be saved (`<a download>`): it would not take the document's place
         elif without_fragment(url) != self._wanted:
             self.decide(Outcome(status=302, location=url + event["request"].get("urlFragment", "")))
-        elif self._loads < self._most_loads and self.outcome is None:
-            self._loads += 1
+        elif not self._loaded and self.outcome is None:
+            self._loaded = True
             return "continueRequest", self._own_headers(event)
         else:
             self.restless.set()
@@ -162,8 +165,8 @@ class Gate:
         if outcome is not None:
             self.decide(outcome)
             return "failRequest", {"errorReason": "Aborted"}
-        if "content-disposition" in headers:  # else the tab would save it instead of showing it
-            kept = [h for h in event["responseHeaders"] if h["name"].lower() != "content-disposition"]
+        if not UNHEARD.isdisjoint(headers):
+            kept = [h for h in event["responseHeaders"] if h["name"].lower() not in UNHEARD]
             return "continueResponse", {"responseCode": status, "responseHeaders": kept}
         return "continueRequest", {}
 
@@ -195,13 +198,10 @@ class Gate:
             return Outcome(status=status, failure=Reason.TOO_LARGE, error=error)
         return None
 
-    def _redirected(self, status: int, location: str) -> Outcome | None:
-        """One back to the same URL is followed in the tab, which may have a cookie by then."""
-        try:
-            same = without_fragment(ada_url.join_url(self._request.url, location)) == self._wanted
-        except ValueError:
-            same = False
-        return None if same and self._loads < self._most_loads else Outcome(status=status, location=location)
+    def _redirected(self, status: int, location: str) -> Outcome:
+        with suppress(ValueError):
+            self.is_sent_back = without_fragment(ada_url.join_url(self._request.url, location)) == self._wanted
+        return Outcome(status=status, location=location)
 
     def _is_unwanted(self, event: dict[str, Any]) -> bool:
         if event["resourceType"] == PING or event["request"]["headers"].get("Sec-Purpose", "").startswith(PREFETCH):

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler import telemetry
 from crawler.adapters.browser_options import Wear
+from crawler.adapters.browser_trouble import BrowserTrouble
 from crawler.adapters.chromium_flags import ChromiumOptions, warn_of_root
 from crawler.adapters.chromium_process import BrowserUnavailable, ChromiumProcess, Usage
 from crawler.adapters.egress_proxy import Door, EgressProxy
@@ -21,6 +22,8 @@ CONNECT_SECONDS = 15.0
 CLOSE_SECONDS = 3.0
 FAILED_SECONDS = 5.0
 """After a browser that would not start, so long until the next is tried."""
+HOPELESS = 3
+"""Where browsers have started before, so many failures in a row are more than a bad moment."""
 IDLE_SECONDS = 120.0
 """A browser nobody visits anything with gives its memory back."""
 
@@ -131,8 +134,10 @@ class BrowserKeeper:
         self._living: set[Generation] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
+        self._trouble = BrowserTrouble(records, program)
         self._failed_at = -FAILED_SECONDS
         self._failure = ""
+        self._failures = 0
         self.started = 0
         self.recycled = 0
         self.usage = Usage()
@@ -183,17 +188,29 @@ class BrowserKeeper:
         return self._current
 
     async def _start(self) -> Generation:
+        if why := self._trouble.find():
+            raise BrowserUnavailable(why, lasting=True)
         if time.monotonic() - self._failed_at < FAILED_SECONDS:
             raise BrowserUnavailable(self._failure)
         try:
             generation = await Generation.start(self._program, self._records, self._proxy, self._wear, self._more)
         except BrowserUnavailable as exc:
-            self._failed_at, self._failure = time.monotonic(), exc.message
-            log.warning("browser_did_not_start", error=exc.message)
-            raise
+            raise BrowserUnavailable(exc.message, lasting=self._note(exc.message)) from exc
         self.started += 1
+        self._failures = 0
+        self._trouble.clear()
         self._living.add(generation)
         return generation
+
+    def _note(self, why: str) -> bool:
+        """A browser would not start; whether to give up on it for a while."""
+        self._failed_at, self._failure = time.monotonic(), why
+        self._failures += 1
+        log.warning("browser_did_not_start", error=why)
+        lasting = not self.started or self._failures >= HOPELESS
+        if lasting:
+            self._trouble.note(why)
+        return lasting
 
     def _retire(self, generation: Generation) -> None:
         """No new visits; it closes when the last one has ended."""

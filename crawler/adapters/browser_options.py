@@ -10,6 +10,9 @@ from crawler.adapters.name_lookup import LookupFunction, system_lookup
 from crawler.domain.egress import EgressRule
 from crawler.domain.fetching import FetchRequest
 
+RECORDS = "browsers"
+"""Below the data directory: which browser belongs to which worker, and why none starts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wear:
@@ -45,7 +48,7 @@ class BrowserOptions:
 
     @property
     def records(self) -> Path:
-        return self.data_dir / "browsers"
+        return self.data_dir / RECORDS
 
 
 @dataclass(eq=False, slots=True)

@@ -1,6 +1,7 @@
 """One visit to one page: a context of its own, a door of its own, and what came of it."""
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -17,6 +18,7 @@ from crawler.adapters.browser_gate import Gate, Outcome, without_fragment
 from crawler.adapters.browser_settle import Network, World
 from crawler.adapters.curl_errors import REFUSED, one_line
 from crawler.adapters.egress_proxy import Door, EgressProxy
+from crawler.adapters.page_guards import IN_EVERY_PAGE
 from crawler.adapters.page_screenshot import take_screenshot
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
@@ -26,19 +28,6 @@ from crawler.errors import EgressRefused
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 RENDERED_TYPE = "text/html; charset=utf-8"
 VIEWPORT = {"width": 1280, "height": 1024}
-# A tab begins with an empty document. In a browser of one's own nothing stands before the page either.
-NOTHING_BEFORE = """(() => {
-  const {go} = History.prototype, visited = navigation;
-  let asked = 0;  // steps back that are still to be taken
-  visited.addEventListener('currententrychange', () => { asked = 0; });
-  History.prototype.go = function (steps = 0) {
-    const at = (visited.currentEntry ? visited.currentEntry.index : 0) - asked;
-    if (at + Number(steps) < 0) return;
-    asked += Math.max(0, -steps);
-    go.call(this, steps);
-  };
-  History.prototype.back = function () { this.go(-1); };
-})()"""
 OTHER_BODY_BYTES = 64 * 1024
 """Kept of an answer that is not 2xx, as in the light lane."""
 
@@ -81,6 +70,8 @@ class Visit:
         self._gate: Gate | None = None
         self._context: BrowserContext | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._brought: set[tuple[str | None, str | None]] = set()
+        self._again = ""
 
     @property
     def was_sent(self) -> bool:
@@ -108,11 +99,20 @@ class Visit:
         decided = self._begin(gate.wait_decided())
         self._begin(_when(gate.restless, drive.take_as_it_is))
         await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
+        self._again = await self._cookies(gate)
         if gate.outcome is None and drive.html.done():
             return await self._rendered(gate, drive, page)
         if gate.outcome is None:
             gate.decide(self._explain(gate, door, driving.exception()))
         return self._result(gate.outcome)
+
+    async def _cookies(self, gate: Gate) -> str:
+        """New ones, when the page would be loaded again with them."""
+        if self._context is None or not (gate.restless.is_set() or gate.is_sent_back):
+            return ""
+        kept = await self._context.cookies()
+        now = {(cookie.get("name"), cookie.get("value")) for cookie in kept}
+        return json.dumps(kept) if now - self._brought else ""
 
     def gave_up(self, failure: Reason, error: str) -> RenderedPage:
         """What to tell when `render` was broken off."""
@@ -140,13 +140,20 @@ class Visit:
             service_workers="block",
             proxy={"server": door.url, "bypass": "<-loopback>"},
         )
-        await context.add_init_script(NOTHING_BEFORE)
+        await self._bring_cookies(context)
+        await context.add_init_script(IN_EVERY_PAGE)
         page = await context.new_page()
         context.on("page", _close_popup)
         page.on("crash", lambda _: gate.decide(Outcome(failure=Reason.CONNECT, error="The page crashed its tab.")))
         self._network.watch(page)
         await gate.stand_at(await context.new_cdp_session(page))
         return page
+
+    async def _bring_cookies(self, context: BrowserContext) -> None:
+        if isinstance(self._request, RenderRequest) and self._request.cookies:
+            cookies = json.loads(self._request.cookies)
+            self._brought = {(cookie.get("name"), cookie.get("value")) for cookie in cookies}
+            await context.add_cookies(cookies)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -162,6 +169,8 @@ class Visit:
     async def _rendered(self, gate: Gate, drive: Drive, page: Page) -> RenderedPage:
         if self._left_for(page.url):
             return self._result(Outcome(status=302, location=page.url))
+        if page.url.startswith("about:"):
+            return self._result(Outcome(failure=Reason.PROTOCOL, error="The page put an empty one in its place."))
         answer = gate.answer
         is_html = answer is None or answer.media_type in HTML_TYPES
         if is_html or drive.response is None:
@@ -236,6 +245,7 @@ class Visit:
             elapsed_seconds=max(0.0, now - sent_at) if sent_at else time.monotonic() - self._began_at,
             screenshot=screenshot,
             refused=tuple(f"{host}:{port}" for host, port in self._door.refusals) if self._door else (),
+            again=self._again,
             requests=self._network.requests,
         )
 

@@ -37,6 +37,8 @@ LONGEST_COUNTDOWN_SECONDS = 60
 # Beat's lock must outlive several loops, or a short pause of the process loses it.
 BEAT_LOOP_SECONDS = 5
 BEAT_LOCK_SECONDS = 60
+# How often the acquisition queue is looked at when nobody asks for it.
+QUEUE_SECONDS = 300
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -99,7 +101,12 @@ def make_celery(settings: Settings) -> Celery:
                 "task": "crawler.reconcile",
                 "schedule": settings.reconcile_seconds,
                 "options": {"expires": settings.reconcile_seconds * 4},
-            }
+            },
+            "run_queue": {
+                "task": "crawler.run_queue",
+                "schedule": QUEUE_SECONDS,
+                "options": {"expires": QUEUE_SECONDS},
+            },
         },
     )
     if settings.broker.startswith(RABBITMQ):
@@ -139,7 +146,8 @@ class CeleryQueue:
 
     def lengths(self, queues: Iterable[str] = QUEUES) -> dict[str, int]:
         try:
-            with self._app.connection_for_read() as connection:
+            # One that is kept: to connect takes ten times as long as to ask.
+            with self._app.pool.acquire(block=True) as connection:
                 connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
                 return {name: _length(connection, name) for name in queues}
         except OperationalError as exc:
@@ -156,6 +164,9 @@ class CeleryQueue:
 
     def finish_crawl(self, crawl_id: UUID) -> None:
         self._send("crawler.finish_crawl", {"crawl_id": str(crawl_id)})
+
+    def run_queue(self) -> None:
+        self._send("crawler.run_queue", {}, expires=QUEUE_SECONDS)
 
     def reconcile(self) -> None:
         self._send("crawler.reconcile", {}, expires=60)
@@ -204,7 +215,9 @@ class CeleryQueue:
 
 def _length(connection: Any, queue: str) -> int:
     try:
-        with connection.channel() as channel:
+        if connection.transport.driver_type == "redis":
+            return int(connection.default_channel.queue_declare(queue=queue, passive=True).message_count)
+        with connection.channel() as channel:  # RabbitMQ closes one on which it was asked for what is not there
             return int(channel.queue_declare(queue=queue, passive=True).message_count)
     except ChannelError:  # nobody has declared it: nothing was ever sent
         return 0

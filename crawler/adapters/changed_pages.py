@@ -13,9 +13,9 @@ class ChangedPagesReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def __call__(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> tuple[ChangedPage, ...]:
-        """Of these URLs, in their order by name. What was pruned is left out."""
-        given = {"crawl": crawl_id, "before": compared_to, "urls": list(urls)}
+    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str]) -> tuple[ChangedPage, ...]:
+        """Of these normalized URLs, in the order of the URLs' names. What was pruned is left out."""
+        given = {"crawl": crawl_id, "before": compared_to, "keys": list(keys)}
         with transaction(self._engine) as db:
             rows = db.execute(text(_CHANGED), given)
             return tuple(ChangedPage.model_validate(row._asdict()) for row in rows)
@@ -27,5 +27,5 @@ FROM crawl_discovered_urls u
 JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
 JOIN page_versions v ON v.id = u.version_id
 JOIN page_versions o ON o.id = b.version_id AND o.page_id = v.page_id
-WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) ORDER BY u.url
+WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
 """

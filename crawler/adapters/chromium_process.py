@@ -18,7 +18,7 @@ import psutil
 
 from crawler import launch
 from crawler.adapters.chromium_flags import ChromiumOptions, flags_for
-from crawler.adapters.chromium_records import PROFILE_PREFIX, Record
+from crawler.adapters.chromium_records import PROFILE_PREFIX, Record, is_browser
 from crawler.errors import Unavailable
 
 START_SECONDS = 20.0
@@ -140,6 +140,24 @@ class ChromiumProcess:
                 if private > largest[1] and "--type=renderer" in process.cmdline():
                     largest = (process.pid, private)
         return Usage(processes, total, largest)
+
+
+def browser_use() -> tuple[int, int]:
+    """Processes and bytes of all browsers below this process: its pool's, as the pool itself may be busy."""
+    try:
+        below = psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return 0, 0
+    sizes = [size for process in below if (size := _size_of_browser(process)) is not None]
+    return len(sizes), sum(sizes)
+
+
+def _size_of_browser(process: psutil.Process) -> int | None:
+    with suppress(psutil.Error):
+        if is_browser(process):
+            memory = process.memory_info()
+            return max(0, int(memory.rss - memory.shared))
+    return None
 
 
 def _family(pid: int) -> list[psutil.Process]:

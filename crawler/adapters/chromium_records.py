@@ -65,7 +65,7 @@ class Record:
         for process in psutil.process_iter():
             with suppress(psutil.Error, ProcessLookupError):
                 younger = process.create_time() >= self.group_started_at - _SAME_MOMENT
-                if younger and os.getpgid(process.pid) == self.group and _is_browser(process):
+                if younger and os.getpgid(process.pid) == self.group and is_browser(process):
                     yield process
 
 
@@ -101,7 +101,7 @@ def _reap(record: Record) -> int:
     return len(members)
 
 
-def _is_browser(process: psutil.Process) -> bool:
+def is_browser(process: psutil.Process) -> bool:
     return process.status() != psutil.STATUS_ZOMBIE and "chrom" in process.exe().lower()
 
 

@@ -15,6 +15,7 @@ Create it after a fork, use it from one thread.
 import resource
 import select
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -106,6 +107,11 @@ class CurlFetcher:
         multi.setopt(pycurl.M_MAXCONNECTS, max_idle_connections)
         return multi
 
+    def call_itself(self, user_agent: str) -> None:
+        """From the next request on. A handle keeps the name it was made with, so new ones are made."""
+        self._options = replace(self._options, user_agent=user_agent)
+        self._free.clear()
+
     # the port
 
     @property
@@ -141,7 +147,7 @@ class CurlFetcher:
         unfinished = (*self._running.values(), *self._waiting)
         for transfer in unfinished:
             transfer.forget_answer()
-        self._free += unfinished
+        self._free += (transfer for transfer in unfinished if transfer.options is self._options)
         self._running.clear()
         self._waiting.clear()
         self._waiting_for.clear()
@@ -305,7 +311,8 @@ class CurlFetcher:
 
     def _finish(self, transfer: Transfer, now: float, failure: Reason | None, error: str) -> None:
         self._finished.append(transfer.result(now, failure, error))
-        self._free.append(transfer)
+        if transfer.options is self._options:
+            self._free.append(transfer)
 
 
 def fetch_one(fetcher: Fetcher, request: FetchRequest) -> FetchResult:

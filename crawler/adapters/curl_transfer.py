@@ -63,7 +63,7 @@ class Transfer:
     def __init__(
         self, options: TransferOptions, meter: Meter, on_sent: Callable[[tuple[FetchRequest, float]], None]
     ) -> None:
-        self._options = options
+        self.options = options
         self.rule = options.rule
         self._meter = meter
         self._on_sent = on_sent
@@ -82,7 +82,7 @@ class Transfer:
     def begin(self, request: FetchRequest, now: float) -> None:
         """Take on a new request. `now` is monotonic."""
         self.request = request
-        self.rule = self._options.rule.opened(*request.opened) if request.opened else self._options.rule
+        self.rule = self.options.rule.opened(*request.opened) if request.opened else self.options.rule
         self.started_at = now
         self.visited = ()
         self._clear(request.url)
@@ -122,7 +122,7 @@ class Transfer:
     def set_timeout(self, now: float) -> None:
         """One deadline for the whole request, name lookup and followed redirects included."""
         spent = int((now - self.started_at) * 1000)
-        wanted = max(1, self._options.timeout_ms - spent)
+        wanted = max(1, self.options.timeout_ms - spent)
         if wanted != self._timeout_set:
             self._timeout_set = wanted
             self.curl.setopt(pycurl.TIMEOUT_MS, wanted)
@@ -140,7 +140,7 @@ class Transfer:
 
     def _open_socket(self, _purpose: int, dialled: Any) -> int:
         """The egress rule, on the very address about to be dialled. With a proxy, that is the proxy's own."""
-        if not self._options.proxy and not self._may_dial(dialled):
+        if not self.options.proxy and not self._may_dial(dialled):
             self._refused = True
             return int(pycurl.SOCKET_BAD)
         try:
@@ -164,7 +164,7 @@ class Transfer:
         Called again when libcurl repeats a request because a kept connection turned out to be dead. A kept connection
         may have been opened under another request's permission, so the address is judged here too.
         """
-        if not self._options.proxy and not self.rule.allows(address, self.target.port, self.target.host):
+        if not self.options.proxy and not self.rule.allows(address, self.target.port, self.target.host):
             self._refused, self._dialled = True, False
             return int(pycurl.PREREQFUNC_ABORT)
         if self.request.start_by is not None and monotonic() > self.request.start_by:
@@ -208,7 +208,7 @@ class Transfer:
         self._content_type = headers.get("content-type", "")
         if not 200 <= status < 300:
             return None
-        self._limit = self.request.max_body_bytes or self._options.max_body_bytes
+        self._limit = self.request.max_body_bytes or self.options.max_body_bytes
         return None if self._wants_body() else self._stop(Reason.CONTENT_TYPE, "")
 
     def _wants_body(self) -> bool:

@@ -1,6 +1,8 @@
 """What the frontier knows about hosts: delays, blocks, pauses, robots. Shared by all crawls, kept over restarts."""
 
-from crawler.adapters.frontier_calls import FrontierCalls, milliseconds
+from collections.abc import Iterator, Sequence
+
+from crawler.adapters.frontier_calls import FrontierCalls, in_batches, milliseconds
 from crawler.adapters.frontier_keys import Batch
 from crawler.domain.frontier import HostState
 
@@ -19,11 +21,21 @@ class HostControls(FrontierCalls):
         self._change(host, "floor", milliseconds(seconds))
 
     def host(self, host: str) -> HostState:
-        times = self._run("host_state", self._about(host))
-        next_ms, blocked, learned, robots, robots_until, floor, in_flight, paused, incidents = times
-        return HostState(
-            host, next_ms, blocked, learned, robots, robots_until, floor, in_flight, bool(paused), incidents
-        )
+        return self.host_states([host])[0]
+
+    def host_states(self, hosts: Sequence[str]) -> list[HostState]:
+        """In this order; none twice."""
+        return [state for some in in_batches(hosts) for state in self._states(some)]
+
+    def _states(self, hosts: Sequence[str]) -> Iterator[HostState]:
+        batch = Batch(self._keys)
+        for host in hosts:
+            batch.host(host)
+        for host, (*told, paused, incidents) in zip(hosts, self._run("host_state", batch), strict=True):
+            next_ms, blocked, learned, robots, robots_until, floor, in_flight = told
+            yield HostState(
+                host, next_ms, blocked, learned, robots, robots_until, floor, in_flight, bool(paused), incidents
+            )
 
     def _change(self, host: str, what: str, *values: int) -> None:
         self._run("host", self._about(host), [what, *values])

@@ -1,7 +1,9 @@
 """A crawl's frontier from its opening to its end, and what can be seen of it meanwhile."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from uuid import UUID
+
+from redis import Redis
 
 from crawler.adapters.frontier_calls import in_batches
 from crawler.adapters.frontier_keys import BATCH, BOTH_LANES, LANE_LETTER, LANE_OF_LETTER, Batch
@@ -21,8 +23,27 @@ from crawler.domain.frontier import (
 
 
 class CrawlLifecycle(QueueCalls):
+    def __init__(self, client: Redis, prefix: str = "cr", least_gap_ms: Callable[[], int] = lambda: 0) -> None:
+        """`least_gap_ms`: what every host is owed, whatever a crawl's own limits say."""
+        super().__init__(client, prefix)
+        self._least_gap_ms = least_gap_ms
+
     def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
-        return int(self._run("open", self._of(crawl_id), _limits(limits)))
+        return int(self._run("open", self._of(crawl_id), _limits(self._owed(limits))))
+
+    def adjust_gap(self, crawl_id: UUID, limits: Limits) -> bool:
+        wanted = self.owed_gap_ms(limits)
+        known = self._command("HGET", self._keys.crawl[crawl_id][0], "delay")
+        if known is None or int(known) == wanted:
+            return False
+        self.open_crawl(crawl_id, limits)
+        return True
+
+    def owed_gap_ms(self, limits: Limits) -> int:
+        return max(limits.delay_ms, self._least_gap_ms())
+
+    def _owed(self, limits: Limits) -> Limits:
+        return limits._replace(delay_ms=self.owed_gap_ms(limits))
 
     def pause_crawl(self, crawl_id: UUID, *, paused: bool) -> None:
         self._run("pause", self._of(crawl_id), [int(paused)])

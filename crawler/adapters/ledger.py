@@ -94,9 +94,10 @@ class Ledger:
         """What the crawl found out about each URL it met, for comparing it with another."""
         with transaction(self._engine) as connection:
             rows = connection.execution_options(yield_per=5000).execute(text(_SEEN), {"crawl": crawl_id})
-            for url, key, content_hash, state, reason, method in rows:
-                found = standing(FetchState(state), Reason(reason) if reason else None)
-                yield SeenPage(key, url, bytes(content_hash) if content_hash else None, found, method)
+            for url, key, content_hash, state, reason, method, target, status in rows:
+                found = standing(FetchState(state), Reason(reason) if reason else None, status)
+                digest = bytes(content_hash) if content_hash else None
+                yield SeenPage(key, url, digest, found, method, reason, target, status)
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Note on each URL how many other spellings of it the crawl's pages link to."""
@@ -113,11 +114,16 @@ class Ledger:
             stats: dict[str, Any] = connection.execute(text(_STATISTICS), {"crawl": crawl_id}).scalar_one()
         return stats
 
-    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None]:
-        """State, reason and error of the crawl's first URL, or of where its redirects led."""
+    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None:
+        """State, reason and error of the crawl's first URL, or of where its redirects led; None when it is lost."""
         with transaction(self._engine) as connection:
-            row = connection.execute(text(_SEED), {"crawl": crawl_id}).one()
-        return row.fetch_state, row.reason, row.error_message
+            row = connection.execute(text(_SEED), {"crawl": crawl_id}).one_or_none()
+        return (row.fetch_state, row.reason, row.error_message) if row else None
+
+    def is_whole(self, crawl_id: UUID) -> bool:
+        """Whether every URL the crawl counted is there: only then can its frontier be rebuilt."""
+        with transaction(self._engine) as connection:
+            return bool(connection.execute(text(_WHOLE), {"crawl": crawl_id}).scalar_one())
 
 
 _ROWS = """
@@ -125,7 +131,7 @@ SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl
 WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
 """
 _SEEN = """
-SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method
+SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status
 FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
 """
 _FAILED = """
@@ -183,6 +189,10 @@ WHERE c.id = :crawl AND p.project_id = c.project_id AND p.normalized_url = ANY(:
 """
 _LOOPS_COUNT = """
 UPDATE crawl_jobs SET pages_skipped = pages_skipped - :n, pages_failed = pages_failed + :n WHERE id = :crawl
+"""
+_WHOLE = """
+SELECT u.n > 0 AND u.n >= c.total_discovered FROM crawl_jobs c,
+    LATERAL (SELECT count(*) AS n FROM crawl_discovered_urls WHERE crawl_job_id = c.id) u WHERE c.id = :crawl
 """
 _PAGE_REQUESTS = "SELECT count(*) FROM request_log WHERE crawl_id = :crawl AND kind = 'p'"
 # Few links are left: those to other sites, and the other spellings.

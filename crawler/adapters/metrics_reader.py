@@ -16,6 +16,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from crawler import telemetry
+from crawler.adapters.attendance import AttendanceBook
 from crawler.adapters.canary_book import CanaryBook
 from crawler.adapters.celery_queue import QUEUES, CeleryQueue
 from crawler.adapters.database import transaction
@@ -41,6 +42,7 @@ class MetricsReader:
         frontier: RedisFrontier,
         lanes: LaneWatch,
         canaries: CanaryBook,
+        attendance: AttendanceBook,
         hints: CeleryQueue,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -48,6 +50,7 @@ class MetricsReader:
         self._frontier = frontier
         self._lanes = lanes
         self._canaries = canaries
+        self._attendance = attendance
         self._hints = hints
         self._clock = clock
         self._lock = threading.Lock()
@@ -110,6 +113,8 @@ class MetricsReader:
         yield _gauge("crawler_later_hosts", "Hosts whose time has not come", ["lane"], later)
         yield from self._of_shifts()
         yield from self._of_canaries()
+        present = [((queue,), n) for queue, n in self._attendance.present(QUEUES, self._clock()).items()]
+        yield _gauge("crawler_workers", "Workers that take messages from the queue", ["queue"], present)
         yield from self._of_browsers()
         yield from self._of_open_crawls()
 
@@ -135,12 +140,18 @@ class MetricsReader:
         yield _gauge("crawler_canary_wait_seconds", "For which a canary has not been taken", ["queue"], waits)
 
     def _of_browsers(self) -> Iterator[Metric]:
-        """As the last render shift left them."""
-        numbers = self._lanes.numbers(Lane.BROWSER)
-        yield CounterMetricFamily("crawler_renders", "Pages rendered by the current worker", numbers["renders"])
-        yield CounterMetricFamily("crawler_browser_restarts", "Browsers replaced by fresh ones", numbers["restarts"])
-        yield GaugeMetricFamily("crawler_chromium_processes", "Of the browser", numbers["processes"])
-        yield GaugeMetricFamily("crawler_chromium_memory_bytes", "Of the browser", numbers["memory_bytes"])
+        """Totals of all shifts that ended, and what workers said of themselves a few seconds ago."""
+        counts, workers = self._lanes.counts(Lane.BROWSER), self._lanes.workers(Lane.BROWSER).values()
+        yield CounterMetricFamily("crawler_renders", "Pages rendered", counts["renders"])
+        seconds = counts["milliseconds"] / 1000
+        yield CounterMetricFamily("crawler_render_seconds", "Time of visits to pages, in all tabs", seconds)
+        yield CounterMetricFamily("crawler_browser_restarts", "Browsers replaced by fresh ones", counts["restarts"])
+        able = sum(not told.lack for told in workers)
+        states = [(("able",), able), (("unable",), len(workers) - able)]
+        yield _gauge("crawler_render_workers", "Render workers, by whether their browser starts", ["state"], states)
+        processes, memory = sum(told.processes for told in workers), sum(told.memory_bytes for told in workers)
+        yield GaugeMetricFamily("crawler_chromium_processes", "Of all browsers", processes)
+        yield GaugeMetricFamily("crawler_chromium_memory_bytes", "Of all browsers", memory)
 
     def _of_open_crawls(self) -> Iterator[Metric]:
         urls: Counter[str] = Counter()
@@ -213,20 +224,19 @@ _REASONS = """
 SELECT r.key AS reason, sum(CAST(r.value AS bigint)) AS n,
        CASE WHEN r.key = ANY (ARRAY['timeout', 'connect', 'dns', 'tls', 'protocol', 'too_large', 'redirect_loop',
                                     'http_5xx', 'rate_limited', 'poison', 'parse']) THEN 'failed'
-            WHEN r.key IN ('unchanged', 'render_unavailable') THEN 'note' ELSE 'skipped' END AS state
+            WHEN r.key IN ('unchanged', 'render_unavailable', 'render_failed') THEN 'note' ELSE 'skipped' END AS state
 FROM crawl_jobs c CROSS JOIN LATERAL jsonb_each_text(coalesce(c.stats -> 'by_reason', '{}')) AS r
 GROUP BY 1
 """
 _STATES = "SELECT status, count(*) AS n FROM crawl_jobs GROUP BY 1"
+# One look at the last minute; the rows without an answer are those of a lane as a whole.
 _REQUESTS = """
-SELECT lane, CASE WHEN status IS NULL THEN 'none' ELSE CAST(status / 100 AS text) || 'xx' END AS answer, count(*) AS n,
-       NULL::float AS p50, NULL::float AS p95, NULL::float AS p99
-FROM request_log WHERE at > now() - interval '1 minute' GROUP BY 1, 2
-UNION ALL
-SELECT lane, NULL, count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),
-       percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms),
-       percentile_disc(0.99) WITHIN GROUP (ORDER BY elapsed_ms)
-FROM request_log WHERE at > now() - interval '1 minute' AND elapsed_ms IS NOT NULL GROUP BY 1
+SELECT lane, answer, count(*) AS n, percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms) AS p50,
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms) AS p95,
+       percentile_disc(0.99) WITHIN GROUP (ORDER BY elapsed_ms) AS p99
+FROM (SELECT lane, elapsed_ms, CASE WHEN status IS NULL THEN 'none' ELSE CAST(status / 100 AS text) || 'xx' END
+      FROM request_log WHERE at > now() - interval '1 minute') AS sent(lane, elapsed_ms, answer)
+GROUP BY GROUPING SETS ((lane, answer), (lane))
 """
 _HOSTS = """
 SELECT count(*) FILTER (WHERE blocked_until > now() AND NOT denied) AS blocked,

@@ -6,12 +6,15 @@ from uuid import UUID
 
 import orjson
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.database import transaction
-from crawler.domain.notices import Answer, Channel, Delivery
+from crawler.domain.notices import Answer, Delivery, Kind, Notification, Target, Told
 
 
-class Notification(NamedTuple):
+class KeptNotification(NamedTuple):
+    """With what was said."""
+
     id: UUID
     project_id: UUID
     crawl_id: UUID | None
@@ -25,42 +28,61 @@ class Notification(NamedTuple):
     created_at: datetime
     sent_at: datetime | None
 
+    @property
+    def shown(self) -> Notification:
+        return Notification.model_validate({name: getattr(self, name) for name in Notification.model_fields})
+
 
 class NotificationStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def claim(
-        self, identity: UUID, project_id: UUID, crawl_id: UUID, channel: Channel, target: str, payload: dict[str, Any]
+        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
     ) -> bool:
         """Before anything is sent: True for one caller only, so that nobody is told twice."""
         given = {
-            "id": identity, "project": project_id, "crawl": crawl_id, "channel": channel.value, "target": target,
-            "payload": orjson.dumps(payload).decode(),
+            "id": identity, "project": project_id, "crawl": crawl_id, "kind": kind.value, "channel": target.name,
+            "target": target.address, "payload": orjson.dumps(payload).decode(),
         }  # fmt: skip
-        with transaction(self._engine) as db:
-            return bool(db.execute(text(_CLAIM), given).rowcount)
+        try:
+            with transaction(self._engine) as db:
+                return bool(db.execute(text(_CLAIM), given).rowcount)
+        except IntegrityError:  # the project is gone, and whoever cared with it
+            return False
 
     def answered(self, identity: UUID, answer: Answer) -> None:
-        status = Delivery.SENT if answer.delivered else Delivery.FAILED
         with transaction(self._engine) as db:
-            db.execute(text(_ANSWERED), {"id": identity, "status": status.value, "answer": answer.words})
+            db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
 
-    def find(self, identity: UUID) -> Notification | None:
+    def give_up(self, crawl_id: UUID, before: datetime) -> int:
+        """Claimed so long ago that whoever sends it is dead; it may have arrived, so nobody sends it again unasked."""
+        given = {"crawl": crawl_id, "before": before, "status": Delivery.UNKNOWN.value, "words": _DIED}
+        with transaction(self._engine) as db:
+            return db.execute(text(_GIVE_UP), given).rowcount
+
+    def last_told(self, project_id: UUID) -> Told | None:
+        """Of failing and working again."""
+        kinds = [Kind.FAILING.value, Kind.RECOVERED.value]
+        with transaction(self._engine) as db:
+            row = db.execute(text(_LAST_TOLD), {"project": project_id, "kinds": kinds}).one_or_none()
+        return Told(Kind(row.kind), row.crawl_id) if row else None
+
+    def find(self, identity: UUID) -> KeptNotification | None:
         with transaction(self._engine) as db:
             row = db.execute(text(f"{_SELECT} WHERE id = :id"), {"id": identity}).one_or_none()
-        return Notification(*row) if row else None
+        return KeptNotification(*row) if row else None
 
     def newest(
         self, limit: int, before: UUID | None = None, only: tuple[UUID, ...] | None = None
-    ) -> list[Notification]:
+    ) -> list[KeptNotification]:
         """Of these projects, or of all."""
         rules = ["id < :before"] * (before is not None) + ["project_id = ANY(:only)"] * (only is not None)
         where = f"WHERE {' AND '.join(rules)}" if rules else ""
         given = {"limit": limit, "before": before, "only": list(only or ())}
         with transaction(self._engine) as db:
             rows = db.execute(text(f"{_SELECT} {where} ORDER BY id DESC LIMIT :limit"), given)
-            return [Notification(*row) for row in rows]
+            return [KeptNotification(*row) for row in rows]
 
     def told(self, crawl_id: UUID) -> None:
         """Nothing more is to be said about this crawl."""
@@ -72,15 +94,16 @@ class NotificationStore:
             db.execute(text("UPDATE projects SET flagged_for_review = true WHERE id = :id"), {"id": project_id})
 
     def untold(self, before: datetime) -> list[UUID]:
-        """Scheduled crawls that were compared and never told of: whoever should have died on the way."""
+        """Scheduled crawls that are over and were never told of: whoever should have died on the way."""
         with transaction(self._engine) as db:
             return list(db.execute(text(_UNTOLD), {"before": before}).scalars())
 
 
-_SELECT = f"SELECT {', '.join(Notification._fields)} FROM notifications"  # noqa: S608 - our own names
+_SELECT = f"SELECT {', '.join(KeptNotification._fields)} FROM notifications"  # noqa: S608 - our own names
+_DIED = "Whoever sent it died on the way: perhaps it arrived, perhaps not."
 _CLAIM = """
 INSERT INTO notifications (id, project_id, crawl_id, channel, kind, target, status, payload, sends)
-VALUES (:id, :project, :crawl, :channel, 'changes', :target, 'sending', CAST(:payload AS jsonb), 0)
+VALUES (:id, :project, :crawl, :channel, :kind, :target, 'sending', CAST(:payload AS jsonb), 0)
 ON CONFLICT DO NOTHING
 """
 _ANSWERED = """
@@ -88,8 +111,17 @@ UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
     sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END
 WHERE id = :id
 """
+_GIVE_UP = """
+UPDATE notifications SET status = :status, answer = :words
+WHERE crawl_id = :crawl AND status = 'sending' AND created_at < :before
+"""
+_LAST_TOLD = """
+SELECT kind, crawl_id FROM notifications WHERE project_id = :project AND kind = ANY(:kinds) ORDER BY id DESC LIMIT 1
+"""
+# Of the last day: what cannot be told at all is not tried for ever.
 _UNTOLD = """
 SELECT id FROM crawl_jobs
-WHERE crawl_type = 'scheduled' AND status = 'completed' AND notified_at IS NULL AND diffed_at < :before
-ORDER BY id LIMIT 100
+WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
+  AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
+ORDER BY diffed_at LIMIT 100
 """

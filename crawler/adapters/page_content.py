@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.database import transaction
 from crawler.adapters.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports import ExportedMarkdown
 from crawler.domain.extraction import UnparsablePage
 from crawler.domain.markdown import MarkdownPage, to_markdown
-from crawler.domain.page_lists import PageSnapshot, VersionRow
+from crawler.domain.page_lists import PagePicture, PageSnapshot, VersionRow
 from crawler.domain.pruning import Pruning
 from crawler.errors import NotFound
 
@@ -34,6 +34,18 @@ class PageContent:
             raise NotFound(f"There is no {what} {page_id} in project {project_id}.")
         return PageSnapshot(row.version_id, row.url, snapshot_bytes(row), row.content_type or "", bool(row.prunes))
 
+    def get_screenshot(
+        self, project_id: UUID, page_id: UUID, version_id: UUID | None = None, *, thumbnail: bool = False
+    ) -> PagePicture:
+        """Of this version; of the newest that has one when none is named."""
+        given = {"project": project_id, "page": page_id, "version": version_id}
+        query = _PICTURE.format(image="thumbnail" if thumbnail else "image")
+        with transaction(self._engine) as db:
+            row = db.execute(text(query), given).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no screenshot of page {page_id} in project {project_id}.")
+        return PagePicture(row.version_id, bytes(row.image))
+
     def list_versions(
         self, project_id: UUID, page_id: UUID, before: tuple[datetime, UUID] | None, limit: int
     ) -> list[VersionRow]:
@@ -51,15 +63,23 @@ class PageContent:
     def project_markdown(self, project_id: UUID) -> Generator[ExportedMarkdown]:
         """Every page the project has now, the homepage first, streamed."""
         with transaction(self._engine) as db:
-            streamed = db.execution_options(yield_per=ROWS_AT_ONCE)
-            for row in streamed.execute(text(_PROJECT), {"project": project_id}):
-                pruning = Pruning() if row.prunes else None
-                body, kind = snapshot_bytes(row), row.content_type or ""
-                try:
-                    markdown = to_markdown(body, url=row.url, content_type=kind, pruning=pruning)
-                except UnparsablePage:
-                    continue
-                yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth or 0, markdown))
+            # Their order first: to sort them with all they hold would take a second before the first one comes.
+            ordered = db.execute(text(_ORDERED), {"project": project_id}, execution_options={"yield_per": 1000})
+            for some in ordered.scalars().partitions(ROWS_AT_ONCE):
+                rows = {row.page_id: row for row in db.execute(text(_PAGES), {"pages": list(some)})}
+                for page_id in some:
+                    if page_id in rows and (markdown := _markdown(rows[page_id])) is not None:
+                        page = rows[page_id]
+                        yield ExportedMarkdown(page_id, MarkdownPage(page.url, page.depth or 0, markdown))
+
+
+def _markdown(row: Row[Any]) -> str | None:
+    """None of markup that was built to hurt a parser."""
+    pruning = Pruning() if row.prunes else None
+    try:
+        return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
+    except UnparsablePage:
+        return None
 
 
 _EXISTS = "SELECT 1 FROM crawled_pages WHERE id = :page AND project_id = :project"
@@ -73,13 +93,23 @@ JOIN page_versions v ON v.page_id = p.id AND v.id = coalesce(CAST(:version AS uu
 LEFT JOIN snapshots s ON s.id = v.snapshot_id
 WHERE p.id = :page AND p.project_id = :project
 """
+_PICTURE = """
+SELECT s.version_id, s.{image} AS image FROM crawled_pages p
+JOIN page_versions v ON v.page_id = p.id AND v.id = coalesce(CAST(:version AS uuid), v.id)
+JOIN screenshots s ON s.version_id = v.id
+WHERE p.id = :page AND p.project_id = :project ORDER BY v.fetched_at DESC, v.id DESC LIMIT 1
+"""
 _VERSIONS = """
 SELECT v.id, v.crawl_id, v.title, encode(v.content_hash, 'hex'), v.crawl_method, v.final_url, s.byte_length,
        v.fetched_at
 FROM page_versions v LEFT JOIN snapshots s ON s.id = v.snapshot_id
 WHERE v.page_id = :page {before} ORDER BY v.fetched_at DESC, v.id DESC LIMIT :limit
 """
-_PROJECT = """
+_ORDERED = """
+SELECT id FROM crawled_pages WHERE project_id = :project AND status = 'success' AND version_id IS NOT NULL
+ORDER BY depth NULLS LAST, normalized_url
+"""
+_PAGES = """
 SELECT p.id AS page_id, coalesce(v.final_url, p.url) AS url, p.depth, s.content, s.byte_length,
        coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
        (j.settings ->> 'prune_markdown')::boolean AS prunes
@@ -87,5 +117,5 @@ FROM crawled_pages p
 JOIN projects j ON j.id = p.project_id
 JOIN page_versions v ON v.id = p.version_id
 JOIN snapshots s ON s.id = v.snapshot_id
-WHERE p.project_id = :project AND p.status = 'success' ORDER BY p.depth NULLS LAST, p.normalized_url
+WHERE p.id = ANY(:pages)
 """

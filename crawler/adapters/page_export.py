@@ -1,6 +1,8 @@
 """A crawl's pages as they were at that crawl, streamed: a cursor on the server, a few rows in memory."""
 
 from collections.abc import Generator
+from datetime import UTC
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -8,10 +10,12 @@ from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.database import transaction
 from crawler.adapters.snapshot_bytes import snapshot_bytes
-from crawler.domain.exports import ExportedMarkdown, ExportedPage
+from crawler.domain.exports import ExportedMarkdown, ExportedPage, Rows
 from crawler.domain.extraction import UnparsablePage, extract
+from crawler.domain.ledger import RENDERED
 from crawler.domain.markdown import MarkdownPage, to_markdown
 from crawler.domain.pruning import Pruning
+from crawler.domain.warc import ArchivedPage
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
@@ -29,9 +33,16 @@ class PageExport:
             for row in streamed.execute(text(_PAGES), {"crawl": crawl_id}):
                 yield _page(row)
 
-    def count(self, crawl_id: UUID) -> int:
+    def rows(self, crawl_id: UUID, kind: Rows) -> Generator[Any]:
+        """What a format is made of."""
+        if kind is Rows.MARKDOWN:
+            return self.markdown(crawl_id)
+        return self.archive(crawl_id) if kind is Rows.ARCHIVE else self(crawl_id)
+
+    def count(self, crawl_id: UUID, kind: Rows = Rows.ASKED) -> int:
+        count = _COUNT if kind is Rows.ASKED else _COUNT_STORED
         with transaction(self._engine) as connection:
-            return int(connection.execute(text(_COUNT), {"crawl": crawl_id}).scalar_one())
+            return int(connection.execute(text(count), {"crawl": crawl_id}).scalar_one())
 
     def markdown(self, crawl_id: UUID) -> Generator[ExportedMarkdown]:
         """Every page the crawl stored whose bytes are still kept, the homepage first, then as the crawl found them."""
@@ -43,9 +54,26 @@ class PageExport:
                 if markdown is not None:
                     yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
 
-    def count_markdown(self, crawl_id: UUID) -> int:
+    def archive(self, crawl_id: UUID) -> Generator[ArchivedPage]:
+        """Every page the crawl stored whose bytes are still kept, with the answer they came in."""
         with transaction(self._engine) as connection:
-            return int(connection.execute(text(_COUNT_SNAPSHOTS), {"crawl": crawl_id}).scalar_one())
+            streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
+            for row in streamed.execute(text(_ARCHIVE), {"crawl": crawl_id}):
+                yield _archived(row)
+
+
+def _archived(row: Row[Any]) -> ArchivedPage:
+    looked_at = row.looked_at if row.fetched_before and row.looked_at else row.received_at
+    return ArchivedPage(
+        row.url,
+        row.version_id,
+        200 if row.http_status in (None, HTTPStatus.NOT_MODIFIED) else row.http_status,
+        {"content-type": row.content_type or "", **row.headers},
+        snapshot_bytes(row),
+        row.crawl_method == RENDERED,
+        row.received_at.astimezone(UTC),
+        looked_at.astimezone(UTC),
+    )
 
 
 def _page(row: Row[Any]) -> ExportedPage:
@@ -114,4 +142,10 @@ SELECT v.page_id, coalesce(v.final_url, u.final_url, u.url) AS url, u.depth,
     coalesce(v.headers ->> 'content-type', s.content_type) AS content_type, s.content, s.byte_length
 {_STORED} ORDER BY u.depth, u.priority, u.seq, u.normalized_url
 """
-_COUNT_SNAPSHOTS = f"SELECT count(*) {_STORED}"
+_ARCHIVE = f"""
+SELECT coalesce(v.final_url, u.final_url, u.url) AS url, v.id AS version_id, u.http_status, v.headers, v.crawl_method,
+    s.content, s.byte_length, s.content_type, v.fetched_at AS received_at, u.fetched_at AS looked_at,
+    v.crawl_id <> u.crawl_job_id AS fetched_before
+{_STORED} ORDER BY u.depth, u.priority, u.seq, u.normalized_url
+"""
+_COUNT_STORED = f"SELECT count(*) {_STORED}"

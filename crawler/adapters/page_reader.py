@@ -1,31 +1,48 @@
 """A project's pages for those who read: lists in the order of their keys, and single ones.
 
-The order is the unique index's own, so a list of a hundred thousand pages goes on at any place at once.
+The order is the unique index's own, so a list of a hundred thousand pages goes on at any place at once. What has no
+index of its own is looked for among so many pages at a time.
 """
 
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.database import transaction
-from crawler.domain.page_lists import PageFilter, PageRow, WholePage, status_of
+from crawler.domain.page_lists import PageFilter, PageRow, Part, WholePage, status_of
 from crawler.errors import NotFound
 
+MOST_LOOKED_AT = 5000
 _LAST = "\U0010ffff"
 """Sorts behind every character a URL may have."""
 
 
 class PageReader:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, most_looked_at: int = MOST_LOOKED_AT) -> None:
         self._engine = engine
+        self._most = most_looked_at
 
-    def list_pages(self, project_id: UUID, chosen: PageFilter, after: str | None, limit: int) -> list[PageRow]:
+    def list_pages(self, project_id: UUID, chosen: PageFilter, after: str | None, limit: int) -> Part[PageRow]:
         where, values = _conditions(chosen)
         given = {"project": project_id, "after": after or "", "limit": limit, **values}
-        query = f"SELECT {_COLUMNS} FROM crawled_pages p WHERE {' AND '.join(where)} {_ORDER}"  # noqa: S608
         with transaction(self._engine) as db:
-            return [PageRow(*row) for row in db.execute(text(query), given)]
+            until = self._look_until(db, chosen, given)
+            if until is not None:
+                where.append("p.normalized_url <= :until")
+                given["until"] = until
+            query = f"SELECT {_COLUMNS} FROM crawled_pages p WHERE {' AND '.join(where)} {_ORDER}"  # noqa: S608
+            rows = [PageRow(*row) for row in db.execute(text(query), given)]
+        return Part(rows, until if len(rows) < limit else None)
+
+    def _look_until(self, db: Connection, chosen: PageFilter, given: dict[str, Any]) -> str | None:
+        """The last key of so many; None when all of them are looked at."""
+        if not chosen.reason and chosen.status != "success":
+            return None
+        bad = "AND p.status = :status AND p.status <> 'success'" if given.get("status", "success") != "success" else ""
+        values = {**given, "most": self._most - 1}
+        found: str | None = db.execute(text(_UNTIL.format(bad=bad)), values).scalar_one_or_none()
+        return found
 
     def get_page(self, project_id: UUID, page_id: UUID) -> WholePage:
         with transaction(self._engine) as db:
@@ -65,6 +82,10 @@ _COLUMNS = ", ".join(
     "encode(p.content_hash, 'hex')" if name == "content_hash" else f"p.{name}" for name in PageRow._fields
 )
 _ORDER = "ORDER BY p.project_id, p.normalized_url LIMIT :limit"
+_UNTIL = """
+SELECT p.normalized_url FROM crawled_pages p WHERE p.project_id = :project AND p.normalized_url > :after {bad}
+ORDER BY p.project_id, p.normalized_url OFFSET :most LIMIT 1
+"""
 _ONE = f"""
 SELECT {_COLUMNS}, p.project_id, p.content_text, p.links_found, p.canonical_url, p.etag, p.last_modified, p.version_id
 FROM crawled_pages p WHERE p.id = :page AND p.project_id = :project

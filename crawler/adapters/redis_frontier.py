@@ -42,7 +42,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     queue:C:H:L:later zset  kind+URL -> ms: retries; due ones go to `free` with their score of old
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from redis import Redis
@@ -77,8 +77,8 @@ _GO_ON = {End.RETRY, End.MOVED, End.RENDER}
 class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
     """Implements `crawler.domain.ports.Frontier`. The client must hand out bytes (`decode_responses` off)."""
 
-    def __init__(self, client: Redis, prefix: str = "cr") -> None:
-        super().__init__(client, prefix)
+    def __init__(self, client: Redis, prefix: str = "cr", least_gap_ms: Callable[[], int] = lambda: 0) -> None:
+        super().__init__(client, prefix, least_gap_ms)
         self._ids: Made[str, UUID] = Made(UUID)
 
     def due(self, lane: Lane, count: int) -> tuple[list[tuple[UUID, str]], float | None]:

@@ -41,11 +41,20 @@ class ReportBuilder:
             db.execute(text("SET LOCAL work_mem = '64MB'"))
             db.execute(text("SET LOCAL statement_timeout = '10min'"))
             facts = lay_out(db, crawl.id, key_of, limits)
+            _lay_out_baseline(db, baseline)
             notes = _notes(db, crawl, facts)
             for kind in FindingKind:
                 if kind is not FindingKind.ORPHAN or kind not in notes:
                     _write(db, crawl, kind, baseline, facts, limits)
             _count(db, crawl, baseline, notes, limits)
+
+
+def _lay_out_baseline(db: Connection, baseline: ReportHead | None) -> None:
+    """Apart and counted: of a report just written nobody has counted how large it is, and a plan made in the dark
+    looks through all of it for each finding.
+    """
+    db.execute(text(_BASELINE), {"baseline": baseline.crawl_id if baseline else None})
+    db.execute(text("ANALYZE report_before"))
 
 
 def _refuse_pruned(db: Connection, crawl: CrawlJob) -> None:
@@ -115,6 +124,10 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('report ' || :crawl, 0))"
 _EXISTS = "SELECT EXISTS (SELECT 1 FROM crawl_reports WHERE crawl_id = :crawl)"
 _HAS_LEDGER = "SELECT EXISTS (SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = :crawl)"
 _HAS_LOG = "SELECT EXISTS (SELECT 1 FROM request_log WHERE crawl_id = :crawl AND kind = 'p')"
+_BASELINE = """
+CREATE TEMPORARY TABLE report_before ON COMMIT DROP AS
+SELECT kind, normalized_url, problem FROM crawl_findings WHERE crawl_id = :baseline
+"""
 _INSERT = """
 INSERT INTO crawl_findings (crawl_id, kind, position, normalized_url, url, problem, text, value, related,
     related_count, is_new)
@@ -122,8 +135,8 @@ SELECT :crawl, :kind, row_number() OVER (ORDER BY {order}), key, url, problem, t
     CASE WHEN CAST(:baseline AS uuid) IS NOT NULL THEN b.normalized_url IS NULL END
 FROM ({query}) AS f(key, url, problem, text, value, related, related_count)
 LEFT JOIN (
-    SELECT normalized_url, problem AS known_problem FROM crawl_findings
-    WHERE crawl_id = CAST(:baseline AS uuid) AND kind = :kind
+    SELECT normalized_url, problem AS known_problem FROM report_before
+    WHERE CAST(:baseline AS uuid) IS NOT NULL AND kind = :kind
 ) b ON b.normalized_url = f.key AND b.known_problem = f.problem
 ORDER BY {order} LIMIT :most
 """

@@ -66,6 +66,7 @@ def _old_crawls(db: Connection, before: datetime) -> int:
     """Their URL lists, and what reports said about them; how many URLs went."""
     _delete(db, _FINDINGS, before=before)
     _delete(db, _REPORTS, before=before)
+    _delete(db, _PROBES, before=before)
     return _delete(db, _URLS, before=before)
 
 
@@ -82,6 +83,7 @@ WHERE a.id = v.id AND a.age > :keep
 """
 _SNAPSHOTS = """
 DELETE FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
+  AND NOT EXISTS (SELECT 1 FROM crawl_probes p WHERE p.snapshot_id = s.id)
 """
 _OLD_CRAWLS = """
 SELECT id FROM (
@@ -93,4 +95,5 @@ WHERE age > 2 AND completed_at < :before
 _URLS = f"DELETE FROM crawl_discovered_urls WHERE crawl_job_id IN ({_OLD_CRAWLS})"  # noqa: S608 - our own words
 # Reports say what was wrong with these URLs; without them nobody could say more.
 _FINDINGS = f"DELETE FROM crawl_findings WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
+_PROBES = f"DELETE FROM crawl_probes WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
 _REPORTS = f"DELETE FROM crawl_reports WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608

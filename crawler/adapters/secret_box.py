@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,12 +33,21 @@ class SecretBox:
         return self._fernet.encrypt(json.dumps(credentials.revealed()).encode())
 
     def open(self, sealed: bytes) -> Credentials:
+        return Credentials.model_validate_json(self._opened(sealed, "A project's credentials were"))
+
+    def seal_urls(self, urls: Sequence[str]) -> bytes | None:
+        """Addresses that hold secrets; None for none."""
+        return self._fernet.encrypt(json.dumps(list(urls)).encode()) if urls else None
+
+    def open_urls(self, sealed: bytes | None) -> tuple[str, ...]:
+        return tuple(json.loads(self._opened(sealed, "A schedule's notification_urls were"))) if sealed else ()
+
+    def _opened(self, sealed: bytes, what: str) -> bytes:
         try:
-            return Credentials.model_validate_json(self._fernet.decrypt(sealed))
+            return self._fernet.decrypt(sealed)
         except InvalidToken as exc:
             raise SettingsError(
-                "A project's credentials were encrypted with another key; set CRAWLER_SECRET_KEY to that one, "
-                "or set the credentials anew."
+                f"{what} encrypted with another key; set CRAWLER_SECRET_KEY to that one, or set them anew."
             ) from exc
 
 

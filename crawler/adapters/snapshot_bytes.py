@@ -8,4 +8,8 @@ from sqlalchemy import Row
 
 def snapshot_bytes(row: Row[Any]) -> bytes:
     """Of a row with `content` and `byte_length`."""
-    return zstandard.ZstdDecompressor().decompress(bytes(row.content), row.byte_length)
+    return decompressed(row.content, row.byte_length)
+
+
+def decompressed(content: Any, length: int) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(bytes(content), length)

@@ -25,7 +25,7 @@ _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
 # A list has no homepage that could say whether its pages need a browser; the project's last one has.
 _AS_REMEMBERED = text("""
-UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable'
+UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
 FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fetch_only'
 """)
 
@@ -50,6 +50,20 @@ def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
 def _set_phase(db: Connection, crawl: CrawlJob) -> None:
     """Where the project stands (seed 000's phase status) is where its latest crawl does."""
     db.execute(update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value))
+
+
+def insert_crawl(
+    db: Connection,
+    crawl: CrawlJob,
+    urls: Sequence[Found],
+    *,
+    exclusive: bool = True,
+    opened: tuple[str, int] | None = None,
+) -> None:
+    db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
+    admit(db, urls)
+    db.execute(_AS_REMEMBERED, {"id": crawl.id})
+    _set_phase(db, crawl)
 
 
 class Store:
@@ -136,10 +150,7 @@ class Store:
             with transaction(self.engine) as db:
                 if idempotency_key and (known := self._by_key(db, idempotency_key)):
                     return known
-                db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
-                admit(db, urls)
-                db.execute(_AS_REMEMBERED, {"id": crawl.id})
-                _set_phase(db, crawl)
+                insert_crawl(db, crawl, urls, exclusive=exclusive, opened=opened)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))
         except IntegrityError as exc:
@@ -268,12 +279,14 @@ class Store:
         return _crawl(row)
 
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
-        """Completed crawls of the same project and seed, newest first."""
+        """Completed crawls of the same project and seed whose URLs are still kept, newest first."""
         c = t.crawl_jobs.c
+        urls = t.crawl_discovered_urls.c
         query = (
             select(*_CRAWL_COLUMNS)
             .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
             .where(c.status == CrawlStatus.COMPLETED)
+            .where(select(urls.url).where(urls.crawl_job_id == c.id).exists())
             .order_by(c.id.desc())
             .limit(limit)
         )

@@ -120,6 +120,7 @@ crawl_jobs = Table(
     Column("change_summary", JSONB),
     Column("compared_to", _UUID),
     Column("retry_of", _UUID),
+    _flag("from_queue", default=False),
     _when("diffed_at"),
     _when("notified_at"),
     _now("created_at"),
@@ -129,6 +130,16 @@ crawl_jobs = Table(
     _one_of("status", "pending", "in_progress", "completed", "failed", "cancelled"),
     _one_of("crawl_type", "initial", "manual", "scheduled", "fetch_only"),
     Index("ix_crawl_jobs_project_created", "project_id", text("created_at DESC")),
+    Index(
+        "ix_crawl_jobs_failed_runs",
+        "completed_at",
+        postgresql_where=text("crawl_type = 'scheduled' AND status = 'failed'"),
+    ),
+    Index(
+        "ix_crawl_jobs_untold",
+        "diffed_at",
+        postgresql_where=text("crawl_type = 'scheduled' AND notified_at IS NULL"),
+    ),
     # The rule "one crawl of a project at a time" is the database's, so that two doors cannot both start one.
     Index(
         "uq_crawl_jobs_running",
@@ -177,6 +188,14 @@ crawl_discovered_urls = Table(
     _when("fetched_at"),
     _one_of("fetch_state", "queued", "done", "skipped", "failed"),
     _one_of("status", "pending", "ingested", "skipped", "failed"),
+    # For lists of what went wrong. Few rows have a reason, and of those that get one later most stay `unchanged`.
+    Index(
+        "ix_crawl_discovered_urls_reason",
+        "crawl_job_id",
+        "reason",
+        "normalized_url",
+        postgresql_where=text("reason IS NOT NULL AND reason <> 'unchanged'"),
+    ),
     # Each row is updated once in place; room on its block keeps that update off the index.
     postgresql_with={"fillfactor": "75"},
 )
@@ -290,6 +309,30 @@ crawl_findings = Table(
     Index("ix_crawl_findings_new", "crawl_id", "kind", "position", postgresql_where=text("is_new")),
 )
 
+# Requests of a crawl beyond its pages: what became of those it did not meet, and second looks at some that it stored.
+crawl_probes = Table(
+    "crawl_probes",
+    metadata,
+    Column("crawl_id", _UUID, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("normalized_url", _KEY, primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("host", _KEY, nullable=False),
+    Column("purpose", String(8), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("state", String(8), nullable=False, server_default="queued"),
+    Column("outcome", String(12)),
+    Column("reason", String(24)),
+    Column("http_status", SmallInteger),
+    Column("final_url", Text),
+    Column("content_hash", LargeBinary),  # of the page that is missing
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # crawls that asked in vain
+    Column("snapshot_id", _UUID),  # what the second look saw
+    _when("at"),
+    _one_of("purpose", "missing", "again"),
+    _one_of("state", "queued", "done"),
+    Index("ix_crawl_probes_snapshot", "snapshot_id", postgresql_where=text("snapshot_id IS NOT NULL")),
+)
+
 screenshots = Table(
     "screenshots",
     metadata,
@@ -315,26 +358,33 @@ crawl_queue = Table(
     _project(nullable=True),
     Column("source_url", Text, nullable=False),
     Column("normalized_url", _KEY, nullable=False, unique=True),
+    Column("host", _KEY, nullable=False),
     Column("status", String(32), nullable=False, server_default="pending"),
     Column("category", String(64)),
     Column("priority", SmallInteger, nullable=False, server_default="5"),
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # batches that ended before its turn
     Column("last_error", Text),
     _when("last_attempted_at"),
     _flag("is_active", default=True),
     Column("page_id", _UUID),
     Column("crawl_id", _UUID),
+    Column("ledger_url", _KEY),  # its key in that crawl's ledger; of a redirect, where it leads
     _now("created_at"),
     _now("updated_at"),
     _one_of("status", "pending", "fetching", "fetched", "extracting", "done", "failed"),
-    Index("ix_crawl_queue_category", "category"),
+    CheckConstraint("priority BETWEEN 0 AND 9", name="priority"),
+    Index("ix_crawl_queue_category", "category", "id", postgresql_where=text("category IS NOT NULL")),
+    Index("ix_crawl_queue_host", "host", "id"),
     Index(
         "ix_crawl_queue_pending",
         "priority",
         "created_at",
+        "id",
         postgresql_where=text("status = 'pending' AND is_active"),
     ),
-    Index("ix_crawl_queue_status", "status"),
+    Index("ix_crawl_queue_under_way", "crawl_id", "ledger_url", postgresql_where=text("status = 'fetching'")),
+    Index("ix_crawl_queue_status", "status", "id"),
 )
 
 extractions = Table(
@@ -418,6 +468,8 @@ crawl_schedules = Table(
     Column("notify_on", String(12), nullable=False, server_default="significant"),
     Column("notification_email", String(255)),
     Column("notification_webhook", String(500)),
+    Column("notification_secrets", LargeBinary),  # Apprise URLs: encrypted
+    _when("webhook_gone_at"),
     _when("next_run_at"),
     _now("created_at"),
     _now("updated_at"),
@@ -432,6 +484,7 @@ schedule_slots = Table(
     Column("outcome", String(20), nullable=False),
     Column("crawl_id", _UUID),
     _now("created_at"),
+    Index("ix_schedule_slots_starting", "created_at", postgresql_where=text("outcome = 'starting'")),
 )
 
 notifications = Table(
@@ -450,6 +503,7 @@ notifications = Table(
     _now("created_at"),
     _when("sent_at"),
     UniqueConstraint("crawl_id", "channel", "kind", name="uq_notifications_once"),
+    Index("ix_notifications_project", "project_id", "kind", "id"),
 )
 
 noise_rules = Table(
@@ -462,6 +516,8 @@ noise_rules = Table(
     Column("origin", String(20), nullable=False, server_default="operator"),
     _flag("enabled", default=True),
     _now("created_at"),
+    _count("hits"),
+    Index("uq_noise_rules_once", "project_id", "kind", text("md5(value)"), unique=True),
 )
 
 hosts = Table(

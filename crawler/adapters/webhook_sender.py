@@ -14,6 +14,7 @@ from crawler.domain.urls import parse
 
 SECONDS = 15
 KEPT_BYTES = 2000
+GONE = 410
 
 
 def webhook_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
@@ -52,8 +53,8 @@ class WebhookSender:
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
             why = "its address may not be reached from here" if refused else str(exc.args[-1])
-            return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES])
+            return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()
         words = f"{status} {said.getvalue()[:KEPT_BYTES].decode('utf-8', 'replace')}".replace("\x00", "").strip()
-        return Answer(delivered=200 <= status < 300, words=words)
+        return Answer(delivered=200 <= status < 300, words=words, gone=status == GONE)

@@ -1,10 +1,24 @@
-"""A small client for other programs: projects, crawls, pages, reports and hosts of a running service.
+"""A small client for other programs: projects, crawls, pages, reports, schedules and hosts of a running service.
 
 It needs `requests` and `pydantic` and imports nothing of the engine. `docs/client.md` shows it at work.
 """
 
 from crawler.client.client import Client
-from crawler.client.crawl_values import Changes, Crawl, PageChange, Progress, Retried, Url
+from crawler.client.crawl_values import (
+    Audit,
+    Changes,
+    Crawl,
+    Event,
+    Explanation,
+    HostAudit,
+    MissingPage,
+    MovedPage,
+    PageChange,
+    Progress,
+    Rebuilt,
+    Retried,
+    Url,
+)
 from crawler.client.errors import (
     ClientError,
     Conflict,
@@ -19,12 +33,17 @@ from crawler.client.errors import (
 )
 from crawler.client.hosts import Host, HostList
 from crawler.client.keys import IssuedKey, Key
+from crawler.client.noise import NoiseRule, Trial
+from crawler.client.notifications import Notification
 from crawler.client.pages import Diff, Page, Snapshot, Version, WholePage
 from crawler.client.projects import Previewed, Project
+from crawler.client.queue import ImportReport, Queue, QueueEntry, QueueRun, RowProblem
 from crawler.client.reports import Finding, KindReport, Report
+from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.system import Check, Health, RuntimeSettings
 
 __all__ = [
+    "Audit",
     "Changes",
     "Check",
     "Client",
@@ -32,29 +51,45 @@ __all__ = [
     "Conflict",
     "Crawl",
     "Diff",
+    "Event",
+    "Explanation",
     "Finding",
     "Health",
     "Host",
+    "HostAudit",
     "HostList",
+    "ImportReport",
     "Invalid",
     "IssuedKey",
     "Key",
     "KindReport",
+    "MissingPage",
+    "MovedPage",
     "NoAnswer",
+    "NoiseRule",
     "NotAService",
     "NotAllowed",
     "NotFound",
+    "Notification",
     "Page",
     "PageChange",
     "Previewed",
     "Problem",
     "Progress",
     "Project",
+    "Queue",
+    "QueueEntry",
+    "QueueRun",
+    "Rebuilt",
     "Report",
     "Retried",
+    "RowProblem",
     "RuntimeSettings",
+    "Schedule",
+    "SlotRun",
     "Snapshot",
     "StillRunning",
+    "Trial",
     "Unavailable",
     "Url",
     "Version",

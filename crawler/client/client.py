@@ -12,9 +12,13 @@ from crawler.client.crawls import Crawls
 from crawler.client.errors import StillRunning
 from crawler.client.hosts import Hosts
 from crawler.client.keys import Keys
+from crawler.client.noise import Noise
+from crawler.client.notifications import Notifications
 from crawler.client.pages import Pages
 from crawler.client.projects import Projects
+from crawler.client.queue import Queue
 from crawler.client.reports import Reports
+from crawler.client.schedules import Schedules
 from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
 
@@ -55,6 +59,10 @@ class Client:
         self.reports = Reports(self._connection)
         self.hosts = Hosts(self._connection)
         self.keys = Keys(self._connection)
+        self.schedules = Schedules(self._connection)
+        self.noise = Noise(self._connection)
+        self.notifications = Notifications(self._connection)
+        self.queue = Queue(self._connection)
 
     @property
     def url(self) -> str:

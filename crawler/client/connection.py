@@ -3,7 +3,7 @@
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -34,6 +34,9 @@ class Call(NamedTuple):
     """Whether sending it twice does no more than sending it once."""
     expected: int | None = None
     """A status that is an answer although it is no success."""
+    pieces: Iterable[bytes] | None = None
+    """A long body, instead of `body`. It can be sent once."""
+    media_type: str | None = None
 
 
 class Connection:
@@ -48,14 +51,19 @@ class Connection:
     ) -> None:
         self.url = base_url(url)
         self._timeout = timeout
-        self._retries = retries
+        self.retries = retries
         self._sleep = sleep
         self._session = requests.Session()
         self._session.auth = _Bearer(key)
+        self._key = key
         self._session.headers["Accept"] = "application/json, application/problem+json;q=0.9, */*;q=0.5"
 
     def close(self) -> None:
         self._session.close()
+
+    def authorization(self) -> dict[str, str]:
+        """For what goes out over a connection of its own."""
+        return {"Authorization": f"Bearer {self._key}"} if self._key is not None else {}
 
     def get(self, path: str, **query: Any) -> Any:
         return self.json(Call("GET", path, query, repeatable=True))
@@ -107,7 +115,7 @@ class Connection:
             try:
                 return self._once(call, stream=stream)
             except ClientError as exc:
-                if not (call.repeatable and exc.passing and attempt < self._retries):
+                if not (call.repeatable and exc.passing and attempt < self.retries):
                     raise
                 self._sleep(_pause(attempt, exc.retry_seconds))
         raise AssertionError("unreachable")
@@ -119,7 +127,8 @@ class Connection:
                 self.url + call.path,
                 params=_written(call.query or {}),
                 json=call.body,
-                headers={"Idempotency-Key": call.key} if call.key else None,
+                data=call.pieces,
+                headers=given(**{"Idempotency-Key": call.key, "Content-Type": call.media_type}),
                 timeout=self._timeout,
                 stream=stream,
                 # Nobody sends the service's callers elsewhere; a key must not be taken along.

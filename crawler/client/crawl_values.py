@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import ConfigDict, Field
+
 from crawler.client.value import Value
 
 _OVER = frozenset({"completed", "failed", "cancelled"})
@@ -20,6 +22,7 @@ class ShortChanges(Value):
     compared_to: UUID
     summary: ChangeCounts
     is_significant: bool
+    moved_pages: int = 0
 
 
 class Url(Value):
@@ -109,6 +112,60 @@ class Retried(Value):
     urls: int
 
 
+class HostAudit(Value):
+    """How politely a host was asked while the crawl ran, whichever crawl asked."""
+
+    host: str
+    requests: int
+    uncertain: int
+    """Of workers that died: they may or may not have been sent."""
+    smallest_gap_seconds: float | None
+    largest_parallelism: int
+    owed_gap_seconds: float
+    violations: int
+    extra: int
+    """For robots.txt, sitemaps and probes."""
+    repeated: int
+    allowed_parallelism: int
+
+
+class Audit(Value):
+    violations: int
+    hosts: tuple[HostAudit, ...]
+
+
+class Rebuilt(Value):
+    crawl_id: UUID
+    queued: int
+
+
+class Explanation(Value):
+    """Why a crawl did with a URL what it did."""
+
+    model_config = ConfigDict(extra="allow")
+
+    crawl_id: UUID
+    url: str
+    normalized_url: str
+    known: bool
+    """Whether it is one of the crawl's URLs."""
+    verdict: str
+    """In a sentence."""
+    state: str | None
+    reason: str | None
+    http_status: int | None
+
+
+class Event(Value):
+    """Something that happened in a crawl; docs/api.md describes the types."""
+
+    seq: int
+    type: str
+    crawl_id: UUID | None
+    at: str
+    data: dict[str, Any]
+
+
 class PageChange(Value):
     """A changed page and its two versions: `pages.diff` shows the difference."""
 
@@ -116,6 +173,62 @@ class PageChange(Value):
     page_id: UUID
     from_version: UUID
     to_version: UUID
+
+
+class MovedPage(Value):
+    """One page, at another address now."""
+
+    source: str = Field(alias="from")
+    to: str
+
+
+class MissingPage(Value):
+    """A page of the crawl before that is none any more."""
+
+    url: str
+    kind: str = Field(alias="class")
+    """gone, moved (both are removed), alive, blocked, excluded or not_reached."""
+    target: str | None = None
+    """Where it redirects."""
+
+
+class QuietPage(Value):
+    """Its text differs, but only in what changes by itself."""
+
+    url: str
+    rules: tuple[str, ...]
+
+
+class TemplateEdit(Value):
+    """The same edit on many pages: one change of the site."""
+
+    removed: str
+    added: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
+    place: str | None = None
+    line: str | None = None
+    """Where only numbers or dates moved: how all of these lines read."""
+
+
+class WalledPage(Value):
+    """An error, a wall against robots or nothing, served in place of the page."""
+
+    url: str
+    kind: str
+
+
+class ChangedLine(Value):
+    removed: str | None
+    added: str | None
+
+
+class PageText(Value):
+    url: str
+    page_id: UUID | None
+    lines: tuple[ChangedLine, ...]
+    more: int
+    note: str | None = None
 
 
 class Changes(Value):
@@ -131,5 +244,18 @@ class Changes(Value):
     not_compared: int = 0
     not_compared_urls: tuple[str, ...] = ()
     changed_share: float = 0.0
+    moved_pages: int = 0
+    """Counted neither as new nor as removed."""
+    moved: tuple[MovedPage, ...] = ()
+    removals: tuple[MissingPage, ...] = ()
+    """The first thousand; `removal_counts` has all."""
+    removal_counts: dict[str, int] = Field(default={})
+    quiet_pages: int = 0
+    """Counted as unchanged."""
+    quiet_page_urls: tuple[QuietPage, ...] = ()
+    template_changes: tuple[TemplateEdit, ...] = ()
+    walls: tuple[WalledPage, ...] = ()
+    texts: tuple[PageText, ...] | None = None
+    """When they were asked for: what changed on the first pages, line by line."""
     changed_pages: tuple[PageChange, ...] | None = None
     """When they were asked for; without those whose versions are no longer kept."""

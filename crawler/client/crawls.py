@@ -8,8 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from crawler.client.connection import Call, Connection, given, path
-from crawler.client.crawl_values import Changes, Crawl, Progress, Retried, Url
+from crawler.client.crawl_values import Audit, Changes, Crawl, Event, Explanation, Progress, Rebuilt, Retried, Url
 from crawler.client.files import write_whole
+from crawler.client.live import watch
 from crawler.client.value import Value, read
 
 
@@ -93,6 +94,33 @@ class Crawls:
         """Give failed URLs another chance. Sent once: a second may start a second crawl."""
         return read(Retried, self._connection.json(Call("POST", path("crawl", crawl_id, "retry-failed"))))
 
+    def explain(self, crawl_id: UUID | str, url: str) -> Explanation:
+        """Who linked a URL, by which rule it was (not) crawled, each attempt and the result.
+
+        >>> print(client.crawls.explain(crawl_id, "https://example.org/old").verdict)
+        """
+        return read(Explanation, self._connection.get(path("crawl", crawl_id, "explain"), url=url))
+
+    def audit(self, crawl_id: UUID | str) -> Audit:
+        """Smallest gap, largest parallelism and violations by host."""
+        return read(Audit, self._connection.get(path("crawl", crawl_id, "audit")))
+
+    def rebuild_frontier(self, crawl_id: UUID | str) -> Rebuilt:
+        """Fill a running crawl's queue anew from the service's database."""
+        return read(Rebuilt, self._steer(crawl_id, "rebuild-frontier"))
+
+    def watch(self, project_id: UUID | str, after: int | None = None) -> Iterator[Event | None]:
+        """What happens in a project's crawls, as it happens; None first, and whenever nothing did for a moment.
+
+        Events behind number `after` come first (0: all that are kept). Each comes once, however often the connection
+        breaks; a project that is gone and a key that was revoked are errors.
+
+        >>> for event in client.crawls.watch(project.id, after=0):
+        ...     if event and event.type == "completed":
+        ...         break
+        """
+        return watch(self._connection, path("projects", project_id, "ws"), after)
+
     def urls(
         self,
         crawl_id: UUID | str,
@@ -109,13 +137,16 @@ class Crawls:
         chosen = given(fetch_state=fetch_state, status=status, reason=reason, prefix=prefix)
         return self._connection.listed(path("crawl", crawl_id, "urls"), Url, **chosen)
 
-    def changes(self, project_id: UUID | str, crawl_id: UUID | str, *, pages: bool = False) -> Changes:
-        """What the crawl found changed; with `pages` the changed pages' ids and versions, too."""
+    def changes(
+        self, project_id: UUID | str, crawl_id: UUID | str, *, pages: bool = False, text: bool = False
+    ) -> Changes:
+        """What the crawl found changed; with `pages` the changed pages' ids and versions, with `text` what changed."""
         where = path("projects", project_id, "crawl-history", crawl_id, "changes")
-        return read(Changes, self._connection.get(where, include="pages" if pages else None))
+        include = "text" if text else "pages" if pages else None
+        return read(Changes, self._connection.get(where, include=include))
 
     def export(self, crawl_id: UUID | str, format: str, file: str | os.PathLike[str]) -> Path:  # noqa: A002
-        """The crawl's pages as they were then (jsonl, csv or markdown), in a file that appears whole or not at all.
+        """The crawl's pages as they were then (jsonl, csv, markdown, warc), in a file that appears whole or not at all.
 
         >>> client.crawls.export(crawl_id, "jsonl", "pages.jsonl")
         """

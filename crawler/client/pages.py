@@ -119,6 +119,18 @@ class Pages:
         }
         return read(Snapshot, sent)
 
+    def screenshot(
+        self,
+        project_id: UUID | str,
+        page_id: UUID | str,
+        version: UUID | str | None = None,
+        *,
+        thumbnail: bool = False,
+    ) -> bytes:
+        """How the page looked, as PNG; of the newest version that has a picture when none is named."""
+        where = path("projects", project_id, "pages", page_id, "screenshot")
+        return self._connection.whole(where, version=version, thumbnail=thumbnail or None).content
+
     def versions(self, project_id: UUID | str, page_id: UUID | str) -> Iterator[Version]:
         """Newest first."""
         return self._connection.listed(path("projects", project_id, "pages", page_id, "versions"), Version)

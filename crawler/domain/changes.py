@@ -3,7 +3,8 @@
 States are compared with ==, because they may come as the text of a database column.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -11,15 +12,31 @@ from uuid import UUID
 
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.reasons import Reason
+from crawler.domain.removals import (
+    COUNTED,
+    GONE_STATUSES,
+    Key,
+    Lost,
+    Move,
+    Removal,
+    kind_by_reason,
+    pair_moves,
+    settle_targets,
+)
+from crawler.domain.rendering import lane_of
 
 SIGNIFICANT_NEW_PAGES = 5
 SIGNIFICANT_CHANGED_SHARE = 0.1
+MOST_REMOVALS = 1000
+"""Named one by one in a summary; all are counted."""
 
 _REACH = {
     "max_depth", "include_patterns", "exclude_patterns", "include_mode", "preset", "query_params", "meaningful_params",
     "allow_subdomains", "allowed_hosts", "path_prefix", "use_sitemaps", "respect_robots_txt", "content_types",
     "max_links_per_page",
 }  # fmt: skip
+_REDIRECTED = frozenset({Reason.REDIRECTED, Reason.OFF_DOMAIN})
+_RANK = {kind: rank for rank, kind in enumerate(Removal)}
 _COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
 
 
@@ -28,6 +45,7 @@ class Standing(StrEnum):
 
     PAGE = "page"
     GONE = "gone"
+    MOVED = "moved"
     UNKNOWN = "unknown"
     """Failed, blocked or left out: says nothing about the page."""
 
@@ -39,6 +57,21 @@ class SeenPage(NamedTuple):
     state: Standing
     method: str | None = None
     """Whether a browser made what is stored; None when that is not known."""
+    reason: str | None = None
+    target: str | None = None
+    """Where it redirects."""
+    status: int | None = None
+
+
+class Probed(NamedTuple):
+    """A page of an earlier crawl that this one did not meet, and what one more request found out."""
+
+    normalized_url: str
+    url: str
+    kind: Removal
+    content_hash: bytes | None = None
+    target: str | None = None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +84,10 @@ class Changes:
     unchanged: tuple[str, ...]
     not_compared: tuple[str, ...]
     """Pages of one crawl about which the other could not tell."""
+    moved: tuple[Move, ...] = ()
+    """Neither new nor removed: one page at another address."""
+    lost: tuple[Lost, ...] = ()
+    """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
 
     @property
     def changed_share(self) -> float:
@@ -61,59 +98,132 @@ class Changes:
         self, *, new_pages: int = SIGNIFICANT_NEW_PAGES, changed_share: float = SIGNIFICANT_CHANGED_SHARE
     ) -> bool:
         """Division, not multiplication: 3 of 30 is 0.1 exactly, but 0.1 × 30 is more than 3."""
-        return len(self.new) >= new_pages or (bool(self.changed) and self.changed_share >= changed_share)
+        arrived = len(self.new) + len(self.moved)  # a moved page is a new address, too
+        return arrived >= new_pages or (bool(self.changed) and self.changed_share >= changed_share)
 
 
-def standing(state: FetchState, reason: Reason | None) -> Standing:
+def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
     """Of a ledger row when its crawl is over."""
     if state == FetchState.DONE:
         return Standing.PAGE
-    return Standing.GONE if reason == Reason.NOT_FOUND else Standing.UNKNOWN
+    if reason in _REDIRECTED:
+        return Standing.MOVED
+    gone = reason == Reason.NOT_FOUND and (status is None or status in GONE_STATUSES)
+    return Standing.GONE if gone else Standing.UNKNOWN
 
 
 def compare(
     old: Iterable[SeenPage],
     new: Iterable[SeenPage],
     *,
-    exhausted: bool = True,
+    probed: Iterable[Probed] = (),
+    remembered: Iterable[SeenPage] = (),
     baseline_exhausted: bool = True,
+    key_of: Key = str,
 ) -> Changes:
-    """What a crawl that did not see the whole site never met is not compared: neither removed nor new."""
+    """What a crawl did not meet is removed only if one more request said so.
+
+    `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
+    """
     before = {page.normalized_url: page for page in old}
     after = {page.normalized_url: page for page in new}
-    found: dict[str, list[str]] = {"new": [], "removed": [], "changed": [], "unchanged": [], "not_compared": []}
+    known = {page.normalized_url: page for page in remembered if page.normalized_url not in before} | before
+    found: dict[str, list[str]] = {"new": [], "changed": [], "unchanged": [], "not_compared": []}
+    arrived: dict[str, bytes | None] = {}
     for key, page in after.items():
-        earlier = before.get(key)
-        kind = _kind_of_known(earlier, page) if earlier else _kind_of_new(page.state, baseline_exhausted)
-        if kind:
+        if page.state == Standing.PAGE:
+            kind = _kind(known.get(key), page, baseline_exhausted)
             found[kind].append(page.url)
-    missing = "removed" if exhausted else "not_compared"
-    found[missing] += [page.url for key, page in before.items() if key not in after and page.state == Standing.PAGE]
-    return Changes(**{kind: tuple(sorted(urls)) for kind, urls in found.items()})
+            if kind == "new" or key not in known:
+                arrived[key] = page.content_hash
+    lost = _settle(_lost(before, after, probed), after, key_of)
+    return _told(found, lost, arrived, before, after, key_of)
 
 
-def _kind_of_new(state: Standing, baseline_exhausted: bool) -> str | None:
-    if state != Standing.PAGE:
-        return None
-    return "new" if baseline_exhausted else "not_compared"
-
-
-def _kind_of_known(old: SeenPage, new: SeenPage) -> str | None:
-    states = (old.state, new.state)
-    if Standing.PAGE not in states:
-        return None
-    if Standing.UNKNOWN in states:
-        return "not_compared"
-    if old.state == Standing.GONE:
+def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> str:
+    """Of a page of this crawl."""
+    if old is None:
+        return "new" if baseline_exhausted else "not_compared"
+    if old.state in (Standing.GONE, Standing.MOVED):
         return "new"
-    if new.state == Standing.GONE:
-        return "removed"
-    if old.content_hash is None or new.content_hash is None:
+    if old.state == Standing.UNKNOWN or old.content_hash is None or new.content_hash is None:
         return "not_compared"
     if old.content_hash == new.content_hash:
         return "unchanged"
     # A browser shows more than the server sends: that the two differ is no change of the page.
     return "not_compared" if old.method and new.method and old.method != new.method else "changed"
+
+
+def _lost(before: Mapping[str, SeenPage], after: Mapping[str, SeenPage], probed: Iterable[Probed]) -> Iterator[Lost]:
+    """Pages that are pages no longer. What the crawl itself met counts more than what a probe said."""
+    asked = {probe.normalized_url: probe for probe in probed}
+    for key, page in before.items():
+        if page.state != Standing.PAGE:
+            continue
+        now, probe = after.get(key), asked.get(key)
+        if now is not None and now.state != Standing.PAGE:
+            yield Lost(now.url, page.content_hash, _class_of(now), now.target, now.status)
+        elif now is None:
+            kind = probe.kind if probe else Removal.NOT_REACHED
+            target, status = (probe.target, probe.status) if probe else (None, None)
+            yield Lost(page.url, page.content_hash, kind, target, status)
+    for key, probe in asked.items():
+        if key not in before and key not in after:
+            yield Lost(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
+
+
+def _class_of(now: SeenPage) -> Removal:
+    if now.state == Standing.GONE:
+        return Removal.GONE
+    return Removal.MOVED if now.state == Standing.MOVED else kind_by_reason(now.reason)
+
+
+def _settle(lost: Iterable[Lost], after: Mapping[str, SeenPage], key_of: Key) -> list[Lost]:
+    redirects = {key: page.target for key, page in after.items() if page.state == Standing.MOVED and page.target}
+
+    def gone(key: str) -> bool:
+        met = after.get(key)
+        return met is not None and met.state == Standing.GONE
+
+    return settle_targets(lost, redirects, gone, key_of)
+
+
+def _told(
+    found: dict[str, list[str]],
+    lost: list[Lost],
+    arrived: Mapping[str, bytes | None],
+    before: Mapping[str, SeenPage],
+    after: Mapping[str, SeenPage],
+    key_of: Key,
+) -> Changes:
+    contents = [
+        Counter(p.content_hash for p in pages.values() if p.state == Standing.PAGE) for pages in (before, after)
+    ]
+    fresh = set(found["new"])
+    pairs = pair_moves(
+        lost,
+        {key: content for key, content in arrived.items() if after[key].url in fresh},
+        arrived,
+        is_unique=lambda content: all(count[content] <= 1 for count in contents),
+        key_of=key_of,
+    )
+    moved = sorted(Move(url, after[key].url) for url, key in pairs.items())
+    places = {move.target for move in moved}
+    rest = sorted((page for page in lost if page.url not in pairs), key=lambda page: (_RANK[page.kind], page.url))
+    unsure = [page.url for page in rest if page.kind not in COUNTED]
+    return Changes(
+        new=_sorted(url for url in found["new"] if url not in places),
+        removed=_sorted(page.url for page in rest if page.kind in COUNTED),
+        changed=_sorted(found["changed"]),
+        unchanged=_sorted(found["unchanged"]),
+        not_compared=_sorted([*(url for url in found["not_compared"] if url not in places), *unsure]),
+        moved=tuple(moved),
+        lost=tuple(rest),
+    )
+
+
+def _sorted(urls: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(urls))
 
 
 def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:
@@ -146,15 +256,35 @@ def change_summary(
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),
         "changed_share": round(changes.changed_share, 4),
+        "moved_pages": len(changes.moved),
+        "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
+        "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
+        "removal_counts": _by_class(changes.lost),
     }
 
 
+def _removal(page: Lost) -> dict[str, str]:
+    told = {"url": page.url, "class": page.kind.value}
+    return {**told, "target": page.target} if page.target and page.kind is Removal.MOVED else told
+
+
+def _by_class(lost: Iterable[Lost]) -> dict[str, int]:
+    counted = Counter(page.kind for page in lost)
+    return {kind.value: counted[kind] for kind in Removal}
+
+
 def choose_baseline(candidates: Iterable[CrawlJob], crawl: CrawlJob) -> CrawlJob | None:
-    """The crawl to compare `crawl` with; None when there is nothing it could honestly be compared with."""
+    """The crawl to compare `crawl` with; None when there is nothing it could honestly be compared with.
+
+    The newest of those that were fetched in the same way, else the newest. What a browser shows cannot be compared
+    with what a server sends, so a site that flips once and back would otherwise never hear of what changed meanwhile;
+    what crawls in between have told may be told again.
+    """
     if crawl.crawl_type is CrawlType.FETCH_ONLY:
         return None
     usable = [earlier for earlier in candidates if _is_comparable(earlier, crawl)]
-    return max(usable, key=_ended, default=None)
+    alike = [earlier for earlier in usable if lane_of(earlier) is lane_of(crawl)]
+    return max(alike or usable, key=_ended, default=None)
 
 
 def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:

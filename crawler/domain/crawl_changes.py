@@ -7,11 +7,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-_SHORT = ("compared_to", "summary", "is_significant")
+from crawler.domain.removals import Removal
+
+_SHORT = ("compared_to", "summary", "is_significant", "moved_pages")
 
 
 class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
 class Compared(StrEnum):
@@ -33,6 +35,7 @@ class ShortChanges(_Value):
     compared_to: UUID
     summary: ChangeCounts
     is_significant: bool
+    moved_pages: int = 0
 
 
 class ChangedPage(_Value):
@@ -42,6 +45,61 @@ class ChangedPage(_Value):
     page_id: UUID
     from_version: UUID
     to_version: UUID
+
+
+class MovedPage(_Value):
+    """One page, at another address now: neither new nor removed."""
+
+    source: str = Field(alias="from")
+    to: str
+
+
+class MissingPage(_Value):
+    """A page of the crawl before that is none any more. `gone` and `moved` are removed pages, the others are not."""
+
+    url: str
+    kind: Removal = Field(alias="class")
+    target: str | None = Field(None, description="Where it redirects")
+
+
+class QuietPage(_Value):
+    """Its text differs, but only in what changes by itself."""
+
+    url: str
+    rules: tuple[str, ...] = Field(description="Ids of noise rules, names of our own, `template`")
+
+
+class TemplateEdit(_Value):
+    """The same edit on many pages: one change of the site."""
+
+    removed: str
+    added: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
+    place: str | None = None
+    line: str | None = Field(None, description="Where only numbers or dates moved: how all of these lines read")
+
+
+class WalledPage(_Value):
+    """An error, a wall against robots or nothing, served in place of the page: not compared."""
+
+    url: str
+    kind: str = Field(description="error, wall or empty")
+
+
+class ChangedLine(_Value):
+    removed: str | None
+    added: str | None
+
+
+class PageText(_Value):
+    """What changed on a page, without noise and template, in a few lines."""
+
+    url: str
+    page_id: UUID | None
+    lines: tuple[ChangedLine, ...]
+    more: int = Field(description="Changes that are not among them")
+    note: str | None = None
 
 
 class CrawlChanges(_Value):
@@ -56,6 +114,17 @@ class CrawlChanges(_Value):
     not_compared: int = Field(0, description="Pages of one crawl about which the other could not tell")
     not_compared_urls: tuple[str, ...] = ()
     changed_share: float = 0.0
+    moved_pages: int = Field(0, description="Counted neither as new nor as removed")
+    moved: tuple[MovedPage, ...] = ()
+    removals: tuple[MissingPage, ...] = Field(
+        (), description="Pages of the crawl before that are none any more, with their class; the first 1,000"
+    )
+    removal_counts: dict[str, int] = Field(default={}, description="How many there are of each class")
+    quiet_pages: int = Field(0, description="Counted as unchanged: only what changes by itself differs")
+    quiet_page_urls: tuple[QuietPage, ...] = Field((), description="The first 1,000")
+    template_changes: tuple[TemplateEdit, ...] = ()
+    walls: tuple[WalledPage, ...] = ()
+    texts: tuple[PageText, ...] | None = Field(None, description="With include=text: the first 20 changed pages")
     changed_pages: tuple[ChangedPage, ...] | None = Field(
         None, description="With include=pages; without those whose URL lists or versions are no longer kept"
     )
@@ -63,4 +132,4 @@ class CrawlChanges(_Value):
 
 def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Of a crawl's change summary, what fits into a list of crawls."""
-    return {name: summary[name] for name in _SHORT} if summary else None
+    return {name: summary[name] for name in _SHORT if name in summary} if summary else None

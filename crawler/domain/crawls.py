@@ -103,6 +103,13 @@ class CrawlConfig(BaseModel):
     content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
     max_links_per_page: int | None = Field(None, gt=0)
+    learn_noise: bool | None = Field(
+        None, description="Fetch some pages twice to learn what changes by itself; null: scheduled crawls do"
+    )
+    significant_new_pages: int = Field(5, ge=1, le=10_000_000, description="New pages that make changes significant")
+    significant_changed_share: float = Field(
+        0.1, gt=0, le=1, allow_inf_nan=False, description="Share of changed pages that makes changes significant"
+    )
     prune_markdown: bool = Field(default=False, description="Leave out of markdown what looks like no content")
     ingest: bool = False
     refresh: bool = False
@@ -154,6 +161,8 @@ class CrawlJob(BaseModel):
     change_summary: dict[str, Any] | None = None
     compared_to: UUID | None = None
     retry_of: UUID | None = None
+    from_queue: bool = False
+    """A batch of the acquisition queue: several of a project may run at once."""
     created_at: datetime
     updated_at: datetime
     started_at: datetime | None = None
@@ -170,6 +179,7 @@ class CrawlJob(BaseModel):
         config: CrawlConfig,
         now: datetime,
         retry_of: UUID | None = None,
+        from_queue: bool = False,
     ) -> Self:
         return cls(
             id=new_id(int(now.timestamp() * 1000)),
@@ -179,9 +189,21 @@ class CrawlJob(BaseModel):
             crawl_type=crawl_type,
             config=config,
             retry_of=retry_of,
+            from_queue=from_queue,
             created_at=now,
             updated_at=now,
         )
+
+    @property
+    def urls_left(self) -> int:
+        """Found and not ended yet. Sitemaps and probes are under way, too, but are none of its URLs."""
+        return max(0, self.total_discovered - self.pages_crawled - self.pages_failed - self.pages_skipped)
+
+    @property
+    def learns_noise(self) -> bool:
+        """Whether some of its pages are fetched twice: what then differs did not change, it is never the same."""
+        asked = self.config.learn_noise
+        return self.crawl_type is CrawlType.SCHEDULED if asked is None else asked
 
     def working_seconds(self, now: datetime) -> float:
         """How long it has been at work; pauses do not count."""

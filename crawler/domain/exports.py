@@ -5,10 +5,12 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.markdown import MarkdownPage, aggregate
+from crawler.domain.warc import as_warc
 from crawler.errors import Invalid
 
 
@@ -51,12 +53,23 @@ class PageFile(NamedTuple):
     content: bytes
 
 
+class Rows(StrEnum):
+    """What a format is made of."""
+
+    ASKED = "asked"
+    """`ExportedPage`s"""
+    MARKDOWN = "markdown"
+    """`ExportedMarkdown`s"""
+    ARCHIVE = "archive"
+    """`ArchivedPage`s"""
+
+
 class ExportFormat(NamedTuple):
     name: str
     file_name: str
     media_type: str
+    rows: Rows
     render: Callable[[Iterable[Any]], Iterator[bytes]]
-    """Of `ExportedPage`s; of `ExportedMarkdown`s where there is a file for each page."""
     page_file: Callable[[ExportedMarkdown], PageFile] | None = None
 
 
@@ -94,13 +107,25 @@ def markdown_file(exported: ExportedMarkdown) -> PageFile:
     return PageFile(f"markdown/{exported.page_id}.md", f"{exported.page.markdown}\n".encode("utf-8", "replace"))
 
 
+def as_markdown_lines(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
+    """One JSON object a page: all that is needed to write the files elsewhere."""
+    for page_id, page in pages:
+        row = {"page_id": str(page_id), **page._asdict()}
+        yield json.dumps(row, separators=(",", ":")).encode() + b"\n"
+
+
+def read_markdown_line(line: bytes) -> ExportedMarkdown:
+    row = json.loads(line)
+    return ExportedMarkdown(UUID(row.pop("page_id")), MarkdownPage(**row))
+
+
 def harmless(cell: object) -> object:
     """Spreadsheets run what begins like a formula, and a page's title is anybody's text."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 # The last four are their full-width forms, which some spreadsheets take for the same.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def _moment(page: ExportedPage) -> str | None:
@@ -110,11 +135,17 @@ def _moment(page: ExportedPage) -> str | None:
 FORMATS = {
     each.name: each
     for each in (
-        ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", as_jsonl),
-        ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", as_csv),
-        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", as_markdown, markdown_file),
+        ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", Rows.ASKED, as_jsonl),
+        ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", Rows.ASKED, as_csv),
+        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", Rows.MARKDOWN, as_markdown, markdown_file),
+        ExportFormat("warc", "crawl.warc.gz", "application/warc", Rows.ARCHIVE, as_warc),
     )
 }
+
+MARKDOWN_PAGES = ExportFormat(
+    "markdown_pages", "markdown.jsonl", "application/x-ndjson", Rows.MARKDOWN, as_markdown_lines
+)
+"""Between a service and whoever writes the files of `markdown` elsewhere."""
 
 
 def export_format(name: str) -> ExportFormat:

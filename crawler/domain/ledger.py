@@ -203,6 +203,33 @@ class Previous(NamedTuple):
     """Whether "not modified" says anything: not of a page that a browser made, or should have made."""
 
 
+class ProbeEnd(NamedTuple):
+    """What a request beyond the crawl's pages came to."""
+
+    key: UrlKey
+    outcome: str
+    reason: Reason | None
+    http_status: int | None
+    final_url: str | None
+    snapshot_id: UUID | None
+    at: datetime
+    silenced_host: str | None = None
+    """Nothing more that waits for this host is asked."""
+
+
+class EntryEnd(NamedTuple):
+    """What a commit tells the acquisition queue: the URL of an entry ended, or leads elsewhere."""
+
+    key: UrlKey
+    status: str
+    page_id: UUID | None
+    attempts: int
+    error: str | None
+    at: datetime
+    moved_to: str | None = None
+    """Where its redirect leads, by the ledger's key: the entry ends as that URL does."""
+
+
 class LedgerRow(NamedTuple):
     normalized_url: str
     url: str
@@ -241,10 +268,13 @@ class Batch:
     unchanged: list[Unchanged] = field(default_factory=list)
     unfetched: list[Unfetched] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    probes: list[ProbeEnd] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     renderings: list[Rendering] = field(default_factory=list)
     findings: dict[UUID, Findings] = field(default_factory=dict)
     """By project: what comparisons taught about its URL shapes."""
+    entries: list[EntryEnd] = field(default_factory=list)
+    """Of crawls that work off the acquisition queue."""
 
 
 Depths = dict[UrlKey, int]

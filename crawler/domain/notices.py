@@ -1,27 +1,33 @@
-"""What people and programs are told about a crawl, and when (seed 002's mail and payload)."""
+"""What people and programs are told about a crawl, when, and by which channel (seed 002's payload, and ours)."""
 
 import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from html import escape
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.projects import Project
-from crawler.domain.schedules import NotifyOn, ScheduleConfig
+from crawler.domain.schedules import NotifyOn, Schedule, ScheduleConfig
 
-MOST_LISTED = 100
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
+
+
+class Kind(StrEnum):
+    CHANGES = "changes"
+    FAILING = "crawl_failing"
+    RECOVERED = "crawl_recovered"
 
 
 class Channel(StrEnum):
     EMAIL = "email"
     WEBHOOK = "webhook"
+    APPRISE = "apprise"
 
 
 class Delivery(StrEnum):
@@ -29,6 +35,31 @@ class Delivery(StrEnum):
     """Claimed; if nobody comes back from it, nobody knows whether it arrived."""
     SENT = "sent"
     FAILED = "failed"
+    BLOCKED = "blocked"
+    """Its address may not be dialled."""
+    UNKNOWN = "unknown"
+    """Whoever sent it died on the way."""
+
+
+class Notification(BaseModel):
+    """Who was told of what, and what came of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    project_id: UUID
+    crawl_id: UUID | None
+    channel: str = Field(description="email, webhook, apprise (apprise-2 and so on for further URLs)")
+    kind: str = Field(description="changes, crawl_failing or crawl_recovered")
+    target: str = Field(description="The address; of Apprise's URLs only a mask")
+    status: str = Field(
+        description="sending (claimed), sent, failed, blocked (its address may not be reached), "
+        "unknown (its sender died: perhaps delivered, perhaps not)"
+    )
+    answer: str | None = Field(description="What the receiver said")
+    sends: int
+    created_at: datetime
+    sent_at: datetime | None
 
 
 class Mail(NamedTuple):
@@ -37,11 +68,49 @@ class Mail(NamedTuple):
     html: str
 
 
+class Target(NamedTuple):
+    """Each is a channel of its own: told once of each thing."""
+
+    channel: Channel
+    address: str
+    """Of Apprise only the mask."""
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.channel}-{self.number + 1}" if self.number else self.channel.value
+
+
 class Answer(NamedTuple):
     """What came of sending."""
 
     delivered: bool
     words: str
+    blocked: bool = False
+    gone: bool = False
+    """The receiver wants nothing more, ever."""
+
+    @property
+    def status(self) -> Delivery:
+        if self.delivered:
+            return Delivery.SENT
+        return Delivery.BLOCKED if self.blocked else Delivery.FAILED
+
+
+class Streak(NamedTuple):
+    """Failed runs up to a crawl, since the last one that worked."""
+
+    runs: int
+    tries: int
+    """Of the crawl's own run, before it."""
+    since: datetime | None = None
+
+
+class Told(NamedTuple):
+    """Which of FAILING and RECOVERED was told last, and with which crawl."""
+
+    kind: Kind
+    crawl_id: UUID | None
 
 
 def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
@@ -52,56 +121,66 @@ def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
         return True
     counts = summary["summary"]
     changed = any(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
+    changed = changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
     return bool(summary["is_significant"]) if config.notify_on is NotifyOn.SIGNIFICANT else changed
 
 
-def targets(config: ScheduleConfig) -> list[tuple[Channel, str]]:
-    named = ((Channel.EMAIL, config.notification_email), (Channel.WEBHOOK, config.notification_webhook))
-    return [(channel, target) for channel, target in named if target]
+def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told | None) -> bool:
+    """Whether it is to be told that runs fail: once, when there were enough of them and no more tries come."""
+    enough = schedule.config.notify_after_failures
+    if (
+        not enough
+        or streak.runs < enough
+        or not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at)
+    ):
+        return False
+    return last is None or last.kind is not Kind.FAILING or last.crawl_id == crawl.id
 
 
-def compose_mail(project: Project, crawl: CrawlJob, *, product: str, dashboard_url: str | None) -> Mail:
-    """Seed 002's template. What was crawled is text, never markup; lists end after a hundred."""
-    summary = crawl.change_summary or {}
-    counts = summary["summary"]
-    significant = "Significant changes" if summary["is_significant"] else "Changes"
-    found = "significant changes" if summary["is_significant"] else "changes"
-    where = project.website_url or crawl.seed_url
-    urls = _shortened(summary["new_page_urls"])
-    numbers = [(kind, counts[f"{kind.lower()}_pages"]) for kind in ("New", "Changed", "Removed")]
-    ask = "Please review these changes and determine if content regeneration is needed."
-    link = f"{dashboard_url.rstrip('/')}/crawls/{crawl.id}" if dashboard_url else ""
-    opening = f"The scheduled crawl for {project.name} ({where}) completed and detected {found}:"
-    lines = [opening, "", *(f"- {kind} pages: {n}" for kind, n in numbers), "", "New pages:", *urls, "", ask]
-    lines += ["", f"View details: {link}"] if link else []
-    parts = [
-        f"<p>{escape(opening)}</p>",
-        f"<ul>{''.join(f'<li>{kind} pages: {n}</li>' for kind, n in numbers)}</ul>",
-        f"<p>New pages:</p><ul>{''.join(f'<li>{escape(url)}</li>' for url in urls)}</ul>",
-        f"<p>{ask}</p>",
-        f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else "",
-    ]
-    subject = f"[{product}] {significant} detected for {project.name}"
-    return Mail(" ".join(subject.split())[:200], "\n".join(lines) + "\n", f"<html><body>{''.join(parts)}</body></html>")
+def is_recovered(crawl: CrawlJob, last: Told | None) -> bool:
+    """Whether somebody was told that runs fail and does not know yet that they work again."""
+    return last is not None and (last.kind is Kind.FAILING or last.crawl_id == crawl.id)
+
+
+def targets(schedule: Schedule) -> list[Target]:
+    config = schedule.config
+    hook = None if schedule.webhook_gone_at else config.notification_webhook
+    named = ((Channel.EMAIL, config.notification_email), (Channel.WEBHOOK, hook))
+    found = [Target(channel, address) for channel, address in named if address]
+    return found + [Target(Channel.APPRISE, mask, number) for number, mask in enumerate(config.notification_urls)]
 
 
 def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
     """Seed 002's, to the letter."""
     summary = crawl.change_summary or {}
     counts = summary["summary"]
+    changes = {
+        "new_pages": counts["new_pages"],
+        "changed_pages": counts["changed_pages"],
+        "removed_pages": counts["removed_pages"],
+        "is_significant": summary["is_significant"],
+    }
+    return _payload("crawl_completed", project, crawl, now, {"changes": changes})
+
+
+def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
+    failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
+    return _payload(Kind.FAILING.value, project, crawl, now, {"failures": failures})
+
+
+def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
+    return _payload(Kind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
+
+
+def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:
     return {
-        "event": "crawl_completed",
+        "event": event,
         "project_id": str(project.id),
         "project_name": project.name,
         "website_url": project.website_url,
         "crawl_id": str(crawl.id),
-        "changes": {
-            "new_pages": counts["new_pages"],
-            "changed_pages": counts["changed_pages"],
-            "removed_pages": counts["removed_pages"],
-            "is_significant": summary["is_significant"],
-        },
-        "timestamp": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+        **more,
+        "timestamp": _iso(now),
     }
 
 
@@ -125,6 +204,5 @@ def _key(secret: str) -> bytes:
         return written.encode()
 
 
-def _shortened(urls: Sequence[str]) -> list[str]:
-    more = len(urls) - MOST_LISTED
-    return [*urls[:MOST_LISTED], *([f"… and {more} more"] if more > 0 else [])]
+def _iso(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None

@@ -1,10 +1,12 @@
 """Pages and URLs as lists show them, and what a list may be narrowed to."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from crawler.domain.reasons import FAILED, NOTES, Reason
+
+Row = TypeVar("Row")
 
 
 class PageRow(NamedTuple):
@@ -84,6 +86,14 @@ class UrlFilter(NamedTuple):
     prefix: str | None = None
 
 
+class Part(NamedTuple, Generic[Row]):
+    """Of a list, what was found behind a place in it."""
+
+    rows: list[Row]
+    looked_until: str | None = None
+    """Only so far was looked, to this key; None when it was to the end, or until there were enough."""
+
+
 class VersionRow(NamedTuple):
     id: UUID
     crawl_id: UUID
@@ -104,6 +114,12 @@ class PageSnapshot(NamedTuple):
     content_type: str
     prunes: bool = False
     """Whether its project wants markdown without what looks like no content."""
+
+
+class PagePicture(NamedTuple):
+    version_id: UUID
+    image: bytes
+    """PNG."""
 
 
 def status_of(reason: Reason) -> str | None:

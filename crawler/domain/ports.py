@@ -49,6 +49,12 @@ class Frontier(Protocol):
     def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
         """Make the crawl known (or update its limits); its epoch."""
 
+    def adjust_gap(self, crawl_id: UUID, limits: Limits) -> bool:
+        """Bring an open crawl's gap to what is owed now; whether it was another one."""
+
+    def owed_gap_ms(self, limits: Limits) -> int:
+        """Between two requests of a crawl with these limits to one host: its own gap, or what every host is owed."""
+
     def reserve_sequence(self, crawl_id: UUID, count: int) -> int:
         """The first of `count` sequence numbers that are now ours."""
 
@@ -229,7 +235,9 @@ class Ledger(Protocol):
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]: ...
 
-    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None]: ...
+    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None: ...
+
+    def is_whole(self, crawl_id: UUID) -> bool: ...
 
 
 class Hints(Protocol):
@@ -244,3 +252,5 @@ class Hints(Protocol):
     def after_crawl(self, crawl_id: UUID) -> None: ...
 
     def notify(self, crawl_id: UUID) -> None: ...
+
+    def run_queue(self) -> None: ...

@@ -57,6 +57,10 @@ MEANINGS: dict[Reason, str] = {
     Reason.RENDER_UNAVAILABLE: (
         "It is stored as it was fetched, as there was no browser to render it; 'crawler doctor' says how to get one."
     ),
+    Reason.RENDER_FAILED: (
+        "It is stored as it was fetched, as it could not be rendered; 'crawler explain' says what came of it in the "
+        "browser."
+    ),
     Reason.UNCHANGED: "It is stored, and is what it was when it was stored last; there is nothing to do.",
 }
 

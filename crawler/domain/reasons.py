@@ -37,6 +37,7 @@ class Reason(StrEnum):
     PARSE = "parse"
     # notes on stored pages
     RENDER_UNAVAILABLE = "render_unavailable"
+    RENDER_FAILED = "render_failed"
     UNCHANGED = "unchanged"
 
 
@@ -55,5 +56,5 @@ FAILED: frozenset[Reason] = frozenset(
         Reason.PARSE,
     }
 )
-NOTES: frozenset[Reason] = frozenset({Reason.RENDER_UNAVAILABLE, Reason.UNCHANGED})
+NOTES: frozenset[Reason] = frozenset({Reason.RENDER_UNAVAILABLE, Reason.RENDER_FAILED, Reason.UNCHANGED})
 SKIPPED: frozenset[Reason] = frozenset(Reason) - FAILED - NOTES

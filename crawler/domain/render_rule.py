@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from crawler.domain.reasons import Reason
 
@@ -40,6 +40,11 @@ class RenderRule(BaseModel):
     compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
     agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
     same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
+
+    @field_serializer("statuses", "failures", when_used="json")
+    def _in_order(self, values: frozenset[int] | frozenset[Reason]) -> list[int | Reason]:
+        """The same rule is the same text, for ETags and for whoever compares."""
+        return sorted(values)
 
     @model_validator(mode="after")
     def _never_asks_in_vain(self) -> Self:

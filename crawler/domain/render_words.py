@@ -4,7 +4,7 @@ from crawler.domain.crawls import CrawlJob
 from crawler.domain.explaining import LedgerUrl, StoredPage
 from crawler.domain.ledger import RENDERED
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering import LIGHT, Decision, Signal, decide_crawl
+from crawler.domain.rendering import FAILED, LIGHT, Decision, Signal, decide_crawl, failed_words
 
 
 def rendering_words(row: LedgerUrl, crawl: CrawlJob, stored: StoredPage | None) -> str | None:
@@ -14,7 +14,12 @@ def rendering_words(row: LedgerUrl, crawl: CrawlJob, stored: StoredPage | None) 
     rendered, record = stored.crawl_method == RENDERED, row.rendering or {}
     own = Decision.from_record(record) if "render" in record else None
     site = decide_crawl(crawl)
-    if row.reason == Reason.RENDER_UNAVAILABLE:
+    if own and own.signal is Signal.RENDER_FAILED:
+        told = f"without a browser, as {own.words}"
+    elif row.reason == Reason.RENDER_FAILED:
+        how = failed_words(str((crawl.rendering or {}).get(FAILED, "")))
+        told = f"without a browser, which {how} on the homepage: {(own or site or LIGHT).words}"
+    elif row.reason == Reason.RENDER_UNAVAILABLE:
         told = f"without a browser, as none was there: {(own or site or LIGHT).words}"
     elif rendered:
         told = f"in a browser: {own.words if own else _site_words(site)}"

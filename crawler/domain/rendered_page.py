@@ -1,6 +1,7 @@
 """A request to the browser and its answer: what the light lane's have, and what only a browser can give."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from crawler.domain.fetching import FetchRequest, FetchResult
 
@@ -15,10 +16,20 @@ class Screenshot:
     height: int
 
 
+class VisitNote(NamedTuple):
+    """From one visit of a page to the next."""
+
+    without: str = ""
+    """Why this one does without a browser: what came of the page in it."""
+    cookies: str = ""
+
+
 @dataclass(slots=True)
 class RenderRequest(FetchRequest):
     screenshot: bool = False
     """Images and fonts are loaded only for a picture."""
+    cookies: str = ""
+    """Of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
 
 @dataclass(slots=True)
@@ -30,5 +41,9 @@ class RenderedPage(FetchResult):
     """host:port that the page wanted and may not reach."""
     unshown: bool = False
     """No browser could be started for it: that says nothing about the page."""
+    lasting: bool = False
+    """Of an unshown page: no browser will start for a while, so there is nothing to wait for."""
+    again: str = ""
+    """The page set these cookies (JSON) and wants to be loaded anew: with them it may be another."""
     requests: int = 0
     """What the page asked for in all, itself included."""

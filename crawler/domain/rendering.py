@@ -16,6 +16,10 @@ from crawler.domain.render_rule import NEVER_REASONS, NEVER_STATUSES, RenderRule
 
 UNAVAILABLE = "unavailable"
 """In a crawl's record: it had to do without a browser."""
+FAILED = "failed"
+"""Likewise: because its homepage failed in the browser, and how; without one it could be had."""
+EMPTY = "empty"
+"""What the browser showed: no text and no link."""
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
 
@@ -28,6 +32,7 @@ class Signal(StrEnum):
     ASKED = "asked"
     SITE = "site"
     SHAPE = "shape"
+    RENDER_FAILED = "render_failed"
 
 
 class Decision(NamedTuple):
@@ -94,6 +99,11 @@ def lacks_browser(crawl: CrawlJob) -> bool:
     return bool(crawl.rendering and crawl.rendering.get(UNAVAILABLE))
 
 
+def note_without_browser(crawl: CrawlJob) -> Reason:
+    """On pages that would have needed one."""
+    return Reason.RENDER_FAILED if crawl.rendering and FAILED in crawl.rendering else Reason.RENDER_UNAVAILABLE
+
+
 def lane_of(crawl: CrawlJob) -> Lane:
     """Where its pages wait."""
     decision = decide_crawl(crawl)
@@ -134,5 +144,14 @@ def _words(decision: Decision) -> str:
             return "the site's homepage needs a browser"
         case Signal.SHAPE:
             return f"pages of its kind ({measured}) say the same without a browser"
+        case Signal.RENDER_FAILED:
+            return f"the browser {failed_words(str(measured))}"
         case None:
             return "the server sends its text"
+
+
+def failed_words(what: str) -> str:
+    """What became of a page in the browser, by the status or reason that was written down."""
+    if what == EMPTY:
+        return "showed an empty page"
+    return f"was answered {what}" if what.isdigit() else f"failed ({what})"

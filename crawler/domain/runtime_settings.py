@@ -1,6 +1,10 @@
 """What operators change while everything runs: kept in Postgres, over the environment."""
 
+from math import ceil
+
 from pydantic import BaseModel, ConfigDict, Field
+
+HOUR_MS = 3_600_000
 
 
 class RuntimeSettings(BaseModel):
@@ -22,8 +26,21 @@ class RuntimeSettings(BaseModel):
         min_length=1,
         max_length=300,
         pattern=r"^[\x20-\x7e]+$",
-        description="Sent with each request. Only kept so far: workers send CRAWLER_USER_AGENT until they read this",
+        description="Sent with each request, and what robots.txt is read for; workers go by it within 15 seconds",
     )
     requests_per_host_hour: int | None = Field(
-        None, ge=0, le=10_000_000, description="Extra limit per host; 0 is none. Only kept so far: nothing reads it yet"
+        None,
+        ge=0,
+        le=10_000_000,
+        description="Most requests to one host in an hour, of all crawls: a gap of 3600 s / n; 0 is no such limit",
     )
+    queue_batch_size: int | None = Field(None, ge=1, le=10_000, description="Queue entries taken per run")
+
+    def overridden(self, stored: "RuntimeSettings") -> "RuntimeSettings":
+        """These, with what is set there in place of them."""
+        return self.model_copy(update=stored.model_dump(exclude_none=True))
+
+    @property
+    def least_gap_ms(self) -> int:
+        """Between two requests to a host, whatever its projects ask for. Rounded up: a limit is a limit."""
+        return ceil(HOUR_MS / self.requests_per_host_hour) if self.requests_per_host_hour else 0

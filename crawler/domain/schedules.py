@@ -1,16 +1,17 @@
 """When a project is crawled again, by the clock of its own zone.
 
-Every frequency is a cron expression underneath, so there is one rule for all of them: a time that a zone skips in
-spring runs right after the gap, a time that comes twice in autumn runs once (unless it runs every hour anyway).
+Every frequency is a cron expression underneath, so there is one rule for all of them (`cron_moments`): a time that a
+zone skips in spring runs right after the gap, a time that comes twice in autumn runs once (unless it runs every hour).
 A *slot* is the moment a run is due; jitter moves the start, never the slot.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Annotated, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,11 +19,16 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
+from crawler.domain.cron_moments import moments
+from crawler.domain.notify_urls import LONGEST_URL, MOST_URLS
 from crawler.domain.urls import parse
 from crawler.errors import InvalidUrl
 
+RETRY_WAITS = (timedelta(minutes=5), timedelta(minutes=15))
+"""A scheduled crawl that fails is tried again after these, and then the run has failed."""
 MOST_SKIPPED = 2000
 """Slots outside the window that are passed over before a schedule counts as one that never runs."""
+_LOOKS_BACK = tuple(timedelta(hours=hours) for hours in (3, 48, 24 * 32, 24 * 366, 24 * 366 * 9))
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)").fullmatch
 _MAIL = re.compile(r"[^@\s,;<>\"]{1,64}@[^@\s,;<>\"]{1,190}").fullmatch
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -62,6 +68,12 @@ class ScheduleConfig(BaseModel):
     window: tuple[ClockTime, ClockTime] | None = Field(None, description="Starts only between these times of day")
     jitter_minutes: int = Field(0, ge=0, le=180, description="A start may come so much later; the same each time")
     notify_on: NotifyOn = NotifyOn.SIGNIFICANT
+    notification_urls: tuple[Annotated[str, StringConstraints(max_length=LONGEST_URL)], ...] = Field(
+        (), max_length=MOST_URLS, description="Other channels as Apprise URLs; shown masked, a mask keeps what it hides"
+    )
+    notify_after_failures: int = Field(
+        3, ge=0, le=100, description="Told after so many failed runs in a row, and when it works again; 0 is never"
+    )
 
     @field_validator("time")
     @classmethod
@@ -154,10 +166,10 @@ class ScheduleConfig(BaseModel):
 def slots(config: ScheduleConfig, after: datetime) -> Iterator[datetime]:
     """Moments after this one at which a run is due, in UTC; none if its window never opens."""
     passed = 0
-    for local in CronSim(config.expression, after.astimezone(config.zone)):
-        if _is_open(config, local):
+    for moment in moments(config.expression, config.zone, after):
+        if _is_open(config, moment.wall):
             passed = 0
-            yield local.astimezone(UTC)
+            yield moment.at
         else:
             passed += 1
             if passed > MOST_SKIPPED:
@@ -174,14 +186,11 @@ def upcoming(config: ScheduleConfig, after: datetime, count: int = 5) -> list[da
 
 def last_slot(config: ScheduleConfig, now: datetime, not_before: datetime) -> datetime | None:
     """The latest slot up to now: of several that were missed one is made up for."""
-    # Backwards it never yields the moment it begins at.
-    begin = now.astimezone(config.zone) + timedelta(minutes=1)
-    for local in islice(CronSim(config.expression, begin, reverse=True), MOST_SKIPPED):
-        slot = local.astimezone(UTC)
-        if slot < not_before:
-            return None
-        if slot <= now and _is_open(config, local):
-            return slot
+    for reach in _LOOKS_BACK:  # not far where that is enough: there may be a slot each minute
+        begin = max(not_before, now - reach) - timedelta(seconds=1)
+        found = deque(takewhile(lambda slot: slot <= now, slots(config, begin)), maxlen=1)
+        if found or begin < not_before:
+            return found[0] if found else None
     return None
 
 
@@ -215,6 +224,27 @@ class SlotOutcome(StrEnum):
     FAILED = "failed"
 
 
+class SlotRun(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    slot_at: datetime = Field(description="When the run was due")
+    outcome: SlotOutcome
+    crawl_id: UUID | None
+
+
+class ScheduleOverview(ScheduleConfig):
+    """A schedule with what follows from it, as people and programs are shown it."""
+
+    project_id: UUID
+    next_run_at: datetime | None = Field(description="Null while it is disabled")
+    webhook_gone_at: datetime | None = Field(
+        description="Since the webhook answered 410 and nothing is sent there; setting notification_webhook ends it"
+    )
+    described: str = Field(description="The same as a sentence")
+    upcoming: tuple[datetime, ...] = Field(description="The next five runs, if it were enabled; without jitter")
+    runs: tuple[SlotRun, ...] = Field(description="What became of the last ones, newest first")
+
+
 class Schedule(BaseModel):
     """A project's schedule, and when its next run begins."""
 
@@ -224,6 +254,8 @@ class Schedule(BaseModel):
     project_id: UUID
     config: ScheduleConfig
     next_run_at: datetime | None = None
+    webhook_gone_at: datetime | None = None
+    """Since its receiver answered 410: nothing more is sent there until it is set again."""
 
     @property
     def jitter(self) -> timedelta:
@@ -235,6 +267,12 @@ class Schedule(BaseModel):
         if self.next_run_at is None or self.next_run_at > now:
             return None
         return last_slot(self.config, now - self.jitter, self.next_run_at - self.jitter)
+
+    def gives_up(self, tries: int, failed_at: datetime) -> bool:
+        """Whether a run that failed so often is over: another try would come after the next run, or never."""
+        if tries >= len(RETRY_WAITS) or not self.config.enabled:
+            return True
+        return self.next_run_at is not None and self.next_run_at <= failed_at + RETRY_WAITS[tries]
 
     def planned(self, now: datetime) -> Self:
         """With the next run after now; none while it is disabled."""

@@ -69,6 +69,8 @@ class Scope:
     max_depth: int | None
     given: frozenset[str] | None = None
     """Keys of a fetch-only crawl: nothing else is in scope."""
+    anywhere: bool = False
+    """Given URLs may redirect to any host."""
     _known: dict[str, Candidate] = field(default_factory=dict, compare=False, repr=False)
     """By href, verdicts without regard to depth. Pages share most of their links."""
 
@@ -92,7 +94,7 @@ class Scope:
         )
 
     @classmethod
-    def for_urls(cls, urls: Iterable[str], config: CrawlConfig) -> Self:
+    def for_urls(cls, urls: Iterable[str], config: CrawlConfig, *, anywhere: bool = False) -> Self:
         """Exactly these URLs, whatever the patterns say. Unusable ones are left out: nobody can ask about them."""
         rule = QueryRule.of(config)
         usable = [url for url in map(_parsed, urls) if url]
@@ -108,6 +110,7 @@ class Scope:
             include_mode=config.include_mode,
             max_depth=None,
             given=frozenset(normalize(url, rule) for url in usable),
+            anywhere=anywhere,
         )
 
     def judge(self, url: Url, normalized: str, depth: int) -> Admission | Refusal:
@@ -182,7 +185,9 @@ class Scope:
 
     def _covers(self, url: Url) -> bool:
         host = url.host
-        return host in self.hosts or host in self.allowed or bool(self.suffix and host.endswith(self.suffix))
+        if self.anywhere or host in self.hosts or host in self.allowed:
+            return True
+        return bool(self.suffix and host.endswith(self.suffix))
 
 
 def _first(rules: tuple[_Rule, ...], href: str) -> str | None:

@@ -32,6 +32,8 @@ class Visit(NamedTuple):
     compare: bool
     """The other way too, to learn whether both say the same."""
     why: Decision
+    cookies: str = ""
+    """Of the visit before."""
 
 
 class Comparison(NamedTuple):

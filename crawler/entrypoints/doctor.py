@@ -2,18 +2,23 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.adapters.browser_options import RECORDS
+from crawler.adapters.browser_trouble import BrowserTrouble
 from crawler.adapters.celery_queue import QUEUES
 from crawler.adapters.chromium import find_chromium
 from crawler.adapters.chromium_process import try_out
+from crawler.adapters.lane_watch import LaneWorker
 from crawler.adapters.redis_connection import check_redis
 from crawler.adapters.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
+from crawler.domain.frontier import Lane
 from crawler.errors import CrawlerError
 from crawler.telemetry import redact
 
@@ -44,17 +49,25 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     ]
     found = [_run(name, check) for name, check in checks]
     browser = _browser(tools.settings, start=start_browser)
-    return [*map(_once, found, [None, *found]), browser, _contact(tools.settings)]
+    # What operators set stands in Postgres; without its tables the environment's is in force.
+    has_settings = any(check.name == "schema" and check.ok for check in found)
+    contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
+    return [*map(_once, found, [None, *found]), browser, contact]
 
 
 def queue_checks(tools: App) -> list[Check]:
     """Whether each queue is really consumed. Not required: no worker of another machine makes this service ill."""
     try:
-        canaries = tools.canaries.read(QUEUES)
+        canaries, renderers = tools.canaries.read(QUEUES), tools.lanes.workers(Lane.BROWSER)
     except CrawlerError as exc:
         return [told("queues", exc)._replace(required=False)]
     now = time.time()
-    return [_queue(queue, canary, now) for queue, canary in canaries.items()]
+    return [_queue(queue, canary, now) for queue, canary in canaries.items()] + _render_workers(renderers)
+
+
+def _render_workers(workers: Mapping[str, LaneWorker]) -> list[Check]:
+    """Those that are there and cannot render: their queue is consumed, and nothing is rendered by them."""
+    return [_lacks(f"worker {name}", told.lack) for name, told in sorted(workers.items()) if told.lack]
 
 
 def _queue(queue: str, canary: Canary, now: float) -> Check:
@@ -121,16 +134,30 @@ def _broker(tools: App) -> str:
 
 def _browser(settings: Settings, *, start: bool) -> Check:
     found = find_chromium(settings.chromium)
-    lack = why_unavailable(settings.chromium) or (found and start and try_out(found))
+    lack = why_unavailable(settings.chromium, None if start else settings.data_dir)
+    if found and start and not lack:
+        lack = _try_out(found, settings)
     if not lack:
         return Check("browser", ok=True, message=f"{found} renders pages that need it.", required=False)
+    return _lacks("browser", lack)
+
+
+def _lacks(name: str, lack: str) -> Check:
     wrong, _, remedy = lack.partition(": ")
     message = f"{wrong.rstrip('.')}; pages stay as they are fetched."
-    return Check("browser", ok=False, message=message, fix=_sentence(remedy) or None, required=False)
+    return Check(name, ok=False, message=message, fix=_sentence(remedy) or None, required=False)
 
 
-def _contact(settings: Settings) -> Check:
-    if _CONTACT.search(settings.user_agent) and "example.org" not in settings.user_agent:
+def _try_out(program: Path, settings: Settings) -> str | None:
+    """One that starts now is told to the workers: they need not wait until they would try again."""
+    lack = try_out(program)
+    if not lack:
+        BrowserTrouble(settings.data_dir / RECORDS, program).clear()
+    return lack
+
+
+def _contact(user_agent: str) -> Check:
+    if _CONTACT.search(user_agent) and "example.org" not in user_agent:
         return Check("user_agent", ok=True, message="The user agent names a contact.", required=False)
     remedy = "Set CRAWLER_USER_AGENT to something like 'mybot/1.0 (+https://my.site/bot)'."
     return Check(

@@ -116,7 +116,7 @@ class CrawlContext:
 def scope_of(facts: CrawlFacts) -> Scope:
     crawl = facts.crawl
     if crawl.crawl_type is CrawlType.FETCH_ONLY:
-        scope = Scope.for_urls(facts.given, crawl.config)
+        scope = Scope.for_urls(facts.given, crawl.config, anywhere=crawl.from_queue)
     else:
         scope = Scope.of(crawl.seed_url, crawl.config, shopify=facts.shopify)
     for href in facts.moves:

@@ -1,11 +1,13 @@
 """What a crawl found changed, for every door."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges
+from crawler.domain.change_digest import PageDigest
+from crawler.domain.crawl_changes import ChangedLine, ChangedPage, Compared, CrawlChanges, PageText
 from crawler.domain.crawls import CrawlJob
+from crawler.handlers.report_crawl import keys_of
 
 
 class Crawls(Protocol):
@@ -13,13 +15,22 @@ class Crawls(Protocol):
 
 
 class Reader(Protocol):
-    def __call__(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
+    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
+
+
+Digest = Callable[[UUID], Sequence[PageDigest]]
 
 
 class DescribeChanges:
-    def __init__(self, crawls: Crawls, changed_pages: Reader) -> None:
+    def __init__(self, crawls: Crawls, changed_pages: Reader, digest: Digest) -> None:
         self._crawls = crawls
         self._changed_pages = changed_pages
+        self._digest = digest
+
+    def with_texts(self, crawl: CrawlJob) -> CrawlChanges:
+        """With what changed on the first changed pages, line by line, without noise."""
+        texts = tuple(_text(digest) for digest in self._digest(crawl.id))
+        return self(crawl).model_copy(update={"texts": texts})
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
         """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
@@ -31,5 +42,11 @@ class DescribeChanges:
             return found
         changed: tuple[ChangedPage, ...] = ()
         if found.compared_to is not None and found.changed_page_urls:
-            changed = self._changed_pages(crawl.id, found.compared_to, found.changed_page_urls)
+            keys = [key for key in map(keys_of(crawl), found.changed_page_urls) if key]
+            changed = self._changed_pages(crawl.id, found.compared_to, keys)
         return found.model_copy(update={"changed_pages": changed})
+
+
+def _text(digest: PageDigest) -> PageText:
+    lines = tuple(ChangedLine(**line._asdict()) for line in digest.lines)
+    return PageText(url=digest.url, page_id=digest.page_id, lines=lines, more=digest.more, note=digest.note)

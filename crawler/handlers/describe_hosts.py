@@ -1,5 +1,6 @@
 """Hosts for the terminal and the API: what the record knows and what the frontier does now."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -16,13 +17,14 @@ MOST_CRAWLS = 200
 
 
 class Reader(Protocol):
-    def list_hosts(self, since: datetime, limit: int) -> list[HostRow]: ...
-    def count_hosts(self, since: datetime) -> int: ...
+    def list_hosts(self, limit: int) -> list[HostRow]: ...
+    def count_hosts(self) -> int: ...
     def find_host(self, host: str, since: datetime) -> HostRow | None: ...
 
 
 class Queue(Protocol):
     def host(self, host: str) -> HostState: ...
+    def host_states(self, hosts: Sequence[str]) -> list[HostState]: ...
     def open_crawls(self) -> list[UUID]: ...
     def waiting_at(self, crawl_id: UUID, host: str) -> list[HostWait]: ...
 
@@ -40,10 +42,10 @@ class DescribeHosts:
         self._agent = user_agent
 
     def all(self, limit: int) -> HostList:
-        since = self._clock() - DAY
-        rows = self._reader.list_hosts(since, limit)
-        total = len(rows) if len(rows) < limit else self._reader.count_hosts(since)
-        return HostList([self._overview(row) for row in rows], total)
+        rows = self._reader.list_hosts(limit)
+        total = len(rows) if len(rows) < limit else max(limit, self._reader.count_hosts())
+        states = self._frontier.host_states([row.host for row in rows])
+        return HostList([self._overview(row, state) for row, state in zip(rows, states, strict=True)], total)
 
     def one(self, host: str) -> HostOverview:
         name = host_name(host)
@@ -52,11 +54,10 @@ class DescribeHosts:
         if row is None and not waiting:
             raise NotFound(f"No crawl has met the host {name} so far; 'crawler host list' shows those that are known.")
         row = row or HostRow(name)
-        overview = self._overview(row)
+        overview = self._overview(row, self._frontier.host(name))
         return overview.model_copy(update={"robots": self._robots(row), "waiting": waiting})
 
-    def _overview(self, row: HostRow) -> HostOverview:
-        state = self._frontier.host(row.host)
+    def _overview(self, row: HostRow, state: HostState) -> HostOverview:
         gap, who = owed_gap(0.0, state)
         blocked = from_ms(state.blocked_until_ms) if state.blocked_until_ms else None
         return HostOverview(

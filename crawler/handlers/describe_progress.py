@@ -61,8 +61,8 @@ class DescribeProgress:
         share, total = progress(
             max_pages=crawl.config.max_pages,
             pages_crawled=crawl.pages_crawled,
-            queued=queued,
-            leased=leased,
+            queued=min(queued, crawl.urls_left),
+            leased=min(leased, crawl.urls_left),
             homepage_done=crawl.pages_crawled > 0 or crawl.status.is_over,
             completed=crawl.status is CrawlStatus.COMPLETED,
         )

@@ -5,9 +5,11 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes import SeenPage, change_summary, choose_baseline, compare, same_reach
+from crawler.domain.changes import Changes, Probed, SeenPage, change_summary, choose_baseline, compare, same_reach
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.rendering import lane_of
+from crawler.domain.url_keys import keys_of
+from crawler.domain.weighing import Weighed
 
 log = telemetry.logger(__name__)
 
@@ -22,10 +24,21 @@ class DiffLedger(Protocol):
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
 
 
+class DiffProbes(Protocol):
+    def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
+    def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+
+
+class Weigh(Protocol):
+    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> Weighed: ...
+
+
 class DiffCrawl:
-    def __init__(self, store: DiffStore, ledger: DiffLedger) -> None:
+    def __init__(self, store: DiffStore, ledger: DiffLedger, probes: DiffProbes, weigh: Weigh) -> None:
         self._store = store
         self._ledger = ledger
+        self._probes = probes
+        self._weigh = weigh
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
         """Safe to repeat: the same two crawls give the same summary."""
@@ -33,17 +46,29 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        # What only a browser could find is not new because there is one now.
-        comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
-        changes = compare(
-            self._ledger.seen_pages(baseline.id),
-            self._ledger.seen_pages(crawl.id),
-            exhausted=comparable and crawl.end_reason is EndReason.EXHAUSTED,
-            baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
+        weighed = self._weigh(baseline, crawl, self._compare(baseline, crawl))
+        summary = change_summary(
+            weighed.changes,
+            crawl_id=crawl.id,
+            compared_to=baseline.id,
+            new_pages=crawl.config.significant_new_pages,
+            changed_share=crawl.config.significant_changed_share,
         )
-        summary = change_summary(changes, crawl_id=crawl.id, compared_to=baseline.id)
+        summary |= weighed.as_record()
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
+
+    def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
+        # What only a browser could find is not new because there is one now.
+        comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
+        return compare(
+            self._ledger.seen_pages(baseline.id),
+            self._ledger.seen_pages(crawl.id),
+            probed=self._probes.probed(crawl.id),
+            remembered=self._probes.remembered(baseline.id),
+            baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
+            key_of=keys_of(crawl.config),
+        )
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""

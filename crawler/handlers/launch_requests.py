@@ -1,6 +1,6 @@
 """Leases become requests on the wire; what may not be asked is refused here, without a request."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from crawler.domain.clock import Clock
@@ -8,6 +8,7 @@ from crawler.domain.fetching import FetchRequest
 from crawler.domain.frontier import End, Kind, Lane, Lease
 from crawler.domain.ledger import UrlKey
 from crawler.domain.ports import BatchWriter, Fetcher, Frontier
+from crawler.domain.probes import Purpose
 from crawler.domain.reasons import FAILED
 from crawler.domain.rendered_page import RenderRequest
 from crawler.domain.urls import parse
@@ -17,9 +18,14 @@ from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import sitemap_request
 from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.settle_probe import refuse_probe
 from crawler.handlers.ticket import Ticket
 
 ROBOTS_BYTES = 512 * 1024
+_BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
+"""Kinds whose key is that of a page."""
+
+Purposes = Callable[[UUID, Sequence[str]], dict[str, Purpose]]
 
 
 class LaunchRequests:
@@ -32,6 +38,7 @@ class LaunchRequests:
         contexts: CrawlContexts,
         care: HostCare,
         render: RenderWhereNeeded,
+        purposes: Purposes,
         clock: Clock,
     ) -> None:
         self._frontier = frontier
@@ -40,6 +47,7 @@ class LaunchRequests:
         self._contexts = contexts
         self._care = care
         self._render = render
+        self._purposes = purposes
         self._clock = clock
 
     def __call__(
@@ -48,7 +56,7 @@ class LaunchRequests:
         """How many requests were launched, and what was refused. What cannot be judged goes back."""
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
-        for ticket in self._with_previous(tickets):
+        for ticket in self._with_purposes(self._with_previous(tickets)):
             request = self._request(ticket, held, lane)
             if isinstance(request, Settled):
                 refused.append(request)
@@ -65,7 +73,8 @@ class LaunchRequests:
             # The crawl ended under us; its frontier is going or gone.
             held.give_back([lease], asked=False)
             return None
-        key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if lease.kind is Kind.PAGE else lease.url)
+        named = lease.kind in _BY_PAGE
+        key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if named else lease.url)
         return Ticket(lease, context, key, claimed_at)
 
     def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
@@ -84,27 +93,50 @@ class LaunchRequests:
             t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
         ]
 
+    def _with_purposes(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+        """For probes: why each is asked. One that has its answer has none: whoever queued it again came too late."""
+        wanted: dict[UUID, list[str]] = {}
+        for ticket in tickets:
+            if ticket.lease.kind is Kind.PROBE:
+                wanted.setdefault(ticket.lease.crawl_id, []).append(ticket.key.normalized_url)
+        if not wanted:
+            return tickets
+        found = {crawl_id: self._purposes(crawl_id, urls) for crawl_id, urls in wanted.items()}
+        return [
+            t._replace(purpose=found[t.lease.crawl_id].get(t.key.normalized_url)) if t.lease.kind is Kind.PROBE else t
+            for t in tickets
+        ]
+
     def _request(self, ticket: Ticket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
         lease, opened = ticket.lease, ticket.context.facts.opened
         if lease.kind is Kind.ROBOTS:
             url = self._care.robots_url(lease)
             return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
+        if lease.kind is Kind.PROBE and ticket.purpose is None:
+            return self._refuse(ticket)
         answer = self._care.ask(ticket.context, lease.host, lease.url)
         if answer.unknown:
             held.give_back([lease], asked=False)
             self._care.forget_robots(lease.host)
             return None
         if answer.reason is not None:
-            # Nothing was sent, so the host's turn is not used up (a negative lateness says so).
-            self._frontier.answered([(lease, -1)])
-            settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
+            settled = self._refuse(ticket)
             if lease.kind is Kind.PAGE:
                 error = answer.rule if answer.reason in FAILED else None
                 settle_refused(settled, answer.reason, error, self._clock(), rule=answer.rule)
+            elif lease.kind is Kind.PROBE:
+                refuse_probe(settled, answer.reason, self._clock())
             return settled
         if lease.kind is Kind.SITEMAP:
             return sitemap_request(lease.url, opened, ticket)
+        if lease.kind is Kind.PROBE:
+            return _page_request(ticket)
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
+
+    def _refuse(self, ticket: Ticket) -> Settled:
+        """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
+        self._frontier.answered([(ticket.lease, -1)])
+        return Settled(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
 
 
 def _page_request(ticket: Ticket) -> FetchRequest:
@@ -118,6 +150,7 @@ def _page_request(ticket: Ticket) -> FetchRequest:
             opened=opened,
             context=ticket,
             screenshot=config.screenshots,
+            cookies=ticket.visit.cookies,
         )
     previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
     return FetchRequest(

@@ -9,9 +9,10 @@ from pydantic import ValidationError
 from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlConfig, CrawlJob
 from crawler.domain.projects import Project
+from crawler.domain.queue_entries import ACQUISITION_ID
 from crawler.domain.scope import Scope
 from crawler.domain.urls import parse
-from crawler.errors import Invalid, InvalidConfig, InvalidTransition, NotFound
+from crawler.errors import Conflict, Invalid, InvalidConfig, InvalidTransition, NotFound
 from crawler.handlers.start_crawl import explain, valid_config
 
 _ANY_SEED = "http://example.org/"
@@ -62,6 +63,8 @@ class ManageProjects:
 
     def delete(self, project_id: UUID) -> None:
         """What runs is cancelled first, or its frontier would outlive its record."""
+        if project_id == ACQUISITION_ID:
+            raise Conflict("This project is the queue's own and stays; delete entries with 'crawler queue delete'.")
         self._store.get_project(project_id)
         for crawl in self._store.open_crawls():
             if crawl.project_id == project_id:

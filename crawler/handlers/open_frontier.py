@@ -1,6 +1,6 @@
 """Fill the frontier of a crawl from the ledger alone: at its start, after Redis lost it, or when asked to."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 from crawler import telemetry
@@ -8,6 +8,7 @@ from crawler.domain.crawls import CrawlJob, CrawlType, FetchState
 from crawler.domain.frontier import Entry, Kind, Limits, Priority, score
 from crawler.domain.ledger import LedgerRow
 from crawler.domain.ports import Frontier, Ledger
+from crawler.domain.probes import Probe, probe_entry
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering import lane_of
 from crawler.domain.urls import Url, digest, parse
@@ -38,10 +39,17 @@ def entry_of(row: LedgerRow) -> Entry:
 
 
 class OpenFrontier:
-    def __init__(self, frontier: Frontier, ledger: Ledger, sitemaps_of: Callable[[Url], list[str]]) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        ledger: Ledger,
+        sitemaps_of: Callable[[Url], list[str]],
+        probes_of: Callable[[UUID], Sequence[Probe]],
+    ) -> None:
         self._frontier = frontier
         self._ledger = ledger
         self._sitemaps_of = sitemaps_of
+        self._probes_of = probes_of
 
     def __call__(self, crawl: CrawlJob) -> None:
         """Afterwards the frontier holds what the ledger says is queued, and knows what was seen."""
@@ -62,11 +70,17 @@ class OpenFrontier:
 
     def hosts(self, crawl_id: UUID) -> set[str]:
         """At which something of the crawl waits, by the ledger."""
-        return {parse(row.url).host for row in self._ledger.rows(crawl_id, queued_only=True)}
+        pages = {parse(row.url).host for row in self._ledger.rows(crawl_id, queued_only=True)}
+        return pages | {probe.host for probe in self._probes_of(crawl_id)}
+
+    def is_possible(self, crawl_id: UUID) -> bool:
+        """Whether the ledger still knows what the crawl had to fetch."""
+        return self._ledger.is_whole(crawl_id)
 
     def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
         """What waits. Sitemaps stand in no ledger: some may not have been read, and reading one twice does no harm."""
         yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))
+        yield from map(probe_entry, self._probes_of(crawl.id))
         if crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
             for home in homes:
                 yield from map(sitemap_entry, self._sitemaps_of(parse(home)))

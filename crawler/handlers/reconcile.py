@@ -7,7 +7,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls import CrawlJob, CrawlStatus
-from crawler.domain.frontier import End, Lane, Lease, LostRequest
+from crawler.domain.frontier import End, Kind, Lane, Lease, LostRequest
 from crawler.domain.ledger import Request, UrlKey
 from crawler.domain.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
@@ -16,11 +16,12 @@ from crawler.domain.urls import parse
 from crawler.errors import NotFound
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.finish_crawl import FinishCrawl
-from crawler.handlers.open_frontier import OpenFrontier
+from crawler.handlers.open_frontier import OpenFrontier, limits_of
 from crawler.handlers.render_where_needed import Lanes, Record
 from crawler.handlers.seed_crawl import SeedCrawl
 from crawler.handlers.settle_batch import SettleBatch
 from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.settle_probe import refuse_probe
 from crawler.handlers.tend_hosts import TendHosts
 
 log = telemetry.logger(__name__)
@@ -48,6 +49,7 @@ class Reconcile:
         prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
+        look_at_settings: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
         self._frontier = frontier
@@ -63,9 +65,11 @@ class Reconcile:
         self._prune = prune
         self._hints = hints
         self._clock = clock
+        self._look_at_settings = look_at_settings
         self._pruned_at = datetime.min.replace(tzinfo=UTC)
 
     def __call__(self) -> None:
+        self._look_at_settings()
         # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
         self._tend_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
@@ -103,9 +107,15 @@ class Reconcile:
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             log.warning("frontier_lost", crawl_id=str(crawl.id))
-            self._hold_hosts(self._open_frontier.hosts(crawl.id), crawl.config.delay_seconds)
+            if not self._open_frontier.is_possible(crawl.id):
+                self._finish_crawl.interrupt(crawl)
+                return
+            owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
+            self._hold_hosts(self._open_frontier.hosts(crawl.id), owed_seconds)
             self._open_frontier(crawl)
             return
+        if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
+            log.info("gap_adjusted", crawl_id=str(crawl.id))
         if stats.paused != crawl.paused:  # whoever paused or resumed it could not reach Redis
             self._frontier.pause_crawl(crawl.id, paused=self._store.get_crawl(crawl.id).paused)
         reaped = self._frontier.reap(crawl.id)
@@ -161,7 +171,10 @@ class Reconcile:
                 continue
             settled = Settled(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
             error = "Three workers were lost while they worked on it."
-            settle_refused(settled, Reason.POISON, error, self._clock())
+            if lease.kind is Kind.PROBE:
+                refuse_probe(settled, Reason.POISON, self._clock())
+            else:
+                settle_refused(settled, Reason.POISON, error, self._clock())
             if settled.url_end is not None:  # nobody tries it now: the lost ones are all its tries
                 settled.url_end = settled.url_end._replace(attempts=lease.attempts + lease.losses)
             self._settle([settled])

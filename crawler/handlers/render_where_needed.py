@@ -4,21 +4,19 @@ A light answer that is not enough ends its lease with `End.RENDER`: the page wai
 its next request is as polite as any. What the server sent is kept meanwhile, so that both can be compared.
 """
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.crawls import CrawlJob
 from crawler.domain.extraction import Extracted
 from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import End, Lane
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.markdown import to_markdown
 from crawler.domain.ports import Frontier
-from crawler.domain.reasons import Reason
 from crawler.domain.rendered_page import RenderedPage
 from crawler.domain.rendering import (
+    FAILED,
     LIGHT,
     UNAVAILABLE,
     Decision,
@@ -27,10 +25,13 @@ from crawler.domain.rendering import (
     decide_homepage,
     decide_mode,
     decide_page,
+    note_without_browser,
 )
 from crawler.domain.url_shapes import Comparison, Visit, compare, finding, plan_visit, spare, url_shape
-from crawler.domain.urls import digest, parse
+from crawler.domain.urls import parse
+from crawler.handlers import settle_for_light
 from crawler.handlers.open_frontier import limits_of
+from crawler.handlers.settle_for_light import Record, SettleForLight, VisitNotes, is_homepage, name_of
 from crawler.handlers.settle_page import Settled
 from crawler.handlers.ticket import Ticket
 
@@ -40,30 +41,42 @@ _LIGHT_VISIT = Visit(render=False, compare=False, why=LIGHT)
 _NOTHING_ALIKE = Comparison(agrees=False, words=0.0, links=0.0)
 _FINAL = frozenset({Verdict.SKIP, Verdict.FAIL})
 
-Record = Callable[[UUID, dict[str, Any]], CrawlJob]
+__all__ = ["Lanes", "Record", "RenderWhereNeeded"]
 
 
 class Lanes(Protocol):
     def is_open(self, lane: Lane) -> bool: ...
 
 
-class LightPages(Protocol):
+class LightPages(settle_for_light.LightPages, Protocol):
     def keep(self, crawl_id: UUID, digest: bytes, text: str, links: list[str]) -> None: ...
     def begin(self, crawl_id: UUID, digest: bytes) -> bool: ...
     def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None: ...
 
 
 class RenderWhereNeeded:
-    def __init__(self, frontier: Frontier, lanes: Lanes, lights: LightPages, record: Record) -> None:
+    def __init__(self, frontier: Frontier, lanes: Lanes, lights: LightPages, notes: VisitNotes, record: Record) -> None:
         self._frontier = frontier
         self._lanes = lanes
         self._lights = lights
+        self._notes = notes
         self._record = record
+        self._settle_for_light = SettleForLight(frontier, lights, notes, record)
 
     def plan(self, ticket: Ticket, lane: Lane) -> Visit:
         """How a page is to be fetched."""
-        if lane is Lane.HTTP or ticket.context.lacks_browser:
+        if lane is Lane.HTTP:
             return _LIGHT_VISIT
+        note = self._notes.find(*name_of(ticket))
+        if note.without:
+            failed = Decision(render=False, signal=Signal.RENDER_FAILED, measured=note.without)
+            return Visit(render=False, compare=False, why=failed)
+        if ticket.context.lacks_browser:
+            return _LIGHT_VISIT
+        visit = self._plan(ticket)
+        return visit._replace(cookies=note.cookies) if visit.render and note.cookies else visit
+
+    def _plan(self, ticket: Ticket) -> Visit:
         context, key = ticket.context, ticket.key.normalized_url
         asked, site = decide_mode(context.crawl.config), context.site
         if asked is not None:
@@ -71,15 +84,20 @@ class RenderWhereNeeded:
         if site is None or not site.render:
             return Visit(render=True, compare=True, why=LIGHT)  # sent on by itself; the ledger knows why
         visit = plan_visit(site, parse(ticket.lease.url), key, context.facts.shapes, context.crawl.config.render_rule)
-        if visit.compare and not context.is_home(key) and self._lights.begin(*_name(ticket)):
+        if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
             return visit._replace(render=False)  # the light half of the comparison comes first
         return visit._replace(render=visit.render or visit.compare)
 
     def sends_on(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
         """Whether a page that was read goes on to the browser instead of being stored."""
         if isinstance(result, RenderedPage):
+            again = self._comes_again(settled, ticket, result)
+            if again or self._settle_for_light.after_blank(settled, ticket, result, page):
+                return True
             self._learn(settled, ticket, page)
             return False
+        if ticket.visit.why.signal is Signal.RENDER_FAILED:
+            return not self._settle_for_light.stores(settled, ticket, result, page)
         if ticket.visit.compare:
             return self._send_on(settled, ticket, page)
         if ticket.visit.why.signal is Signal.SHAPE:
@@ -89,7 +107,7 @@ class RenderWhereNeeded:
         if not decision.render:
             return False
         if not self._has_browser(ticket):
-            settled.note = Reason.RENDER_UNAVAILABLE
+            settled.note = note_without_browser(ticket.context.crawl)
             settled.rendering = decision.as_record()
             return False
         settled.rendering = decision.as_record()
@@ -97,25 +115,28 @@ class RenderWhereNeeded:
 
     def retries(self, settled: Settled, ticket: Ticket, result: FetchResult, judgement: Judgement) -> bool:
         """Whether a page that could not be fetched is tried in a browser: a homepage, or where one was to be spared."""
+        if isinstance(result, RenderedPage) and self._comes_again(settled, ticket, result):
+            return True
         if judgement.verdict not in _FINAL:
             return False
         if isinstance(result, RenderedPage):
-            return result.unshown and self._do_without(settled, ticket, result)
+            return self._settle_for_light.after_failure(settled, ticket, result, judgement)
+        if ticket.visit.why.signal is Signal.RENDER_FAILED:  # so neither way
+            settled.rendering = ticket.visit.why.as_record()
+            return False
         decision = decide_failure(judgement.reason, result.status, ticket.context.crawl.config.render_rule)
         if not decision.render or not self._may_try(settled, ticket, decision):
             return False
+        self._notes.do_without(*name_of(ticket), "")  # what failed light is not tried so again
         settled.rendering = decision.as_record()
         settled.end = End.RENDER
         return True
 
-    def _do_without(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
-        """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
-        context = ticket.context
-        if not context.lacks_browser:
-            log.warning("render_unavailable", crawl_id=str(context.crawl.id), detail=result.error)
-            context.decide(self._record(context.crawl.id, {**(context.crawl.rendering or {}), UNAVAILABLE: True}))
-            self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
-        settled.end = End.RENDER  # once more in this lane, whose workers fetch light now: see `plan`
+    def _comes_again(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+        """A page that set a cookie and would load itself anew does so in its next turn at the host."""
+        if not result.again or not self._notes.come_again(*name_of(ticket), result.again):
+            return False
+        settled.end = End.RENDER
         return True
 
     def _may_try(self, settled: Settled, ticket: Ticket, decision: Decision) -> bool:
@@ -126,7 +147,7 @@ class RenderWhereNeeded:
         if why is Signal.SHAPE or why is Signal.SITE:
             return True
         asked = decide_mode(context.crawl.config) is not None
-        return not asked and not context.lacks_browser and _is_homepage(ticket) and self._choose(ticket, decision)
+        return not asked and not context.lacks_browser and is_homepage(ticket) and self._choose(ticket, decision)
 
     def _decide(self, ticket: Ticket, result: FetchResult, page: Extracted) -> Decision:
         context = ticket.context
@@ -134,7 +155,7 @@ class RenderWhereNeeded:
         asked = decide_mode(context.crawl.config)
         if asked is not None:
             return asked
-        if _is_homepage(ticket):
+        if is_homepage(ticket):
             markdown = to_markdown(result.body, url=result.url, content_type=result.content_type)
             decision = decide_homepage(page.measure, markdown, rule)
             self._choose(ticket, decision)
@@ -147,7 +168,9 @@ class RenderWhereNeeded:
         """For the whole crawl, by its homepage; whether a browser is there if it is needed."""
         context, crawl = ticket.context, ticket.context.crawl
         able = not decision.render or self._has_browser(ticket)
-        record = decision.as_record() | ({} if able else {UNAVAILABLE: True})
+        before = crawl.rendering or {}
+        failed = {FAILED: before[FAILED]} if FAILED in before else {}
+        record = decision.as_record() | ({} if able else {UNAVAILABLE: True} | failed)
         if crawl.rendering != record:
             context.decide(self._record(crawl.id, record))
             log.info("rendering_decided", crawl_id=str(crawl.id), why=decision.words, **record)
@@ -159,13 +182,13 @@ class RenderWhereNeeded:
         return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
 
     def _send_on(self, settled: Settled, ticket: Ticket, page: Extracted) -> bool:
-        self._lights.keep(*_name(ticket), page.text, [link[0] for link in page.links])
+        self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
         settled.end = End.RENDER
         return True
 
     def _learn(self, settled: Settled, ticket: Ticket, page: Extracted) -> None:
         """Compare what the browser made with what the server had sent, if that is known."""
-        light = self._lights.find(*_name(ticket)) if ticket.visit.compare else None
+        light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:
             return
         context = ticket.context
@@ -174,11 +197,3 @@ class RenderWhereNeeded:
         settled.finding = finding(shape, found)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)
-
-
-def _name(ticket: Ticket) -> tuple[UUID, bytes]:
-    return ticket.key.crawl_id, digest(ticket.key.normalized_url)
-
-
-def _is_homepage(ticket: Ticket) -> bool:
-    return ticket.context.follows_links and ticket.context.is_home(ticket.key.normalized_url)

@@ -14,12 +14,13 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls import CrawlType
 from crawler.domain.schedules import Schedule, SlotOutcome
-from crawler.errors import Conflict, CrawlerError, CrawlRunning, Unavailable
+from crawler.errors import Conflict, CrawlerError, CrawlRunning, NotFound, Unavailable
 from crawler.handlers.start_crawl import StartCrawl
 
 log = telemetry.logger(__name__)
 
 AT_ONCE = 50
+LONGEST_TICK = timedelta(seconds=10)
 STARTING_GRACE = timedelta(seconds=60)
 
 
@@ -30,10 +31,12 @@ class Schedules(Protocol):
     def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]: ...
     def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]: ...
     def plan(self, before: Schedule, after: Schedule) -> bool: ...
+    def find(self, project_id: UUID) -> Schedule | None: ...
 
 
 class Entries(Protocol):
     def mirror(self, schedule: Schedule) -> None: ...
+    def remove(self, project_id: UUID) -> None: ...
 
 
 class RunSchedules:
@@ -43,15 +46,31 @@ class RunSchedules:
         self._entries = entries
         self._clock = clock
 
-    def __call__(self, project_id: UUID | None = None) -> int:
-        """Of one project, or all that are due; how many runs were begun."""
+    def __call__(self) -> int:
+        """Whatever is due, and what others left undone; how many runs were begun."""
         now = self._clock()
         for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
             self._run(project, schedule_id, slot)
         for failed, project in self._schedules.failed_runs(now):
             self._start(project, f"retry:{failed}", retry_of=failed)
-        due = self._schedules.due(now, AT_ONCE, project_id)
+        return self._run_all(now)
+
+    def of(self, project_id: UUID) -> int:
+        """Of one project: a thousand that are due in the same minute do not look for each other's work."""
+        now = self._clock()
+        due = self._schedules.due(now, 1, project_id)
+        if not due and self._schedules.find(project_id) is None:  # gone with its project; whoever triggers it need not
+            self._entries.remove(project_id)
         return sum(self._run_due(schedule, now) for schedule in due)
+
+    def _run_all(self, now: datetime) -> int:
+        """In parts, for a bounded time: whoever waits for us has other things to look after."""
+        begun = 0
+        while due := self._schedules.due(now, AT_ONCE):
+            begun += sum(self._run_due(schedule, now) for schedule in due)
+            if len(due) < AT_ONCE or self._clock() - now > LONGEST_TICK:
+                break
+        return begun
 
     def _run_due(self, schedule: Schedule, now: datetime) -> bool:
         slot = schedule.due_slot(now)
@@ -78,7 +97,9 @@ class RunSchedules:
             raise  # the slot stays taken, and is tried again
         except Conflict:
             return SlotOutcome.INACTIVE, None
+        except NotFound:
+            return SlotOutcome.FAILED, None
         except CrawlerError as exc:
             log.warning("scheduled_crawl_not_started", project_id=str(project_id), error=exc.message)
-            return SlotOutcome.FAILED, None
+            return SlotOutcome.FAILED, self._start_crawl.record_refusal(project_id, exc.message, key, retry_of).id
         return SlotOutcome.STARTED, crawl.id

@@ -12,6 +12,7 @@ from crawler.domain.frontier import End, Entry, Outcome
 from crawler.domain.language import detect
 from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, Rendering, RowRefused, WriteRaced
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
+from crawler.domain.queue_entries import entry_end
 from crawler.domain.reasons import Reason
 from crawler.domain.url_shapes import add_up
 from crawler.domain.urls import parse
@@ -20,6 +21,7 @@ from crawler.handlers.crawl_context import CrawlContext
 from crawler.handlers.follow_links import Children, FollowLinks
 from crawler.handlers.lower_depths import LowerDepths
 from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.settle_probe import refuse_probe
 from crawler.handlers.tell_news import TellNews
 
 log = telemetry.logger(__name__)
@@ -149,6 +151,8 @@ class SettleBatch:
         log.error("row_refused", url=settled.lease.url)
         alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
+        if settled.probe:
+            return self._write([refuse_probe(alone, Reason.PARSE, at)], told)
         return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
     def _leave_out(self, settled: Settled, _: Depths) -> tuple[Sequence[Settled], Children]:
@@ -216,10 +220,21 @@ def _rows(batch: Sequence[Settled]) -> Batch:
             rows.unchanged.append(settled.unchanged)
         if settled.unfetched:
             rows.unfetched.append(settled.unfetched)
+        if settled.probe:
+            rows.probes.append(settled.probe)
         if settled.request:
             rows.requests.append(settled.request)
         _add_rendering(rows, settled)
+        _add_entry(rows, settled)
     return rows
+
+
+def _add_entry(rows: Batch, settled: Settled) -> None:
+    """Only crawls that work off the acquisition queue have anything to tell it."""
+    context = settled.context
+    if context.crawl.from_queue and settled.url_end is not None:
+        leads_to = context.key(settled.redirect) if settled.redirect else None
+        rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
 
 
 def _add_rendering(rows: Batch, settled: Settled) -> None:

@@ -1,7 +1,7 @@
 """One answer becomes rows to write and links to follow. No I/O: the batch writes later."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from crawler.domain.ledger import (
     Outline,
     Picture,
     Previous,
+    ProbeEnd,
     Request,
     Snapshot,
     StoredPage,
@@ -42,8 +43,11 @@ from crawler.handlers.crawl_context import CrawlContext
 
 MAX_LINKS = 5000
 MAX_UNUSABLE = 100
-# Beside the validators, what people ask of a stored answer later; never cookies.
-KEPT_HEADERS = ("content-type", "content-language", "date", "etag", "last-modified", "server", "x-robots-tag", "link")
+MAX_HEADERS = 64
+# A stored answer is for many to read: what it said to one visitor only is not kept.
+_PRIVATE_HEADERS = frozenset(
+    {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"}
+)
 _COMPRESS = zstandard.ZstdCompressor(level=3).compress
 
 
@@ -67,6 +71,7 @@ class Settled:
     snapshot: Snapshot | None = None
     unchanged: Unchanged | None = None
     unfetched: Unfetched | None = None
+    probe: ProbeEnd | None = None
     links: Sequence[Url] = ()
     kept_links: Sequence[str] = ()
     """As an earlier crawl wrote them down; read only where they are new, which few are."""
@@ -276,7 +281,7 @@ def _new_content(
         page.content_hash,
         page.title,
         _json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
-        _json({name: clean_header(result.headers[name]) for name in KEPT_HEADERS if name in result.headers}),
+        _json(_kept_headers(result.headers)),
         _json(page.hreflang),
         result.url,
         _method(result),
@@ -377,3 +382,8 @@ def _json(value: object) -> str:
 def clean_header(value: str | None) -> str | None:
     """Postgres takes no NUL, and nobody needs a header of many kilobytes."""
     return value.replace("\x00", "")[:1000] if value else None
+
+
+def _kept_headers(headers: Mapping[str, str]) -> dict[str, str | None]:
+    kept = [name for name in headers if name not in _PRIVATE_HEADERS]
+    return {name: clean_header(headers[name]) for name in kept[:MAX_HEADERS]}

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from crawler.domain.clock import Clock
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, FetchState
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, FetchState
 from crawler.domain.frontier import Priority
 from crawler.domain.ledger import Found, Source, UrlKey
 from crawler.domain.projects import Project
@@ -74,7 +74,7 @@ class StartCrawl:
         started = self._store.add_crawl(
             crawl,
             idempotency_key=idempotency_key,
-            urls=_first_urls(crawl, [parse(url) for url in urls] or [seed]),
+            urls=first_urls(crawl, [parse(url) for url in urls] or [seed]),
             opened=opened,
         )
         if first and config and started.id == crawl.id:
@@ -82,6 +82,23 @@ class StartCrawl:
             self._store.save_project(project.changed(self._clock(), settings=options))
         self._hint(started.id)
         return started
+
+    def record_refusal(self, project_id: UUID, why: str, idempotency_key: str, retry_of: UUID | None) -> CrawlJob:
+        """A scheduled crawl that could not even be started stands in the history as one that failed."""
+        project, now = self._store.get_project(project_id), self._clock()
+        refused = CrawlJob.create(
+            project_id=project_id,
+            seed_url=project.website_url or "",
+            domain="",
+            crawl_type=CrawlType.SCHEDULED,
+            config=project.settings,
+            now=now,
+            retry_of=retry_of,
+        )
+        failed = refused.model_copy(
+            update={"status": CrawlStatus.FAILED, "error_message": why, "started_at": now, "completed_at": now}
+        )
+        return self._store.add_crawl(failed, idempotency_key=idempotency_key)
 
     def _options(self, project: Project, given: Mapping[str, Any]) -> CrawlConfig:
         options = valid_config({**project.settings.model_dump(), **given})
@@ -128,7 +145,7 @@ def _type(asked: CrawlType, *, first: bool, fetch_only: bool) -> CrawlType:
     return asked
 
 
-def _first_urls(crawl: CrawlJob, urls: Sequence[Url]) -> list[Found]:
+def first_urls(crawl: CrawlJob, urls: Sequence[Url]) -> list[Found]:
     rule = QueryRule.of(crawl.config)
     fetch_only = crawl.crawl_type is CrawlType.FETCH_ONLY
     found: dict[str, Found] = {}

@@ -24,6 +24,7 @@ from crawler.handlers.read_sitemap import settle_sitemap
 from crawler.handlers.render_where_needed import RenderWhereNeeded
 from crawler.handlers.settle_batch import Failpoint
 from crawler.handlers.settle_page import Settled, log_request, read_page, settle_page, store_page
+from crawler.handlers.settle_probe import PROBE_TRIES, settle_probe
 from crawler.handlers.ticket import Ticket, lateness, milliseconds
 
 MAX_RENDERS = 3
@@ -64,6 +65,8 @@ class TakeAnswer:
             self._care.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
             settle_sitemap(settled, result, self._judge(settled, result))
+        elif ticket.purpose is not None:
+            settle_probe(settled, ticket.purpose, result, self._judge(settled, result), self._clock())
         else:
             self._take_page(settled, ticket, result)
         return settled
@@ -91,7 +94,7 @@ class TakeAnswer:
             attempts=lease.attempts,
             hops=lease.hops,
             max_redirects=self._max_redirects,
-            max_attempts=MAX_RENDERS if isinstance(result, RenderedPage) else MAX_RETRIES + 1,
+            max_attempts=_most_attempts(result),
             jitter=self._jitter(),
         )
         if judgement.verdict is Verdict.RETRY:
@@ -121,6 +124,14 @@ class TakeAnswer:
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
                 settled.sitemaps = self._care.sitemaps(parse(ticket.lease.url))
+
+
+def _most_attempts(result: FetchResult) -> int:
+    if result.request.context.lease.kind is Kind.PROBE:
+        return PROBE_TRIES
+    if not isinstance(result, RenderedPage):
+        return MAX_RETRIES + 1
+    return 1 if result.lasting else MAX_RENDERS
 
 
 def observe(result: FetchResult, lane: Lane) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from crawler.domain.fetching import FetchResult
 from crawler.domain.frontier import MOST_LOSSES, Lease
 from crawler.domain.ledger import Previous, UrlKey
+from crawler.domain.probes import Purpose
 from crawler.domain.rendering import LIGHT
 from crawler.domain.url_shapes import Visit
 from crawler.handlers.crawl_context import CrawlContext
@@ -21,6 +22,8 @@ class Ticket(NamedTuple):
     claimed_at: float
     """This process's clock just before the claim: lateness is measured from it."""
     previous: Previous | None = None
+    purpose: Purpose | None = None
+    """Of a probe."""
     visit: Visit = Visit(render=False, compare=False, why=LIGHT)
 
 

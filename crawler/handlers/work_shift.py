@@ -77,6 +77,7 @@ class WorkShift:
         shift_seconds: float,
         lease_seconds: float,
         max_active: int = MAX_ACTIVE,
+        follow_settings: Callable[[], object] = lambda: None,
     ) -> None:
         self._frontier = frontier
         self._fetcher = fetcher
@@ -88,6 +89,7 @@ class WorkShift:
         self._shift_seconds = shift_seconds
         self._lease_seconds = lease_seconds
         self._max_active = max_active
+        self._follow_settings = follow_settings
         self._unlogged: list[Request] = []
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
@@ -206,6 +208,7 @@ class _Shift:
         if now >= self._next_beat:
             self._live = self._tools._frontier.enter_shift(self._lane, self._id, 10.0)
             self._next_beat = now + BEAT_SECONDS
+            self._tools._follow_settings()
 
     def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Lease what is due, and launch it."""
@@ -334,7 +337,8 @@ class _Shift:
             self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
             if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
                 self._hint_more()
-            if any(self._leads_elsewhere(settled) for settled in batch):
+            # Of the few pages a browser shows, each may have held back a host that the light lane waits for.
+            if self._lane is Lane.BROWSER or any(self._leads_elsewhere(settled) for settled in batch):
                 self._hint_other_lane()
 
     def _patience(self) -> float:
@@ -394,6 +398,8 @@ class _Shift:
             self._hint(0)
         elif next_due is not None and tools._frontier.wake_allowed(self._lane, next_due):
             self._hint(next_due)
+        if self._lane is Lane.BROWSER:
+            self._hint_other_lane()
         self._finish_crawls()
         telemetry.shifts.labels(self._lane.value, why).inc()
         return self._report

@@ -1,4 +1,7 @@
-"""A stranger with curl: the whole system started, a site crawled over HTTP, its pages read, a crawl cancelled."""
+"""A stranger with curl: the whole system started, a site crawled over HTTP, its pages read, a crawl cancelled.
+
+Then the same from a terminal that has only the service's address and a key.
+"""
 
 import json
 import os
@@ -14,11 +17,13 @@ import psutil
 import pytest
 import requests
 
+from crawler.config import load_settings
 from tests.acceptance.cli import Cli
 from tests.acceptance.test_up import eventually, free_port, get
 from tests.site.client import Site
 
-WATCH = Path(__file__).parents[2] / "docs" / "examples" / "watch.py"
+README = Path(__file__).parents[2] / "README.md"
+WATCH = README.parent / "docs" / "examples" / "watch.py"
 
 
 class Curl:
@@ -45,7 +50,64 @@ def service_process(command: psutil.Process) -> psutil.Process:
     return found
 
 
-def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
+def follow_the_readme(cli: Cli, site: Site, port: int) -> None:
+    """Its lines as they stand there, but for what is another's: paths, the port and the website."""
+    block = README.read_text().split("## As a service")[1].split("```")[1]
+    key, call, create, start, watch, live, pages, enqueue, cancel = block.strip().splitlines()
+    told = {
+        ".venv/bin/crawler": f"{sys.executable} -m crawler.entrypoints.cli", ".venv/bin/python": sys.executable,
+        "~/.local/share/crawler": str(cli.data_dir), ":8800": f":{port}", "https://example.org/": site.url(),
+    }  # fmt: skip
+
+    def run(line: str) -> str:
+        words = "\n".join((key, call, line))
+        for name, value in told.items():
+            words = words.replace(name, value)
+        done = subprocess.run(
+            ["bash", "-c", words], cwd=README.parent, env=cli.environment, capture_output=True, text=True, timeout=90,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}\n{cli.logs()}"
+        return done.stdout
+
+    told["PROJECT_ID"] = json.loads(run(create))["id"]
+    small = """call $API/projects/PROJECT_ID -X PATCH -d '{"settings": {"delay_seconds": 0.02, "render": "never"}}'"""
+    assert json.loads(run(small))["settings"]["delay_seconds"] == 0.02
+    told["CRAWL_ID"] = json.loads(run(start))["crawl_id"]
+    assert "pages crawled" in run(watch)
+    assert json.loads(run(live).splitlines()[-1])["type"] == "completed"
+    assert len(json.loads(run(pages))["items"]) >= 30
+    slow = """call $API/projects/PROJECT_ID -X PATCH -d '{"settings": {"delay_seconds": 5}}'"""
+    run(slow)
+    told["BROKER_URL"] = load_settings(redis_url=_redis(cli)).broker
+    told["CRAWL_ID"] = run(enqueue).split()[1]
+    assert run(cancel) == ""
+    assert json.loads(run("call $API/crawl/CRAWL_ID"))["status"] == "cancelled"
+
+
+def _redis(cli: Cli) -> str:
+    state = json.loads((cli.data_dir / "servers" / "state.json").read_text())
+    return f"unix://{state['valkey']['socket']}"
+
+
+def work_from_a_terminal_elsewhere(tmp_path: Path, site: Site, address: str, key: str) -> None:
+    """It knows the service's address and a key; tests/integration/test_remote_cli.py tries all commands so."""
+    cli = Cli(tmp_path / "elsewhere", CRAWLER_API_URL=address, CRAWLER_API_KEY=key)
+    project = cli.json("project", "create", "From elsewhere", site.url())["id"]
+    cli.json("project", "set", project, "--render", "never", "--delay", "0.02")
+    crawl = cli.json("source", "crawl", project, site.url(), "--max-pages", "5")["crawl_id"]
+    watched = cli("crawl", "watch", crawl, "--json")
+    assert watched.returncode == 0, watched.stderr
+    last = json.loads(watched.stdout.splitlines()[-1])
+    assert (last["type"], last["data"]["pages_crawled"]) == ("completed", 5)
+    exported = cli("export", crawl, "--format", "markdown", "--output", str(tmp_path / "out"))
+    assert exported.returncode == 0, exported.stderr
+    assert len(list((tmp_path / "out" / "markdown").iterdir())) == 5
+    assert cli("crawl", "cancel", crawl).returncode == 5
+    assert not cli.data_dir.exists(), "nothing was started or kept where the terminal is"
+
+
+def test_a_site_is_crawled_over_http_alone_and_from_a_terminal_elsewhere(tmp_path: Path, site: Site) -> None:
     port = free_port()
     cli = Cli(tmp_path / "data", CRAWLER_FLOWER_PORT=str(free_port()), CRAWLER_EGRESS_ALLOW="127.0.0.0/8")
     command = cli.start("up", "--port", str(port))
@@ -90,6 +152,9 @@ def test_a_site_is_crawled_over_http_alone(tmp_path: Path, site: Site) -> None:
         assert len(site.requests()) == asked, "nothing is asked after the cancel"
         told = curl("GET", "/metrics")
         assert f'crawler_pages_total{{reason="",status="success"}} {done["pages_crawled"]}.0' in told
+
+        follow_the_readme(cli, site, port)
+        work_from_a_terminal_elsewhere(tmp_path, site, f"http://127.0.0.1:{port}", key)
 
         began = time.monotonic()
         command.send_signal(signal.SIGTERM)

@@ -107,3 +107,19 @@ def test_without_a_browser_the_pages_stay_light_with_one_warning_and_doctor_know
     assert "1 page may need a browser and was stored as fetched; 'crawler doctor' says how to get one." in told
     advice = " ".join(cli("doctor").stdout.split())
     assert "CRAWLER_CHROMIUM" in advice
+
+
+def test_a_browser_that_does_not_start_costs_one_crawl_a_moment_and_the_next_nothing(
+    cli: Cli, site: Server, tmp_path: Path
+) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text(f"#!/bin/sh\necho x >> {tmp_path}/starts\necho 'cannot load: libnss3.so' >&2\nexit 127\n")
+    broken.chmod(0o755)
+    cli.environment["CRAWLER_CHROMIUM"] = str(broken)
+    for _ in range(2):
+        told = cli.json("run", site.url("/"), "--delay", "0", "--render", "auto")
+        assert (told["status"], told["pages_crawled"], told["rendered"]) == ("completed", 1, 0)
+        assert (tmp_path / "starts").read_text() == "x\n"
+    advice = " ".join(cli("doctor").stdout.split())
+    assert "The browser ended at once; pages stay as they are fetched." in advice
+    assert "Cannot load: libnss3.so" in advice

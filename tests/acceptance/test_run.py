@@ -55,6 +55,26 @@ def test_a_whole_site_is_stored_and_a_second_run_tells_what_changed(cli: Cli, si
     }
 
 
+def test_a_page_that_vanished_is_looked_for_before_it_is_called_removed(cli: Cli, site: Site) -> None:
+    """Through the real queue: the coordinator plans, a worker asks, the crawl completes."""
+    links = "".join(f'<a href="/{name}">{name}</a>' for name in ("kept", "gone", "alone"))
+    for name in ("kept", "gone", "alone"):
+        site.edit(f"/{name}", html=f"<title>{name}</title>")
+    site.edit("/", html=f"<title>home</title>{links}")
+    options = ("--delay", "0", "--project", "vanished")
+    assert cli.json("run", site.url(), *options)["pages_crawled"] == 4
+    site.edit("/", html='<title>home</title><a href="/kept">kept</a>')
+    site.remove("/gone")
+    change = cli.json("run", site.url(), *options)["change_summary"]
+    assert change["removed_page_urls"] == [site.url("/gone")]
+    assert change["removals"] == [
+        {"url": site.url("/gone"), "class": "gone"},
+        {"url": site.url("/alone"), "class": "alive"},
+    ]
+    shown = cli("run", site.url(), *options)
+    assert "0 removed" in shown.stdout, "once"
+
+
 def test_a_person_sees_a_summary(cli: Cli, site: Site) -> None:
     done = cli("run", site.url(), "--max-pages", "2", "--delay", "0")
     assert done.returncode == 0, done.stderr + cli.logs()

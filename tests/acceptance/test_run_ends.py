@@ -196,7 +196,7 @@ def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, numb
         (("--project", "n" * 201), "1 to 200 characters"),
         (("--project", ""), "1 to 200 characters"),
         (("--format", "csv"), "--export DIR"),
-        (("--export", ".", "--format", "warc"), "choose jsonl, csv or markdown"),
+        (("--export", ".", "--format", "pdf"), "choose jsonl, csv, markdown or warc"),
         (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
         (("--header", "nonsense"), "'Name: value'"),
         (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),

@@ -37,6 +37,9 @@ class InlineHints:
     def notify(self, crawl_id: UUID) -> None:
         self.sent.append(("notify", crawl_id))
 
+    def run_queue(self) -> None:
+        self.sent.append(("run_queue", None))
+
     def ping(self) -> None: ...
 
 

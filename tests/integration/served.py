@@ -12,13 +12,14 @@ import uvicorn
 
 from crawler.bootstrap import App
 from crawler.entrypoints.api.app import create_app
+from crawler.entrypoints.api.live_protocol import LiveProtocol
 
 
 @contextmanager
 def served(tools: App) -> Iterator[str]:
     """The service's address."""
     server = uvicorn.Server(
-        uvicorn.Config(create_app(tools), host="127.0.0.1", port=0, log_level="critical", ws="none", lifespan="off")
+        uvicorn.Config(create_app(tools), host="127.0.0.1", port=0, log_level="critical", ws=LiveProtocol)
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -8,8 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
+from crawler.adapters import batch_writer
 from crawler.adapters.batch_writer import BatchWriter
-from crawler.adapters.database import connect
+from crawler.adapters.database import connect, cursor, transaction
 from crawler.adapters.ledger import Ledger
 from crawler.adapters.store import Store
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, EndReason, FetchState
@@ -234,6 +235,19 @@ def test_an_unchanged_page_only_moves_its_dates(world: World) -> None:
     (page,) = world.rows("SELECT * FROM crawled_pages WHERE project_id = :id", id=world.project.id)
     assert (page["last_seen_at"], page["last_changed_at"], page["etag"]) == (later, NOW, '"e"')
     assert len(world.rows("SELECT 1 FROM page_versions WHERE page_id = :id", id=identity)) == 1
+
+
+def test_what_is_known_of_a_page_is_looked_up_alone_also_before_the_database_has_statistics(world: World) -> None:
+    world.rows(
+        "INSERT INTO crawled_pages (id, project_id, url, normalized_url, status, content_hash, last_changed_at) "
+        "SELECT gen_random_uuid(), :id, u, u, 'success', 'x', now() "
+        "FROM (SELECT 'https://acme.example/' || n AS u FROM generate_series(1, 2000) n) RETURNING 1 AS one",
+        id=world.project.id,
+    )
+    with transaction(world.engine) as connection, cursor(connection) as db:
+        db.execute("EXPLAIN " + batch_writer._PREVIOUS, ([page_id(world.project.id, HOME)],))
+        plan = "\n".join(line for (line,) in db)
+    assert "pk_crawled_pages" in plan, plan
 
 
 def test_one_row_the_database_cannot_take_is_named_as_such(world: World) -> None:

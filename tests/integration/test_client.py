@@ -14,6 +14,7 @@ from crawler import client as lib
 from crawler.client import Client
 from crawler.client.connection import base_url
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.notices import Channel, Kind, Target
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.integration.served import (
@@ -73,7 +74,7 @@ def run(stage: Stage, crawl_id: UUID) -> None:
 def test_a_site_is_crawled_and_read_through_the_client(
     stage: Stage, client: Client, site: Site, tmp_path: Path
 ) -> None:
-    lay(site, {"/": ["/a", "/gone"], "/a": page(body="<p>First words of a page.</p>", title="A")})
+    lay(site, {"/": ["/a", "/gone", "/old"], "/a": page(body="<p>First words of a page.</p>", title="A"), "/old": []})
     site.remove("/gone")
     project = client.projects.create("Example", site.url(), settings={"render": "never", "use_sitemaps": False})
     assert client.projects.get(project.id) == project
@@ -82,7 +83,7 @@ def test_a_site_is_crawled_and_read_through_the_client(
     run(stage, first)
 
     crawl = client.wait(first, timeout=5)
-    assert (crawl.status, crawl.end_reason, crawl.pages_crawled, crawl.is_over) == ("completed", "exhausted", 2, True)
+    assert (crawl.status, crawl.end_reason, crawl.pages_crawled, crawl.is_over) == ("completed", "exhausted", 3, True)
     assert client.crawls.progress(project.id).progress == 100
     assert [(url.url, url.http_status) for url in client.crawls.urls(first, reason="not_found")] == [
         (site.url("/gone"), 404)
@@ -96,10 +97,13 @@ def test_a_site_is_crawled_and_read_through_the_client(
     assert (snapshot.version_id, snapshot.content_type) == (whole.version_id, "text/html; charset=utf-8")
 
     lay(site, {"/a": page(body="<p>Other words of a page.</p>", title="A"), "/": ["/a", "/b", "/gone"], "/b": []})
+    site.set_fault("/old", redirect="/b")
     second = client.crawls.start(project.id)
     run(stage, second)
     changes = client.crawls.changes(project.id, second, pages=True)
-    assert changes.new_page_urls == (site.url("/b"),)
+    assert [(move.source, move.to) for move in changes.moved] == [(site.url("/old"), site.url("/b"))]
+    assert (changes.moved_pages, changes.new_page_urls, changes.removals) == (1, (), ())
+    assert set(changes.removal_counts.values()) == {0}
     assert changes.changed_pages is not None
     (changed,) = [each for each in changes.changed_pages if each.page_id == found.id]
     diff = client.pages.diff(project.id, changed.page_id, changed.from_version, changed.to_version)
@@ -138,6 +142,29 @@ def test_operators_steer_hosts_keys_and_settings(stage: Stage, client: Client) -
     assert client.replace_settings(keep_versions=3).in_force["keep_versions"] == 3
     assert client.settings().stored["keep_versions"] == 3
     assert {check.name for check in client.health().checks} >= {"schema"}
+
+
+def test_a_schedule_is_set_changed_and_run_and_who_was_told_is_listed(stage: Stage, client: Client) -> None:
+    project = client.projects.create("Scheduled", "http://scheduled.example/")
+    with pytest.raises(lib.NotFound):
+        client.schedules.get(project.id)
+    made = client.schedules.replace(project.id, enabled=True, frequency="daily", time="06:30", timezone="Asia/Tokyo")
+    assert (made.described, len(made.upcoming), made.next_run_at) == (
+        "every day at 06:30 (Asia/Tokyo)", 5, made.upcoming[0]
+    )  # fmt: skip
+    changed = client.schedules.change(project.id, notify_after_failures=1)
+    assert (changed.notify_after_failures, changed.time) == (1, "06:30")
+    crawl = client.schedules.run_now(project.id)
+    assert client.crawls.get(crawl).crawl_type == "scheduled"
+    with pytest.raises(lib.Conflict):
+        client.schedules.run_now(project.id)
+    tools, target = stage.engine.tools, Target(Channel.WEBHOOK, "http://127.0.0.1:9/")
+    assert tools.notifications.claim(uuid4(), project.id, crawl, Kind.CHANGES, target, {})
+    (told_,) = client.notifications.all()
+    assert (told_.status, told_.channel, told_.kind) == ("sending", "webhook", "changes")
+    assert client.notifications.resend(told_.id).status == "failed"
+    with pytest.raises(lib.NotFound):
+        client.notifications.resend(uuid4())
 
 
 def test_a_crawl_is_steered(client: Client) -> None:

@@ -1,24 +1,28 @@
 """Mails and webhooks to real receivers: exactly once, whatever they answer, and again only when asked."""
 
-import socket
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import closing
-from datetime import UTC, datetime
-from email import message_from_bytes
-from email.policy import default
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from crawler.adapters import webhook_sender
+from crawler.adapters.webhook_sender import WebhookSender, webhook_options
 from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.errors import NotFound
+from crawler.domain.egress import EgressRule
+from crawler.errors import InvalidConfig, NotFound
 from tests.integration.engine import Engine
+from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.raw_server import response, serving
 
 CHANGES = {
+    "compared_to": "01890a5d-ac96-774b-bcce-b302099a8057",
     "summary": {"new_pages": 6, "changed_pages": 1, "removed_pages": 0, "unchanged_pages": 3},
     "new_page_urls": [f"http://example.org/{n}" for n in range(6)],
     "removed_page_urls": [],
@@ -27,32 +31,16 @@ CHANGES = {
 }
 
 
-class Inbox:
-    def __init__(self) -> None:
-        self.mails: list[Any] = []
-
-    async def handle_DATA(self, _: SMTP, __: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
-        self.mails.append((envelope.rcpt_tos, message_from_bytes(envelope.content or b"", policy=default)))
-        return "250 OK"
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with receiving_mail() as box:
+        yield box
 
 
 @pytest.fixture
-def inbox() -> Iterator[tuple[Inbox, int]]:
-    box = Inbox()
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    controller = Controller(box, hostname="127.0.0.1", port=port)
-    controller.start()
-    try:
-        yield box, port
-    finally:
-        controller.stop()
-
-
-@pytest.fixture
-def engine_settings(inbox: tuple[Inbox, int]) -> dict[str, object]:
+def engine_settings(inbox: Inbox) -> dict[str, object]:
     return {
-        "smtp_url": f"smtp://127.0.0.1:{inbox[1]}",
+        "smtp_url": f"smtp://127.0.0.1:{inbox.port}",
         "mail_from": "crawler@example.org",
         "product_name": "Acme",
         "webhook_secret": "whsec_c2VjcmV0",
@@ -69,14 +57,14 @@ def told_crawl(engine: Engine, changes: dict[str, Any] | None = None, **schedule
     return tools.store.save_diff(crawl.id, changes or CHANGES, None)
 
 
-def test_a_significant_change_is_one_mail_and_flags_the_project(crawler: Engine, inbox: tuple[Inbox, int]) -> None:
+def test_a_significant_change_is_one_mail_and_flags_the_project(crawler: Engine, inbox: Inbox) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
     assert crawler.tools.notify_crawl(crawl.id) == 1
     assert crawler.tools.notify_crawl(crawl.id) == 0, "nobody is told twice"
-    ((to, mail),) = inbox[0].mails
-    assert to == ["ops@example.org"]
-    assert mail["Subject"].startswith("[Acme] Significant changes detected for ")
-    assert "- New pages: 6" in mail.get_payload()[0].get_payload(decode=True).decode()
+    (received,) = inbox.mails
+    assert received.to == ["ops@example.org"]
+    assert received.mail["Subject"].startswith("[Acme] Significant changes detected for ")
+    assert "- New pages: 6\n" in received.text()
     assert crawler.tools.store.get_project(crawl.project_id).flagged_for_review
     (kept,) = crawler.tools.notifications.newest(10)
     assert (kept.status, kept.channel, kept.sends) == ("sent", "email", 1)
@@ -121,14 +109,16 @@ def test_a_receiver_that_refuses_is_kept_as_failed_and_not_asked_again(
 
 
 def test_a_webhook_to_an_internal_address_is_never_dialled(crawler: Engine) -> None:
-    crawl = told_crawl(crawler, notification_webhook="http://169.254.169.254/latest")
+    crawl = told_crawl(crawler, notification_webhook="http://hook.example.org/latest")
+    update = "UPDATE crawl_schedules SET notification_webhook = 'http://169.254.169.254/latest' RETURNING id"
+    crawler.rows(update)
     crawler.tools.notify_crawl(crawl.id)
     (kept,) = crawler.tools.notifications.newest(10)
-    assert (kept.status, kept.answer) == ("failed", "Not delivered: its address may not be reached from here.")
+    assert (kept.status, kept.answer) == ("blocked", "Not delivered: its address may not be reached from here.")
 
 
 def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -> None:
-    crawler.tools.notify_crawl._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
+    crawler.tools.send_notice._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
     with serving(lambda *_: response(b"ok")) as receiver:
         hook = receiver.url("/hook")
         crawl = told_crawl(crawler, notification_email="ops@example.org", notification_webhook=hook)
@@ -145,21 +135,155 @@ def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -
     ],
 )
 def test_nothing_is_told_that_was_not_asked_for(
-    crawler: Engine, inbox: tuple[Inbox, int], changes: dict[str, Any], schedule: dict[str, Any]
+    crawler: Engine, inbox: Inbox, changes: dict[str, Any], schedule: dict[str, Any]
 ) -> None:
     crawl = told_crawl(crawler, changes, notification_email="ops@example.org", **schedule)
     assert crawler.tools.notify_crawl(crawl.id) == 0
-    assert inbox[0].mails == []
+    assert inbox.mails == []
 
 
 def test_what_a_dead_teller_left_untold_is_found(crawler: Engine) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
-    later = datetime.now(UTC).replace(year=2099)
+    later = datetime.now(UTC) + timedelta(minutes=5)
     assert crawler.tools.notifications.untold(later) == [crawl.id]
     crawler.tools.notify_crawl(crawl.id)
     assert crawler.tools.notifications.untold(later) == []
 
 
+def test_a_chain_lost_after_the_comparison_is_taken_up_again(crawler: Engine) -> None:
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    crawler.tools.tend_schedules()
+    assert ("notify", crawl.id) not in crawler.tools.hints.sent, "it may be on its way"  # type: ignore[attr-defined]
+    crawler.tools.tend_schedules._clock = lambda: datetime.now(UTC) + timedelta(minutes=3)
+    crawler.tools.tend_schedules()
+    assert crawler.tools.hints.sent[-1] == ("notify", crawl.id)  # type: ignore[attr-defined]
+
+
 def test_an_unknown_notification_cannot_be_sent_again(crawler: Engine) -> None:
     with pytest.raises(NotFound):
         crawler.tools.notify_crawl.resend(UUID(int=7))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest",
+        "http://[::1]/",
+        "http://0x7f.1/",
+        "http://2130706433/",
+        "http://10.0.0.1:8080/x",
+    ],
+)
+def test_a_webhook_to_an_internal_address_cannot_even_be_set(crawler: Engine, url: str) -> None:
+    project = crawler.project("http://example.org/")
+    with pytest.raises(InvalidConfig):
+        crawler.tools.set_schedule(project.id, {"frequency": "daily", "notification_webhook": url})
+
+
+def test_a_name_that_leads_inside_is_refused_when_it_is_dialled() -> None:
+    with serving(lambda *_: response(b"secret")) as receiver:
+        send = WebhookSender(webhook_options("agent", EgressRule(), None))
+        answer = send(receiver.url("/", "localhost"), b"{}", {})
+        assert (answer.delivered, answer.blocked, receiver.connections) == (False, True, 0)
+
+
+def test_a_receiver_that_hangs_is_left_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert webhook_sender.SECONDS == 15
+    monkeypatch.setattr(webhook_sender, "SECONDS", 1)
+    with serving(lambda *_: time.sleep(30)) as receiver:
+        began = time.monotonic()
+        answer = WebhookSender(webhook_options("agent", EgressRule.parse(["127.0.0.0/8"]), None))(
+            receiver.url("/"), b"{}", {}
+        )
+        assert not answer.delivered
+        assert "timed out" in answer.words
+        assert time.monotonic() - began < 10
+
+
+def test_a_receiver_that_hangs_up_after_it_read_is_asked_once_and_can_be_asked_again(crawler: Engine) -> None:
+    answers: list[bytes | None] = [None, response(b"now")]
+    with serving(lambda *_: answers.pop(0)) as receiver:
+        crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
+        crawler.tools.notify_crawl(crawl.id)
+        (kept,) = crawler.tools.notifications.newest(10)
+        assert (kept.status, len(receiver.requests)) == ("failed", 1)
+        assert crawler.tools.notify_crawl.resend(kept.id).delivered
+        assert [request.headers["webhook-id"] for request in receiver.requests] == [str(kept.id)] * 2
+
+
+def test_a_receiver_that_says_410_is_told_nothing_more_until_it_is_set_again(crawler: Engine) -> None:
+    with serving(lambda *_: response(b"", "410 Gone")) as receiver:
+        hook = receiver.url("/hook")
+        crawl = told_crawl(crawler, notification_webhook=hook)
+        crawler.tools.notify_crawl(crawl.id)
+        schedule = crawler.tools.set_schedule.get(crawl.project_id)
+        assert schedule.webhook_gone_at is not None
+        assert schedule.config.notification_webhook == hook, "kept for whoever wants to look"
+        second = next_crawl(crawler, crawl)
+        assert crawler.tools.notify_crawl(second.id) == 0
+        assert len(receiver.requests) == 1
+        crawler.tools.set_schedule(crawl.project_id, {"time": "05:00"})
+        assert crawler.tools.set_schedule.get(crawl.project_id).webhook_gone_at is not None
+        crawler.tools.set_schedule(crawl.project_id, {"notification_webhook": hook})
+        third = next_crawl(crawler, crawl)
+        assert crawler.tools.notify_crawl(third.id) == 1
+
+
+def next_crawl(engine: Engine, before: CrawlJob) -> CrawlJob:
+    crawl = engine.tools.start_crawl(before.project_id, crawl_type=CrawlType.SCHEDULED)
+    engine.rows("UPDATE crawl_jobs SET status = 'completed' WHERE id = :id RETURNING id", id=crawl.id)
+    return engine.tools.store.save_diff(crawl.id, CHANGES, None)
+
+
+TELLER = """
+import sys
+from uuid import UUID
+from crawler.bootstrap import build
+from crawler.config import load_settings
+build(load_settings(egress_allow="127.0.0.0/8")).notify_crawl(UUID(sys.argv[1]))
+"""
+
+
+def test_a_teller_killed_while_it_sends_leaves_unknown_and_nobody_is_told_twice(
+    crawler: Engine, engine_database: str, redis_url: str
+) -> None:
+    """kill -9 between the claim and the answer; two minutes later the reconciler comes by."""
+    tools = crawler.tools
+    with serving(lambda *_: time.sleep(60)) as receiver:
+        crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
+        servers = {"CRAWLER_DATABASE_URL": engine_database, "CRAWLER_REDIS_URL": redis_url}
+        teller = subprocess.Popen([sys.executable, "-c", TELLER, str(crawl.id)], env={**os.environ, **servers})
+        try:
+            until = time.monotonic() + 60
+            while not receiver.requests:
+                assert teller.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        finally:
+            teller.send_signal(signal.SIGKILL)
+            teller.wait()
+        (kept,) = tools.notifications.newest(10)
+        assert kept.status == "sending"
+        later = datetime.now(UTC) + timedelta(minutes=3)
+        assert tools.notifications.untold(later) == [crawl.id], "the reconciler finds it"
+        tools.notify_crawl._clock = lambda: later
+        assert tools.notify_crawl(crawl.id) == 0
+        (kept,) = tools.notifications.newest(10)
+        assert (kept.status, len(receiver.requests)) == ("unknown", 1)
+        assert "perhaps" in str(kept.answer)
+        assert tools.notifications.untold(later) == []
+
+
+def test_of_a_project_that_was_deleted_nobody_is_told(crawler: Engine, inbox: Inbox) -> None:
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    claim = crawler.tools.notifications.claim
+
+    def deleted_meanwhile(*asked: Any) -> bool:
+        crawler.tools.store.delete_project(crawl.project_id)
+        return claim(*asked)
+
+    crawler.tools.notifications.claim = deleted_meanwhile  # type: ignore[method-assign]
+    assert crawler.tools.notify_crawl(crawl.id) == 0
+    assert inbox.mails == []
+    with pytest.raises(NotFound):
+        crawler.tools.notify_crawl(crawl.id)

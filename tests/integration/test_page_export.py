@@ -5,7 +5,7 @@ import tracemalloc
 import zstandard
 
 from crawler.adapters.page_export import PageExport
-from crawler.domain.exports import ExportedPage
+from crawler.domain.exports import ExportedPage, Rows
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
@@ -83,7 +83,7 @@ def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: En
     crawl = crawler.crawl(site.url(), max_pages=500)
     export = PageExport(crawler.tools.engine)
     found = list(export.markdown(crawl.id))
-    assert len(found) == export.count_markdown(crawl.id) == crawl.pages_crawled
+    assert len(found) == export.count(crawl.id, Rows.MARKDOWN) == crawl.pages_crawled
     assert [each.page.depth for each in found] == sorted(each.page.depth for each in found)
     assert found[0].page.url == site.url()
     stored = {page.url: page for page in exported(crawler, crawl.id).values() if page.status == "success"}

@@ -2,7 +2,9 @@
 
 import json
 import os
+import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +13,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.notices import Channel, Kind, Target
+from crawler.domain.schedules import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.ending import exit_status, quiet_logs
@@ -19,6 +23,8 @@ from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import host_of, lay, page
 from tests.integration.served import served
 from tests.site.client import Site
+
+NOTIFICATION = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 
 
 class Place(NamedTuple):
@@ -71,14 +77,17 @@ def laid(
 ) -> Iterator[Stage]:
     database, redis, folder = make_module_database(), embedded_servers.redis_url, tmp_path_factory.mktemp("remote")
     with Site(folder, hosts=1, pages=5) as site, running_engine(database, redis, data_dir=folder / "data") as engine:
-        lay(site, {"/": ["/a", "/b", "/gone"], "/a": page(body="<p>Old words.</p>"), "/b": []})
+        lay(site, {"/": ["/a", "/b", "/old", "/alone", "/gone"], "/a": page(body="<p>Old words.</p>"), "/b": []})
+        lay(site, {"/old": [], "/alone": []})
         site.remove("/gone")
         first = engine.crawl(site.url(), use_sitemaps=False)
-        lay(site, {"/": ["/a", "/c", "/gone"], "/a": page(body="<p>New words.</p>"), "/c": []})
+        lay(site, {"/": ["/a", "/c", "/place", "/gone"], "/a": page(body="<p>New words.</p>"), "/c": [], "/place": []})
         site.remove("/b")
+        site.set_fault("/old", redirect="/place")
         second = engine.again(first)
         key, secret = ApiKey.issue(name="admin", scope=Scope.ADMIN, now=engine.tools.clock())
         engine.tools.store.add_key(key)
+        schedule(engine, first.project_id, second.id)
         with served(engine.tools) as url:
             servers = {"CRAWLER_DATABASE_URL": database, "CRAWLER_REDIS_URL": redis}
             # As the service has it.
@@ -87,10 +96,23 @@ def laid(
             there = Place({**nothing, "CRAWLER_API_URL": url, "CRAWLER_API_KEY": secret})
             names = {
                 "PROJECT": str(first.project_id), "FIRST": str(first.id), "CRAWL": str(second.id),
-                "HOST": host_of(site), "KEY": str(key.id), "NOBODY": str(uuid4()),
+                "HOST": host_of(site), "URL": site.url("/gone"), "KEY": str(key.id), "NOBODY": str(uuid4()),
             }  # fmt: skip
             yield Stage(here, there, engine, site, names, None)  # type: ignore[arg-type]
             assert not (folder / "nothing").exists(), "no server is started for what a service answers"
+
+
+def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
+    """One that ran once, and somebody was told."""
+    weekly = {"frequency": "weekly", "day_of_week": 2, "time": "06:15", "timezone": "Europe/Berlin"}
+    hook = {"notification_webhook": "http://127.0.0.1:9/hook", "jitter_minutes": 30}
+    tools = engine.tools
+    made = tools.set_schedule(project_id, {"enabled": True, **weekly, **hook})
+    slot = tools.clock() - timedelta(days=7)
+    tools.schedules.take_slot(made.id, slot)
+    tools.schedules.end_slot(made.id, slot, SlotOutcome.STARTED, crawl_id)
+    target = Target(Channel.WEBHOOK, "http://127.0.0.1:9/hook")
+    tools.notifications.claim(NOTIFICATION, project_id, crawl_id, Kind.CHANGES, target, {"event": "crawl_completed"})
 
 
 @pytest.mark.parametrize(
@@ -105,6 +127,11 @@ def laid(
         ("host", "list"),
         ("host", "show", "HOST"),
         ("key", "list"),
+        ("noise", "list", "PROJECT"),
+        ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
+        ("schedule", "show", "PROJECT"),
+        ("notification", "list"),
+        ("queue", "list"),
     ],
 )
 def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str, ...]) -> None:
@@ -117,11 +144,18 @@ def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str,
 def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     shown = stage.told(stage.there, "changes", "CRAWL")
     url = stage.site.url
-    assert f"1 new, 2 changed, 1 removed, 0 unchanged since crawl {stage.names['FIRST']}." in shown
+    assert f"1 new, 2 changed, 1 removed, 0 unchanged, 1 moved since crawl {stage.names['FIRST']}." in shown
+    assert "1 page could not be compared (1 no longer linked but alive)." in shown.splitlines()
+    assert f"> {url('/old')} → {url('/place')}" in shown.splitlines()
     for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}", "-Old words.", "+New words."):
         assert line in shown.splitlines()
     told = stage.json("changes", "CRAWL", "--diffs", "1")
     assert [row["url"] for row in told["diffs"]] == [url("/")]  # type: ignore[index]
+    assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]  # type: ignore[comparison-overlap]
+    assert {row["url"]: row["class"] for row in told["removals"]} == {  # type: ignore[index]
+        url("/b"): "gone",
+        url("/alone"): "alive",
+    }
     assert "There is nothing to compare it with." in stage.told(stage.there, "changes", "FIRST")
 
 
@@ -132,9 +166,76 @@ def test_exports_are_the_same_files(stage: Stage, tmp_path: Path) -> None:
         stage.told(place, "report", "CRAWL", "--csv", str(tmp_path / name / "report.csv"))
     for file in ("pages.jsonl", "pages.csv", "report.csv"):
         assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "there" / file).read_bytes() != b""
-    stage.told(stage.there, "export", "CRAWL", "--format", "markdown", "--output", str(tmp_path / "text"))
-    assert "New words." in (tmp_path / "text" / "site.md").read_text()
+    for name, place in (("here", stage.here), ("there", stage.there)):
+        stage.told(place, "export", "CRAWL", "--format", "markdown", "--output", str(tmp_path / f"text-{name}"))
+    texts = [_files(tmp_path / "text-here"), _files(tmp_path / "text-there")]
+    assert texts[0] == texts[1]
+    assert b"New words." in texts[0]["site.md"]
+    assert len(texts[0]) > 3, "a file for each page"
     assert stage.site.url("/gone") in stage.told(stage.there, "report", "CRAWL", "--csv", "-")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("place", ["here", "there"])
+def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, place: str) -> None:
+    at: Place = getattr(stage, place)
+    listed = tmp_path / "list.csv"
+    listed.write_bytes(f"URL;Category;Priority\nhttp://{place}.example/;hotel;1\nnonsense;;\n".encode("utf-16"))
+    added = json.loads(stage.told(at, "queue", "import", str(listed), "--json"))
+    assert (added["added"], added["bad"], added["problems"][0]["line"]) == (1, 1, 3)
+    assert "0 entries added; 1 there already." in stage.told(at, "queue", "import", str(listed))
+    assert "2 entries added." in stage.told(
+        at, "queue", "add", f"http://{place}.example/a", f"http://{place}.example/b", "--category", place
+    )
+    told = json.loads(stage.told(at, "queue", "list", "--host", f"{place}.example", "--json"))
+    ids = [str(entry["id"]) for entry in told["entries"]]
+    assert [entry["category"] for entry in told["entries"]] == ["hotel", place, place]
+    assert "1 entry changed." in stage.told(at, "queue", "deactivate", ids[0])
+    assert "No entry changed." in stage.told(at, "queue", "retry", "--category", place)
+    assert "pending, inactive" in stage.told(at, "queue", "list", "--inactive")
+    assert "1 entry changed." in stage.told(at, "queue", "reactivate", "--host", f"{place}.example")
+    stage.told(at, "queue", "export", str(tmp_path / "out.csv"), "--category", place)
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 3
+    assert "3 entries changed." in stage.told(at, "queue", "delete", "--prefix", f"https://{place}.exam")
+    for wrong in (("delete",), ("delete", ids[0], "--all"), ("add", "ftp://a.example/"), ("import", "/no/such/file")):
+        assert stage.told(at, "queue", *wrong, status=2)
+
+
+def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0))
+    stage.names["WAITING"] = str(crawl.id)
+    engine.tools.redis.flushdb()
+    assert engine.tools.frontier.stats(crawl.id) is None
+    assert "1 URLs wait" in stage.told(stage.there, "rebuild-frontier", "WAITING")
+    engine.run(crawl)
+    assert "is completed" in stage.told(stage.there, "rebuild-frontier", "WAITING", status=5)
+
+
+def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0.1))
+    stage.names["WATCHED"] = str(crawl.id)
+    crawling = threading.Thread(target=engine.run, args=(crawl,))
+    crawling.start()
+    lines = [json.loads(line) for line in stage.told(stage.there, "crawl", "watch", "WATCHED", "--json").splitlines()]
+    crawling.join()
+    assert [event["seq"] for event in lines] == [event.seq for event in engine.tools.events.read(crawl.id)]
+    assert (lines[0]["type"], lines[-1]["type"]) == ("status", "completed")
+    assert stage.told(stage.here, "crawl", "watch", "WATCHED", "--json").splitlines()[-1] == json.dumps(lines[-1])
+
+    again = engine.start(engine.tools.store.get_project(crawl.project_id))
+    stage.names["AGAIN"] = str(again.id)
+    crawling = threading.Thread(target=engine.run, args=(again,))
+    crawling.start()
+    shown = stage.told(stage.there, "crawl", "watch", "AGAIN")
+    crawling.join()
+    assert shown == stage.told(stage.here, "crawl", "watch", "AGAIN"), "the summary, as on the servers"
+    assert f"pages crawled {engine.tools.store.get_crawl(again.id).pages_crawled}" in " ".join(shown.split())
+    assert "There is no crawl" in stage.told(stage.there, "crawl", "watch", "NOBODY", status=4)
 
 
 def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> None:
@@ -172,6 +273,40 @@ def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> 
     assert "There is no project" in stage.told(stage.there, "project", "show", "ANOTHER", status=4)
 
 
+def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
+    stage.names["SCHEDULED"] = stage.json("project", "create", "Scheduled", "http://scheduled.example/")["id"]
+    assert "has no schedule" in stage.told(stage.there, "schedule", "show", "SCHEDULED", status=4)
+    shown = stage.told(
+        stage.there, "schedule", "set", "SCHEDULED", "--frequency", "daily", "--time", "06:30", "--timezone",
+        "America/New_York", "--email", "ops@example.org", "--failures", "2", "--notify-on", "any",
+    )  # fmt: skip
+    for words in (
+        "every day at 06:30 (America/New_York)",
+        "ops@example.org",
+        "of any change",
+        "of 2 failed runs in a row",
+    ):
+        assert words in shown
+    assert len([line for line in shown.splitlines() if "06:30 E" in line]) == 5, "the next five runs, in its own zone"
+    changed = stage.json("schedule", "set", "SCHEDULED", "--time", "07:00")
+    assert (changed["time"], changed["notification_email"]) == ("07:00", "ops@example.org"), "the rest stays"
+    stage.told(stage.there, "schedule", "disable", "SCHEDULED")
+    off = stage.json("schedule", "show", "SCHEDULED")
+    assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "07:00")
+    started = stage.told(stage.there, "schedule", "run-now", "SCHEDULED")
+    (crawl,) = stage.engine.tools.store.list_crawls(UUID(stage.names["SCHEDULED"]))
+    assert str(crawl.id) in started
+    assert crawl.crawl_type == "scheduled"
+    assert "still pending" in stage.told(stage.there, "schedule", "run-now", "SCHEDULED", status=5)
+
+
+def test_a_notification_is_sent_again_and_its_end_is_the_exit_status(stage: Stage) -> None:
+    stage.names["TOLD"] = str(NOTIFICATION)
+    assert "Not delivered" in stage.told(stage.there, "notification", "resend", "TOLD", status=1)
+    (kept,) = json.loads(stage.told(stage.there, "notification", "list", "--json"))
+    assert (kept["id"], kept["status"], kept["sends"]) == (str(NOTIFICATION), "failed", 1)
+
+
 def test_hosts_and_keys_are_steered(stage: Stage) -> None:
     assert "is paused" in stage.told(stage.there, "host", "pause", "http://other.example/any")
     assert "2.5 s apart" in stage.told(stage.there, "host", "delay", "other.example", "2.5")
@@ -205,6 +340,16 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
         (("source", "crawl", "PROJECT", "http://a.example/", "--exclude", "["), 2),
         (("host", "delay", "a.example", "-5"), 2),
         (("key", "create", ""), 2),
+        (("schedule", "show", "NOBODY"), 4),
+        (("schedule", "set", "NOBODY", "--frequency", "daily"), 4),
+        (("schedule", "set", "PROJECT", "--time", "25:00"), 2),
+        (("schedule", "set", "PROJECT", "--timezone", "Mars/Base"), 2),
+        (("schedule", "set", "PROJECT", "--window", "noon"), 2),
+        (("schedule", "set", "PROJECT", "--webhook", "http://10.0.0.1/"), 2),
+        (("schedule", "set", "PROJECT", "--notify", "json://example.org/"), 2),
+        (("schedule", "disable", "NOBODY"), 4),
+        (("schedule", "run-now", "NOBODY"), 4),
+        (("notification", "resend", "NOBODY"), 4),
     ],
 )
 def test_a_refusal_has_the_same_sentence_and_status(
@@ -230,14 +375,36 @@ def test_a_service_that_cannot_be_used_is_one_sentence(
     assert sentence in stage.told(stage.there.but(**environment), "project", "list", status=status)
 
 
-@pytest.mark.parametrize(
-    "words", [("audit", "CRAWL"), ("explain", "CRAWL", "http://a.example/"), ("prune",), ("rebuild-frontier", "CRAWL")]
-)
-def test_what_no_service_answers_says_so(stage: Stage, words: tuple[str, ...]) -> None:
-    assert "not through CRAWLER_API_URL" in stage.told(stage.there, *words, status=2)
+def test_what_no_service_answers_says_so(stage: Stage) -> None:
+    assert "not through CRAWLER_API_URL" in stage.told(stage.there, "prune", status=2)
 
 
 def test_the_key_kept_on_this_machine_opens_its_own_service(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "api-key").write_text(stage.there.environment["CRAWLER_API_KEY"] + "\n")
     place = stage.there.but(CRAWLER_API_KEY="", CRAWLER_DATA_DIR=str(tmp_path))
     assert stage.names["PROJECT"] in stage.told(place, "project", "list")
+
+
+def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")
+        added = stage.told(place, "noise", "add", "PROJECT", "--selector", ".ad", "--numbers")
+        first = added.split()[0]
+        assert ".ad" in stage.told(place, "noise", "list", "PROJECT")
+        assert stage.told(place, "noise", "disable", "PROJECT", first) == "Off: selector .ad\n"
+        assert stage.told(place, "noise", "enable", "PROJECT", first) == "On: selector .ad\n"
+        for line in added.splitlines():
+            stage.told(place, "noise", "remove", "PROJECT", line.split()[0])
+        assert "CSS selector" in stage.told(place, "noise", "add", "PROJECT", "--selector", "a..b", status=2)
+        assert "Say what" in stage.told(place, "noise", "add", "PROJECT", status=2)
+        tried = stage.told(place, "schedule", "backtest", "PROJECT", "--new-pages", "1")
+        assert "1 of 1 crawl would have been told; 1 by the rules of the time." in tried
+        assert "regular expression" in stage.told(
+            place, "schedule", "backtest", "PROJECT", "--ignore-regex", "(", status=2
+        )
+
+
+def test_changes_without_text_name_the_pages_alone(stage: Stage) -> None:
+    shown = stage.told(stage.there, "changes", "CRAWL", "--no-text")
+    assert f"~ {stage.site.url('/a')}" in shown.splitlines()
+    assert "New words." not in shown

@@ -12,8 +12,8 @@ from crawler.adapters.beat_entries import BeatEntries
 from crawler.adapters.celery_queue import make_celery
 from crawler.domain.crawls import CrawlType
 from crawler.errors import InvalidConfig, NotFound
-from crawler.handlers.run_schedules import RunSchedules
-from crawler.handlers.set_schedule import SetSchedule
+from crawler.handlers.run_schedules import AT_ONCE, RunSchedules
+from crawler.handlers.set_schedule import Reach, SetSchedule
 from tests.integration.engine import Engine
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -26,7 +26,8 @@ class Desk:
         self.engine, self.tools = engine, engine.tools
         self.now = NOON
         tools = self.tools
-        self.set = SetSchedule(tools.store, tools.schedules, tools.beat_entries, lambda: self.now)
+        reach = Reach(tools.egress, tools.apprise.why_unusable)
+        self.set = SetSchedule(tools.store, tools.schedules, tools.beat_entries, lambda: self.now, reach)
 
     def runner(self) -> RunSchedules:
         tools = self.tools
@@ -79,7 +80,7 @@ def test_many_who_ask_in_the_same_moment_start_a_slot_once(desk: Desk) -> None:
     project = desk.scheduled()
     desk.now = NOON + timedelta(hours=1, seconds=30)
     with ThreadPoolExecutor(4) as pool:
-        started = list(pool.map(lambda _: desk.runner()(project), range(8)))
+        started = list(pool.map(lambda _: desk.runner().of(project), range(8)))
     assert sum(started) == 1
     assert len(desk.tools.store.list_crawls(project)) == 1
 
@@ -90,6 +91,13 @@ def test_of_runs_that_were_missed_one_is_made_up_for_and_then_it_is_on_time(desk
     assert desk.runner()() == 1
     assert desk.outcomes(project) == [(NOON + timedelta(days=4, hours=1), "started")]
     assert desk.set.get(project).next_run_at == NOON + timedelta(days=5, hours=1)
+
+
+def test_more_overdue_runs_than_fit_one_part_are_started_in_one_go(desk: Desk) -> None:
+    projects = [desk.scheduled() for _ in range(AT_ONCE + 5)]
+    desk.now = NOON + timedelta(hours=1)
+    assert desk.runner()() == len(projects)
+    assert desk.runner()() == 0
 
 
 def test_a_run_that_meets_the_one_before_is_skipped_and_recorded(desk: Desk) -> None:
@@ -126,12 +134,12 @@ def test_an_enabled_schedule_has_an_entry_for_its_next_run_that_moves_on(desk: D
     entry = desk.entry(project)
     assert entry is not None
     assert (entry.task, entry.kwargs) == ("crawler.run_scheduled_crawl", {"project_id": str(project)})
-    assert (entry.schedule.hour, entry.schedule.minute, entry.schedule.day_of_month) == ({13}, {0}, {1})
+    assert entry.schedule.dtstart == NOON + timedelta(hours=1)
     desk.now = NOON + timedelta(hours=1)
     desk.runner()()
     moved = desk.entry(project)
     assert moved is not None
-    assert moved.schedule.day_of_month == {2}
+    assert moved.schedule.dtstart == NOON + timedelta(days=1, hours=1)
 
 
 def test_disabling_takes_the_entry_away_and_keeps_the_configuration(desk: Desk) -> None:
@@ -150,6 +158,52 @@ def test_a_process_that_has_set_none_can_take_an_entry_away(desk: Desk) -> None:
     off = desk.set.get(project).model_copy(update={"next_run_at": None})
     BeatEntries(make_celery(desk.tools.settings)).mirror(off)
     assert desk.entry(project) is None
+
+
+def test_an_entry_is_as_late_as_its_schedules_jitter_to_the_second(desk: Desk) -> None:
+    project = desk.scheduled(jitter_minutes=180)
+    entry, kept = desk.entry(project), desk.set.get(project)
+    assert entry is not None
+    assert entry.schedule.dtstart == kept.next_run_at
+    assert kept.next_run_at is not None
+    assert kept.next_run_at.second != 0 or kept.next_run_at.minute != 0
+
+
+def test_entries_of_what_nobody_schedules_any_more_go_away(desk: Desk) -> None:
+    gone, stays = desk.scheduled(), desk.scheduled()
+    desk.tools.store.delete_project(gone)
+    assert desk.entry(gone) is not None
+    assert desk.set.rebuild_entries() == 1
+    assert desk.entry(gone) is None
+    assert desk.entry(stays) is not None
+
+
+def test_a_trigger_of_a_deleted_project_starts_nothing_and_goes_away(desk: Desk) -> None:
+    gone = desk.scheduled()
+    desk.tools.store.delete_project(gone)
+    assert desk.runner().of(gone) == 0
+    assert desk.entry(gone) is None
+
+
+def test_a_schedule_that_cannot_be_read_does_not_stop_the_others(desk: Desk) -> None:
+    """A zone that this machine does not know, perhaps set on one that does."""
+    odd, fine = desk.scheduled(), desk.scheduled()
+    desk.engine.rows("UPDATE crawl_schedules SET timezone = 'Mars/Base' WHERE project_id = :id RETURNING id", id=odd)
+    assert desk.set.rebuild_entries() == 1
+    desk.now = NOON + timedelta(hours=1)
+    assert desk.runner()() == 1
+    assert len(desk.tools.store.list_crawls(fine)) == 1
+    with pytest.raises(InvalidConfig, match="is no time zone"):
+        desk.set.get(odd)
+    desk.set(odd, {"enabled": True, "frequency": "weekly", "day_of_week": 1})
+    assert desk.set.get(odd).next_run_at is not None
+
+
+def test_a_project_without_a_website_cannot_be_scheduled(desk: Desk) -> None:
+    project = desk.engine.project(None)
+    with pytest.raises(InvalidConfig, match="has no website_url"):
+        desk.set(project.id, {"enabled": True, "frequency": "daily"})
+    assert not desk.set(project.id, {"frequency": "daily"}).config.enabled
 
 
 def test_entries_that_redis_forgot_are_made_again(desk: Desk) -> None:

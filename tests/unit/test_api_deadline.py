@@ -6,7 +6,7 @@ from typing import Any
 from crawler.entrypoints.api.deadline import Deadline
 
 
-def call(app: Any, seconds: float = 0.05) -> list[dict[str, Any]]:
+def call(app: Any, seconds: float = 0.05, path: str = "/api/v1/projects") -> list[dict[str, Any]]:
     """What is sent, and what still comes afterwards."""
     sent: list[dict[str, Any]] = []
 
@@ -17,7 +17,7 @@ def call(app: Any, seconds: float = 0.05) -> list[dict[str, Any]]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def run() -> None:
-        await Deadline(app, seconds)({"type": "http", "method": "GET"}, receive, send)
+        await Deadline(app, seconds)({"type": "http", "method": "GET", "path": path}, receive, send)
         await asyncio.sleep(0.2)
 
     asyncio.run(run())
@@ -57,3 +57,14 @@ def test_an_error_on_the_way_is_passed_on() -> None:
     except ZeroDivisionError:
         return
     raise AssertionError("it was swallowed")
+
+
+def test_a_long_upload_may_take_its_time_while_pieces_come_and_no_other_may() -> None:
+    async def takes(_: Any, receive: Any, send: Any) -> None:
+        for _ in range(8):
+            await receive()
+            await asyncio.sleep(0.02)
+        await _answer(send)
+
+    assert call(takes, seconds=0.1, path="/api/v1/queue/import")[0]["status"] == 200
+    assert call(takes, seconds=0.1)[0]["status"] == 503

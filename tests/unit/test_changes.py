@@ -9,6 +9,7 @@ import pytest
 
 from crawler.domain.changes import (
     Changes,
+    Probed,
     SeenPage,
     Standing,
     change_summary,
@@ -17,8 +18,9 @@ from crawler.domain.changes import (
     same_reach,
     standing,
 )
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
+from crawler.domain.removals import Removal
 
 NOW = datetime(2024, 1, 15, tzinfo=UTC)
 OLD, NEW = UUID(int=1), UUID(int=2)
@@ -26,6 +28,10 @@ OLD, NEW = UUID(int=1), UUID(int=2)
 
 def seen(name: str, content: str | None = "x", state: Standing = Standing.PAGE) -> SeenPage:
     return SeenPage(name, f"https://e.org/{name}", content.encode() if content is not None else None, state)
+
+
+def probed(name: str, kind: Removal = Removal.GONE) -> Probed:
+    return Probed(name, f"https://e.org/{name}", kind)
 
 
 def urls(*names: str) -> tuple[str, ...]:
@@ -52,6 +58,7 @@ def test_pages_are_sorted_into_new_removed_changed_and_unchanged() -> None:
     found = compare(
         [seen("same"), seen("edited", "1"), seen("away"), seen("dead")],
         [seen("edited", "2"), seen("same"), seen("z"), seen("b"), seen("dead", None, Standing.GONE)],
+        probed=[probed("away")],
     )
     assert found.new == urls("b", "z")
     assert found.removed == urls("away", "dead")
@@ -64,7 +71,8 @@ def test_pages_are_sorted_into_new_removed_changed_and_unchanged() -> None:
 def test_a_page_one_crawl_could_not_see_is_not_compared(flip: bool) -> None:
     crawls = [seen("a")], [seen("a", None, Standing.UNKNOWN)]
     found = compare(*reversed(crawls)) if flip else compare(*crawls)
-    assert found == Changes((), (), (), (), urls("a"))
+    assert (found.new, found.removed, found.changed, found.unchanged) == ((), (), (), ())
+    assert found.not_compared == urls("a")
 
 
 def test_a_page_without_a_hash_is_not_compared() -> None:
@@ -81,10 +89,11 @@ def test_a_page_that_came_back_is_new() -> None:
     assert compare([seen("a", None, Standing.GONE)], [seen("a")]).new == urls("a")
 
 
-def test_a_crawl_that_did_not_see_the_whole_site_removes_only_what_is_gone() -> None:
-    old = [seen("unmet"), seen("dead")]
-    found = compare(old, [seen("dead", None, Standing.GONE)], exhausted=False)
-    assert (found.removed, found.not_compared) == (urls("dead"), urls("unmet"))
+def test_what_a_crawl_did_not_meet_is_removed_only_if_a_probe_said_that_it_is_gone() -> None:
+    old = [seen("unmet"), seen("dead"), seen("probed"), *(seen(kind.value) for kind in Removal)]
+    found = compare(old, [seen("dead", None, Standing.GONE)], probed=[probed(kind.value, kind) for kind in Removal])
+    assert found.removed == urls("dead", "gone", "moved")
+    assert found.not_compared == urls("alive", "blocked", "excluded", "not_reached", "probed", "unmet")
 
 
 def test_pages_match_by_normalized_url_and_the_newest_spelling_is_shown() -> None:
@@ -101,8 +110,9 @@ def test_the_order_of_rows_does_not_matter() -> None:
 def test_ten_thousand_pages_are_compared_in_a_blink() -> None:
     old = [seen(str(n), str(n % 7)) for n in range(10_000)]
     new = [seen(str(n), str(n % 5)) for n in range(5_000, 15_000)]
+    asked = [probed(str(n)) for n in range(5_000)]
     start = time.process_time()
-    found = compare(old, new)
+    found = compare(old, new, probed=asked)
     change_summary(found, crawl_id=NEW, compared_to=OLD)
     assert time.process_time() - start < 0.2
     assert len(found.new) == len(found.removed) == len(found.changed) + len(found.unchanged) == 5_000
@@ -111,7 +121,11 @@ def test_ten_thousand_pages_are_compared_in_a_blink() -> None:
 def test_only_done_is_a_page_and_only_not_found_is_gone() -> None:
     assert standing(FetchState.DONE, None) is standing(FetchState.DONE, Reason.UNCHANGED) is Standing.PAGE
     assert standing(FetchState.SKIPPED, Reason.NOT_FOUND) is Standing.GONE
-    for reason in (FAILED | SKIPPED) - {Reason.NOT_FOUND}:
+    assert standing(FetchState.SKIPPED, Reason.NOT_FOUND, 410) is Standing.GONE
+    assert standing(FetchState.SKIPPED, Reason.NOT_FOUND, 400) is Standing.UNKNOWN
+    assert standing(FetchState.SKIPPED, Reason.REDIRECTED) is standing(FetchState.SKIPPED, Reason.OFF_DOMAIN)
+    assert standing(FetchState.SKIPPED, Reason.REDIRECTED) is Standing.MOVED
+    for reason in (FAILED | SKIPPED) - {Reason.NOT_FOUND, Reason.REDIRECTED, Reason.OFF_DOMAIN}:
         assert standing(FetchState.FAILED if reason in FAILED else FetchState.SKIPPED, reason) is Standing.UNKNOWN
     assert standing(FetchState.QUEUED, None) is Standing.UNKNOWN
 
@@ -122,7 +136,8 @@ def test_only_done_is_a_page_and_only_not_found_is_gone() -> None:
 def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
     found = compare(
         [seen("c", "1"), seen("r"), seen("u"), seen("f")],
-        [seen("c", "2"), seen("n"), seen("u"), seen("f", None, Standing.UNKNOWN)],
+        [seen("c", "2"), seen("n"), seen("u"), seen("f", None, Standing.UNKNOWN)._replace(reason="http_5xx")],
+        probed=[probed("r")],
     )
     summary = change_summary(found, crawl_id=NEW, compared_to=OLD)
     assert summary == {
@@ -136,6 +151,13 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
         "not_compared": 1,
         "not_compared_urls": list(urls("f")),
         "changed_share": 0.5,
+        "moved_pages": 0,
+        "moved": [],
+        "removals": [
+            {"url": "https://e.org/r", "class": "gone"},
+            {"url": "https://e.org/f", "class": "blocked"},
+        ],
+        "removal_counts": {"gone": 1, "moved": 0, "alive": 0, "blocked": 1, "excluded": 0, "not_reached": 0},
     }
     agreed = ["crawl_id", "compared_to", "summary", "new_page_urls", "removed_page_urls", "changed_page_urls"]
     assert list(summary)[:7] == [*agreed, "is_significant"]
@@ -215,6 +237,20 @@ def test_crawls_that_saw_something_else_are_no_baseline(fields: dict[str, object
     earlier, now = crawl(1), crawl(5)
     assert choose_baseline([earlier, crawl(2, **fields)], now) == earlier
     assert choose_baseline([crawl(2, **fields)], now) is None
+
+
+ALWAYS = CrawlConfig(render=RenderMode.ALWAYS)
+
+
+def test_the_baseline_was_fetched_in_the_same_way_if_any_was() -> None:
+    """A site that flips to the browser and stays there is compared from the third crawl on."""
+    first, flipped, now = crawl(1), crawl(2, config=ALWAYS), crawl(3, config=ALWAYS)
+    assert choose_baseline([first], flipped) == first
+    assert choose_baseline([first, flipped], now) == flipped
+    back = crawl(4)
+    assert choose_baseline([first, flipped, now], back) == first, (
+        "what changed meanwhile was told by nobody in this way"
+    )
 
 
 def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> None:

@@ -74,7 +74,7 @@ def test_markdown_is_the_site_in_one_text_and_a_file_for_each_page() -> None:
     assert chosen.file_name == "site.md"
 
 
-@pytest.mark.parametrize("name", ["warc", "xlsx"])
+@pytest.mark.parametrize("name", ["pdf", "xlsx"])
 def test_a_format_that_is_not_there_is_refused_with_those_that_are(name: str) -> None:
-    with pytest.raises(Invalid, match="choose jsonl, csv or markdown"):
+    with pytest.raises(Invalid, match="choose jsonl, csv, markdown or warc"):
         export_format(name)

@@ -3,18 +3,43 @@
 import base64
 import hashlib
 import hmac
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from email.policy import SMTP
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from crawler.domain.change_digest import LineChange, PageDigest
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType
-from crawler.domain.notices import Channel, compose_mail, is_news, targets, webhook_headers, webhook_payload
+from crawler.domain.notice_mail import (
+    Section,
+    Sender,
+    brief,
+    change_sections,
+    changes_mail,
+    failing_mail,
+    recovered_mail,
+)
+from crawler.domain.notices import (
+    Kind,
+    Streak,
+    Told,
+    failing_payload,
+    is_failing,
+    is_news,
+    is_recovered,
+    recovered_payload,
+    targets,
+    webhook_headers,
+    webhook_payload,
+)
 from crawler.domain.projects import Project
-from crawler.domain.schedules import ScheduleConfig
+from crawler.domain.schedules import Schedule, ScheduleConfig
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+SENDER = Sender("Acme", "http://d/")
 PROJECT = Project.create(name="Acme Coffee", website_url="https://acme.coffee/", now=NOW)
 
 
@@ -56,36 +81,164 @@ def test_news_is_what_the_schedule_asks_for(
     assert not is_news(schedule(notify_on="always", notify_on_changes=False), change)
 
 
+def planned(next_run_at: datetime | None = None, **config: Any) -> Schedule:
+    made = schedule(**{"enabled": True, **config})
+    return Schedule(id=uuid4(), project_id=PROJECT.id, config=made, next_run_at=next_run_at or NOW + timedelta(days=1))
+
+
 def test_each_channel_that_has_a_target_is_told() -> None:
-    both = schedule(notification_email="a@b.org", notification_webhook="https://h.org/x")
-    assert targets(both) == [(Channel.EMAIL, "a@b.org"), (Channel.WEBHOOK, "https://h.org/x")]
-    assert targets(schedule()) == []
+    urls = ("slack://…1", "tgram://…2")
+    all_ = planned(notification_email="a@b.org", notification_webhook="https://h.org/x", notification_urls=urls)
+    found = [(target.name, target.address) for target in targets(all_)]
+    assert found == [
+        ("email", "a@b.org"), ("webhook", "https://h.org/x"), ("apprise", "slack://…1"), ("apprise-2", "tgram://…2"),
+    ]  # fmt: skip
+    assert targets(planned()) == []
+    gone = all_.model_copy(update={"webhook_gone_at": NOW})
+    assert "webhook" not in [target.name for target in targets(gone)], "it wants nothing more"
 
 
-def test_the_mail_is_the_seeds_and_holds_no_markup_of_the_site() -> None:
-    mail = compose_mail(PROJECT, crawl(summary(3, 5, 1, significant=True)), product="Acme", dashboard_url="http://d/")
+def test_the_mail_is_the_seeds_to_the_letter_and_holds_no_markup_of_the_site() -> None:
+    told = crawl(summary(3, 5, 1, significant=True))
+    mail = changes_mail(SENDER, PROJECT, told)
     assert mail.subject == "[Acme] Significant changes detected for Acme Coffee"
-    assert "The scheduled crawl for Acme Coffee (https://acme.coffee/) completed and detected significant" in mail.text
-    for line in ("- New pages: 3", "- Changed pages: 5", "- Removed pages: 1", "https://acme.coffee/<b>2"):
-        assert line in mail.text.splitlines()
-    assert "Please review these changes and determine if content regeneration is needed." in mail.text
-    assert "View details: http://d/crawls/" in mail.text
+    assert mail.text == (
+        "The scheduled crawl for Acme Coffee (https://acme.coffee/) completed and detected significant changes:\n\n"
+        "- New pages: 3\n- Changed pages: 5\n- Removed pages: 1\n\n"
+        "New pages:\nhttps://acme.coffee/<b>0\nhttps://acme.coffee/<b>1\nhttps://acme.coffee/<b>2\n\n"
+        "Please review these changes and determine if content regeneration is needed.\n\n"
+        f"View details: http://d/crawls/{told.id}\n"
+    )
     assert "<b>" not in mail.html
     assert "https://acme.coffee/&lt;b&gt;2" in mail.html
 
 
 def test_long_lists_end_after_a_hundred() -> None:
-    mail = compose_mail(PROJECT, crawl(summary(new=130, significant=True)), product="P", dashboard_url=None)
+    mail = changes_mail(Sender("P", None), PROJECT, crawl(summary(new=130, significant=True)))
     assert "… and 30 more" in mail.text.splitlines()
     assert "https://acme.coffee/<b>100" not in mail.text
     assert "View details" not in mail.text
 
 
-def test_a_name_cannot_add_a_header_to_the_mail() -> None:
-    odd = PROJECT.model_copy(update={"name": "Acme\r\nBcc: everybody@example.org"})
-    mail = compose_mail(odd, crawl(summary(1, significant=True)), product="P", dashboard_url=None)
+POWER = "Sale\r\nBcc: everybody@example.org\x00\x1b[2J\u202egnp.exe\u2066\u2028<script>alert(1)</script>\ud800"
+
+
+def test_crawled_words_have_no_power_in_a_mail() -> None:
+    odd = PROJECT.model_copy(update={"name": POWER})
+    told = crawl(summary(1, significant=True) | {"new_page_urls": [POWER], "removed_page_urls": [POWER]})
+    mail = changes_mail(
+        Sender("P", None), odd, told, [*change_sections(told.change_summary or {}), Section(POWER, [POWER])]
+    )
+    for part in mail:
+        part.encode()
+        assert not set(part.replace("\n", "")) & set("\r\x00\x1b\u202e\u2066\u2028"), repr(part)
     assert "\n" not in mail.subject
-    assert "\r" not in mail.subject
+    assert "<script>" not in mail.html
+    assert not any(line.startswith("Bcc:") for line in mail.text.splitlines())
+    message = EmailMessage(policy=SMTP)
+    message["Subject"] = mail.subject
+    assert message.get_all("Bcc") is None
+
+
+def test_a_book_of_a_title_is_cut() -> None:
+    mail = changes_mail(SENDER, PROJECT, crawl(summary() | {"new_page_urls": ["x" * 1_000_000]}))
+    assert len(mail.text) < 2000
+    assert "x…" in mail.text
+
+
+def test_channels_for_a_few_words_get_whole_lines() -> None:
+    mail = changes_mail(SENDER, PROJECT, crawl(summary(new=100, significant=True)))
+    short = brief(mail.text)
+    assert len(short) < 2000
+    assert mail.text.startswith(short.removesuffix("…"))
+    assert short.endswith("\n…")
+    assert brief("a few") == "a few"
+
+
+def test_moved_pages_are_told_as_moved() -> None:
+    (moved,) = change_sections({"moved": [{"from": "https://a/old", "to": "https://a/new"}]})
+    assert (moved.title, moved.lines) == ("Moved pages:", ["https://a/old → https://a/new"])
+    assert list(change_sections({})) == [], "a summary of before has less to say"
+
+
+def test_below_the_template_stand_the_pages_own_words_and_what_the_whole_site_changed() -> None:
+    digest = PageDigest("https://a/x", None, (LineChange("Old <b>", "New <b>"), LineChange(None, "More")), more=4)
+    gone = PageDigest("https://a/y", None, (), 0, note="No longer kept.")
+    told = crawl(
+        summary(changed=3)
+        | {
+            "changed_page_urls": ["https://a/x", "https://a/y", "https://a/z"],
+            "removed_page_urls": ["https://a/gone", "https://a/off"],
+            "removals": [{"url": "https://a/off", "class": "moved", "target": "https://b/"}],
+            "template_changes": [{"removed": "", "added": "Black Friday!", "pages": 40, "example_urls": []}],
+        }
+    )
+    mail = changes_mail(SENDER, PROJECT, told, change_sections(told.change_summary or {}, [digest, gone]))
+    below = mail.text.partition(f"View details: http://d/crawls/{told.id}\n\n")[2]
+    assert below == (
+        "Changed: https://a/x\n- Old <b>\n+ New <b>\n+ More\n… and 4 more\n\n"
+        "Changed: https://a/y\nNo longer kept.\n\n"
+        "Other changed pages:\nhttps://a/z\n\n"
+        "Removed pages:\nhttps://a/gone\nhttps://a/off → https://b/\n\n"
+        "The same on 40 pages:\n+ Black Friday!\n"
+    )
+    assert "New &lt;b&gt;" in mail.html
+
+
+def test_a_move_or_a_change_of_the_template_is_a_change() -> None:
+    for more in ({"moved_pages": 1}, {"template_changes": [{"pages": 3}]}):
+        found = [is_news(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
+        assert found == [False, True]
+
+
+def failed(streak: int, tries: int = 2, last: Told | None = None, **config: Any) -> bool:
+    over = crawl({}).model_copy(update={"completed_at": NOW})
+    return is_failing(planned(**config), over, Streak(streak, tries), last)
+
+
+def test_failing_is_told_after_enough_runs_and_once() -> None:
+    assert [failed(runs) for runs in (1, 2, 3, 4)] == [False, False, True, True]
+    assert failed(1, notify_after_failures=1)
+    assert not failed(9, notify_after_failures=0), "0 is never"
+    assert not failed(4, last=Told(Kind.FAILING, uuid4())), "they know"
+    assert failed(4, last=Told(Kind.RECOVERED, uuid4())), "they think it works"
+
+
+def test_a_run_that_is_tried_again_has_not_failed_yet() -> None:
+    assert not failed(3, tries=0)
+    assert not failed(3, tries=1)
+    assert failed(3, tries=0, next_run_at=NOW + timedelta(minutes=5)), "the next run comes first"
+    assert failed(3, tries=1, next_run_at=NOW + timedelta(minutes=15))
+    assert failed(3, tries=0, enabled=False), "nobody tries it again"
+
+
+def test_working_again_is_told_once_and_only_to_whom_failing_was() -> None:
+    done = crawl({})
+    assert not is_recovered(done, None)
+    assert is_recovered(done, Told(Kind.FAILING, uuid4()))
+    assert not is_recovered(done, Told(Kind.RECOVERED, uuid4()))
+    assert is_recovered(done, Told(Kind.RECOVERED, done.id)), "a repeat goes on where it was left; claims keep it once"
+
+
+def test_failures_have_words_and_events_of_their_own() -> None:
+    over = crawl({}).model_copy(
+        update={"error_message": "https://acme.coffee/ could not be fetched: dns", "pages_crawled": 7}
+    )
+    streak = Streak(3, 2, NOW)
+    mail = failing_mail(SENDER, PROJECT, over, streak)
+    assert mail.subject == "[Acme] Could not crawl Acme Coffee"
+    assert "the last 3 runs failed since 2024-01-15 10:30 UTC" in mail.text
+    assert "could not be fetched: dns" in mail.text
+    assert recovered_mail(SENDER, PROJECT, over).subject == "[Acme] Acme Coffee can be crawled again"
+    told = failing_payload(PROJECT, over, streak, NOW)
+    assert (told["event"], told["failures"]["runs"], told["failures"]["since"]) == (
+        "crawl_failing",
+        3,
+        "2024-01-15T10:30:00Z",
+    )
+    again = recovered_payload(PROJECT, over, NOW)
+    assert (again["event"], again["pages_crawled"]) == ("crawl_recovered", 7)
+    assert set(told) - {"failures"} == set(again) - {"pages_crawled"}
 
 
 def test_the_payload_is_the_seeds_to_the_letter() -> None:

@@ -14,6 +14,8 @@ FEW = "it has 12 characters of text, fewer than 200"
 SHARES = "(50% of the words, 100% of the links)"
 SHELL = {"render": True, "signal": "short_text", "measured": 12, "limit": 200}
 
+FAILED = {"render": False, "signal": "render_failed"}
+
 
 def row(reason: str | None = None, rendering: dict[str, Any] | None = None) -> LedgerUrl:
     return LedgerUrl(
@@ -39,6 +41,12 @@ def stored(method: str | None) -> StoredPage:
          f"in a browser: {FEW}"),
         (row("render_unavailable"), {**SHELL, "unavailable": True}, {}, "lightweight",
          f"without a browser, as none was there: {FEW}"),
+        (row("render_failed", {**FAILED, "measured": "403"}), SHELL, {}, "lightweight",
+         "without a browser, as the browser was answered 403"),
+        (row("render_failed", {**FAILED, "measured": "empty"}), SHELL, {}, "lightweight",
+         "without a browser, as the browser showed an empty page"),
+        (row("render_failed"), {**SHELL, "unavailable": True, "failed": "timeout"}, {}, "lightweight",
+         f"without a browser, which failed (timeout) on the homepage: {FEW}"),
         (row(rendering={"render": False, "signal": "shape", "measured": "a/{n}"}), SHELL, {}, "lightweight",
          "without a browser: pages of its kind (a/{n}) say the same without a browser"),
         (row(rendering={"compared": {"agrees": False, "words": 0.5, "links": 1.0}}), SHELL, {}, "crawl4ai",

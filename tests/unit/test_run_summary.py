@@ -67,6 +67,7 @@ def test_an_ordinary_crawl_gives_no_warning() -> None:
         ({"reasons": {"not_included": 9}, "pages_crawled": 1}, "--include-mode prefer"),
         ({"pages_failed": 10}, "retry-failed"),
         ({"reasons": {"render_unavailable": 2}}, "browser"),
+        ({"reasons": {"render_failed": 2}}, "could not be rendered"),
         ({"reasons": {"egress": 2}}, "2 URLs were not asked for"),
         ({"reasons": {"egress": 1}}, "CRAWLER_EGRESS_ALLOW=host:port"),
     ],

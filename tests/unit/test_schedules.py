@@ -48,6 +48,53 @@ def test_an_hourly_schedule_runs_every_hour_of_a_year(zone: str) -> None:
     assert len(found) in (8759, 8760, 8761)
 
 
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("minute", [0, 15, 30, 45])
+def test_an_hourly_schedule_runs_whenever_the_clock_shows_its_minute(zone: str, minute: int) -> None:
+    """Also on the days a clock is put forward or back, by an hour or by half of one."""
+    config = ScheduleConfig(frequency="hourly", time=f"00:{minute}".ljust(5, "0"), timezone=zone)
+    quarters = (NEW_YEAR + timedelta(minutes=15 * n) for n in range(365 * 96))
+    shown = [moment for moment in quarters if moment.astimezone(config.zone).minute == minute]
+    assert year_of(config) == shown
+
+
+@pytest.mark.parametrize("minute", [0, 30, 45])
+def test_the_run_of_a_repeated_hour_is_found_although_the_first_was_run(minute: int) -> None:
+    config = ScheduleConfig(frequency="hourly", time=f"00:{minute}".ljust(5, "0"), timezone="America/New_York")
+    again = datetime(2026, 11, 1, 6, minute, tzinfo=UTC)
+    assert last_slot(config, again + timedelta(seconds=3), again) == again
+    assert last_slot(config, again + timedelta(seconds=3), again - timedelta(hours=1)) == again
+
+
+def test_a_window_holds_for_the_time_that_was_asked_for() -> None:
+    """2:30 is in it, although the clock shows 3:00 when it runs."""
+    config = daily("02:30", "America/New_York", window=("02:00", "03:00"))
+    assert next_slot(config, datetime(2026, 3, 8, 5, tzinfo=UTC)) == datetime(2026, 3, 8, 7, tzinfo=UTC)
+
+
+def test_many_times_in_one_gap_are_one_run() -> None:
+    config = ScheduleConfig(frequency="cron", cron="*/10 2 * * *", timezone="America/New_York")
+    found = upcoming(config, datetime(2026, 3, 8, 5, tzinfo=UTC), 2)
+    assert found == [datetime(2026, 3, 8, 7, tzinfo=UTC), datetime(2026, 3, 9, 6, tzinfo=UTC)]
+
+
+@given(moment=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)), zone=st.sampled_from([*ZONES, "Europe/Lisbon"]))
+@settings(max_examples=60)
+def test_slots_are_the_same_wherever_one_begins_to_look(moment: datetime, zone: str) -> None:
+    config = ScheduleConfig(frequency="cron", cron="7,37 1-3 * * *", timezone=zone)
+    begin = moment.replace(tzinfo=UTC)
+    ahead = upcoming(config, begin, 40)
+    assert ahead == sorted(set(ahead))
+    assert upcoming(config, ahead[9], 30) == ahead[10:]
+    assert last_slot(config, ahead[20], ahead[5]) == ahead[20]
+
+
+def test_a_slot_each_minute_is_found_after_a_year_without_looking_at_all_of_them() -> None:
+    config = ScheduleConfig(frequency="cron", cron="* * * * *", timezone="Europe/Berlin")
+    now = NEW_YEAR + timedelta(days=365, seconds=30)
+    assert last_slot(config, now, NEW_YEAR) == now.replace(second=0)
+
+
 def test_a_time_that_a_zone_skips_runs_right_after_the_gap_and_one_that_comes_twice_runs_once() -> None:
     config = daily("02:30", "America/New_York")
     assert next_slot(config, datetime(2026, 3, 8, 5, tzinfo=UTC)) == datetime(2026, 3, 8, 7, tzinfo=UTC)

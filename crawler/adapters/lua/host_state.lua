@@ -1,9 +1,13 @@
--- -> next, blocked, learned, robots gap, robots known until, floor, in flight, paused, incidents
+-- -> of each host: next, blocked, learned, robots gap, robots known until, floor, in flight, paused, incidents
 
-local h = host(1)
-local paused = h.paused and 1 or 0
-h.paused = false  -- the time it would have
-return {
-  host_time(h), h.blocked, h.learned, h.robots, h.robots_until, h.floor,
-  redis.call('ZCOUNT', h.flying, now, '+inf'), paused, number(redis.call('HGET', h.info, 'incidents')),
-}
+local found = {}
+for i = 1, host_count do
+  local h = host(i)
+  local paused = h.paused and 1 or 0
+  h.paused = false  -- the time it would have
+  found[i] = {
+    host_time(h), h.blocked, h.learned, h.robots, h.robots_until, h.floor,
+    redis.call('ZCOUNT', h.flying, now, '+inf'), paused, number(redis.call('HGET', h.info, 'incidents')),
+  }
+end
+return found

@@ -1,19 +1,36 @@
--- Is somebody there to work in a lane?  KEYS 1 lane   ARGV 1 '' to ask, 'open' or 'none' to tell, 2 grace ms, 3 ttl ms
+-- Is somebody there to work in a lane?  KEYS 1 lane
+-- ARGV 1 grace ms, 2 ttl ms, and of a worker that tells: 3 its name, 4 its state ('open' or 'none') and more words
 -- -> 1 or 0
 --
+-- Each worker speaks for itself, in a field 'w:<name>' of '<ms> <state> …'; one that is silent for too long is gone.
 -- A lane nobody has told of is expected to open: its workers may be starting, too.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local told = redis.call('HMGET', KEYS[1], 'state', 'at')
-local state, fresh = told[1], told[2] and now - told[2] <= tonumber(ARGV[2])
+local grace = tonumber(ARGV[1])
+if ARGV[3] then redis.call('HSET', KEYS[1], 'w:' .. ARGV[3], now .. ' ' .. ARGV[4]) end
 
-local news = ARGV[1]
-if news == '' and not state then news = 'expected' end
--- One worker that cannot does not speak for another that can.
-if news ~= '' and not (news == 'none' and state == 'open' and fresh) then
-  redis.call('HSET', KEYS[1], 'state', news, 'at', now)
-  state, fresh = news, true
+local told, open, asked = redis.call('HGETALL', KEYS[1]), nil, nil
+for i = 1, #told, 2 do
+  local field = told[i]
+  if field == 'asked' then asked = tonumber(told[i + 1]) end
+  if string.sub(field, 1, 2) == 'w:' then
+    local at, state = string.match(told[i + 1], '^(%d+) (%a+)')
+    if not at or now - at > grace then
+      redis.call('HDEL', KEYS[1], field)
+    else
+      open = open or state == 'open'
+    end
+  end
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return state ~= 'none' and fresh and 1 or 0
+if open == nil then
+  if not asked then
+    asked = now
+    redis.call('HSET', KEYS[1], 'asked', now)
+  end
+  open = now - asked <= grace
+else
+  redis.call('HSETNX', KEYS[1], 'asked', now - grace - 1)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return open and 1 or 0

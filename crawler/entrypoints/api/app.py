@@ -13,17 +13,20 @@ from crawler.config import load_settings
 from crawler.entrypoints.api import (
     crawls,
     docs_page,
+    examine,
     health,
     history,
     hosts,
     keys,
     live,
+    noise,
     notebooks,
     notifications,
     page_content,
     pages,
     phases,
     projects,
+    queue,
     reports,
     schedule,
     settings,
@@ -34,6 +37,7 @@ from crawler.entrypoints.api.auth import KeyGate
 from crawler.entrypoints.api.body_limit import BodyLimit
 from crawler.entrypoints.api.deadline import Deadline
 from crawler.entrypoints.api.problems import EVERYWHERE, Problem, install_problems
+from crawler.entrypoints.api.request_log import RequestLog
 from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
@@ -43,13 +47,16 @@ _ROUTERS = (
     projects,
     phases,
     crawls,
+    examine,
     reports,
     notebooks,
     pages,
     page_content,
     history,
     schedule,
+    noise,
     notifications,
+    queue,
     hosts,
     settings,
     keys,
@@ -99,9 +106,10 @@ def create_app(tools: App | None = None) -> FastAPI:
             allow_origins=tools.settings.cors_origins,
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
-            expose_headers=["ETag", "Retry-After"],
+            expose_headers=["ETag", "Retry-After", "X-Request-Id"],
         )
     api.add_middleware(AnswerHeaders)
+    api.add_middleware(RequestLog)
     return api
 
 

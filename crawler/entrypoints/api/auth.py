@@ -137,3 +137,12 @@ def _admin(caller: Caller) -> ApiKey:
 
 
 AdminOnly = Depends(_admin)
+
+
+def _unlimited(caller: Caller) -> ApiKey:
+    if caller.project_ids is not None:
+        raise Forbidden("This is of all projects, and this API key is limited to some.")
+    return caller
+
+
+WholeSystem = Depends(_unlimited)

@@ -7,7 +7,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from crawler.entrypoints.api.problems import answer
 
 MOST_BYTES = 4 * 1024 * 1024
-_DETAIL = f"The body is larger than {MOST_BYTES} bytes."
+MOST_STREAMED = 1024 * 1024 * 1024
+STREAMED = frozenset({"/api/v1/queue/import"})
+"""Read piece by piece and never held: a file of many million rows is welcome."""
 
 
 class BodyLimit:
@@ -18,22 +20,27 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        most = MOST_STREAMED if scope["path"] in STREAMED else MOST_BYTES
         told = Headers(scope=scope).get("content-length", "")
-        if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > MOST_BYTES:
-            await answer(413, "ContentTooLarge", _DETAIL, "too_large")(scope, receive, send)
+        if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
+            await answer(413, "ContentTooLarge", _detail(most), "too_large")(scope, receive, send)
             return
-        await self._app(scope, _counted(receive), send)
+        await self._app(scope, _counted(receive, most), send)
 
 
-def _counted(receive: Receive) -> Receive:
+def _detail(most: int) -> str:
+    return f"The body is larger than {most} bytes."
+
+
+def _counted(receive: Receive, most: int) -> Receive:
     read = 0
 
     async def counted() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
-        if read > MOST_BYTES:
-            raise HTTPException(413, _DETAIL)
+        if read > most:
+            raise HTTPException(413, _detail(most))
         return message
 
     return counted

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from pydantic import Field
 
 from crawler.domain.crawl_changes import ShortChanges
@@ -92,6 +93,13 @@ class CrawlShown(Wire):
                 "discovered_urls": None if urls is None else [UrlShown.of(row) for row in urls],
             }
         )
+
+
+def with_urls(crawl: CrawlJob, urls: list[UrlRow]) -> bytes:
+    """The JSON of `CrawlShown.of(crawl, urls)`: of a thousand URLs, checked one by one, it takes ten times as long."""
+    head = CrawlShown.of(crawl, []).model_dump_json().encode()
+    assert head.endswith(b"[]}")  # the URLs stand last
+    return b"".join((head[:-3], orjson.dumps([row._asdict() for row in urls], option=orjson.OPT_UTC_Z), b"}"))
 
 
 def _one(patterns: tuple[str, ...]) -> str | None:

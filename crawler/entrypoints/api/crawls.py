@@ -8,12 +8,12 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from crawler.domain.crawls import FetchState, IngestState
-from crawler.domain.exports import FORMATS
+from crawler.domain.exports import FORMATS, MARKDOWN_PAGES
 from crawler.domain.page_lists import UrlFilter
 from crawler.domain.reasons import Reason
-from crawler.entrypoints.api.crawl_shapes import CrawlShown, UrlShown
+from crawler.entrypoints.api.crawl_shapes import CrawlShown, UrlShown, with_urls
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode, encode, listed
-from crawler.entrypoints.api.etags import NOT_MODIFIED, tagged
+from crawler.entrypoints.api.etags import NOT_MODIFIED, tagged, tagged_json
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.api.problems import problems
 from crawler.entrypoints.api.streaming import stream
@@ -28,7 +28,8 @@ class Include(StrEnum):
     URLS = "urls"
 
 
-Format = StrEnum("Format", {name.upper(): name for name in FORMATS})  # type: ignore[misc]
+_SENT = {**FORMATS, MARKDOWN_PAGES.name: MARKDOWN_PAGES}
+Format = StrEnum("Format", {name.upper(): name for name in _SENT})  # type: ignore[misc]
 
 
 class Retried(Wire):
@@ -43,8 +44,10 @@ class Retried(Wire):
     responses={**problems(404), **NOT_MODIFIED},
 )
 def get_crawl(request: Request, crawl: OwnCrawl, tools: Tools, include: Include | None = None) -> Response:
-    urls = tools.urls.list_urls(crawl.id, UrlFilter(), None, URLS_INCLUDED) if include else None
-    return tagged(request, CrawlShown.of(crawl, urls))
+    if include is None:
+        return tagged(request, CrawlShown.of(crawl))
+    urls = tools.urls.list_urls(crawl.id, UrlFilter(), None, URLS_INCLUDED)
+    return tagged_json(request, with_urls(crawl, urls.rows))
 
 
 @router.post(
@@ -93,7 +96,8 @@ def list_urls(
     after = decode("urls", cursor)
     chosen = UrlFilter(fetch_state, status, reason, prefix.lower() if prefix else None)
     found = tools.urls.list_urls(crawl.id, chosen, after[0] if after else None, limit + 1)
-    return listed(found, limit, UrlShown.of, lambda row: encode("urls", row.normalized_url))
+    until = encode("urls", found.looked_until) if found.looked_until else None
+    return listed(found.rows, limit, UrlShown.of, lambda row: encode("urls", row.normalized_url), until)
 
 
 @router.get(
@@ -111,8 +115,8 @@ def list_urls(
 def export_crawl(
     crawl: OwnCrawl,
     tools: Tools,
-    format: Annotated[Format, Query(description="Of the file")],  # noqa: A002
+    format: Annotated[Format, Query(description="Of the file; `markdown_pages` is a JSON object a page")],  # noqa: A002
 ) -> Response:
-    chosen = FORMATS[format.value]
-    rows = tools.page_export(crawl.id) if chosen.page_file is None else tools.page_export.markdown(crawl.id)
+    chosen = _SENT[format.value]
+    rows = tools.page_export.rows(crawl.id, chosen.rows)
     return stream(rows, chosen.render(rows), chosen.media_type, chosen.file_name)

@@ -58,9 +58,16 @@ def decode_id(kind: str, cursor: str | None) -> UUID | None:
 
 
 def listed(
-    rows: Sequence[Row], limit: int, show: Callable[[Row], Shown], cursor: Callable[[Row], str]
+    rows: Sequence[Row],
+    limit: int,
+    show: Callable[[Row], Shown],
+    cursor: Callable[[Row], str],
+    looked_until: str | None = None,
 ) -> Listed[Shown]:
-    """Of one row more than asked for: whether there is more is known without asking again."""
+    """Of one row more than asked for: whether there is more is known without asking again.
+
+    `looked_until` is the cursor of where the looking ended, if that was before there were enough.
+    """
     shown = rows[:limit]
-    following = cursor(shown[-1]) if len(rows) > limit and shown else None
+    following = cursor(shown[-1]) if len(rows) > limit and shown else looked_until
     return Listed(items=[show(row) for row in shown], next_cursor=following)

@@ -5,13 +5,14 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crawler import telemetry
+from crawler.entrypoints.api.body_limit import STREAMED
 from crawler.entrypoints.api.problems import problem_of
 from crawler.errors import Unavailable
 
 log = telemetry.logger(__name__)
 
 SECONDS = 30.0
-"""Until the answer begins; what is streamed may take longer."""
+"""Until the answer begins; what is streamed, either way, may take longer."""
 
 
 class Deadline:
@@ -24,12 +25,15 @@ class Deadline:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer, asked = _Answer(send), _Asked(receive, is_long=scope.get("path") in STREAMED)
         # A task of its own: a thread that waits for a server cannot be cancelled, only left behind.
-        task = asyncio.create_task(self._run(scope, receive, answer))
+        task = asyncio.create_task(self._run(scope, asked, answer))
         begun = asyncio.create_task(answer.begun.wait())
         try:
-            await asyncio.wait({task, begun}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            while (left := asked.at + self._seconds - asyncio.get_running_loop().time()) > 0:
+                done, _ = await asyncio.wait({task, begun}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if done:
+                    break
             if not task.done() and not answer.begun.is_set():
                 self._leave_behind(task, answer)
                 log.warning("answer_too_late", method=scope["method"], seconds=self._seconds)
@@ -54,6 +58,21 @@ class Deadline:
         self._late.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.warning("late_answer_failed", error=type(task.exception()).__name__)
+
+
+class _Asked:
+    """When the request came; of one that may be long, its last piece."""
+
+    def __init__(self, receive: Receive, *, is_long: bool) -> None:
+        self._receive = receive
+        self._is_long = is_long
+        self.at = asyncio.get_running_loop().time()
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if self._is_long and message["type"] == "http.request":
+            self.at = asyncio.get_running_loop().time()
+        return message
 
 
 class _Answer:

@@ -8,7 +8,10 @@ from pydantic import BaseModel
 
 
 def tagged(request: Request, model: BaseModel) -> Response:
-    body = model.model_dump_json().encode()
+    return tagged_json(request, model.model_dump_json().encode())
+
+
+def tagged_json(request: Request, body: bytes) -> Response:
     tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if _knows(request.headers.get("if-none-match", ""), tag):

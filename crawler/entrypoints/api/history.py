@@ -37,8 +37,9 @@ class PastCrawl(Wire):
         return cls.model_validate(own)
 
 
-class WithPages(StrEnum):
+class Include(StrEnum):
     PAGES = "pages"
+    TEXT = "text"
 
 
 @router.get("/projects/{project_id}/crawl-history", summary="Crawls, newest first", responses=problems(404))
@@ -59,9 +60,13 @@ def get_changes(
     crawl_id: Annotated[UUID, Path()],
     caller: Caller,
     tools: Tools,
-    include: Annotated[WithPages | None, Query(description="The changed pages' ids and versions")] = None,
+    include: Annotated[
+        Include | None, Query(description="The changed pages' ids and versions, or what changed in their text")
+    ] = None,
 ) -> CrawlChanges:
     crawl = tools.store.find_crawl(crawl_id)
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
-    return tools.describe_changes(crawl, pages=include is not None)
+    if include is Include.TEXT:
+        return tools.describe_changes.with_texts(crawl)
+    return tools.describe_changes(crawl, pages=include is Include.PAGES)

@@ -24,6 +24,7 @@ _AS_TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "c
 _AS_BYTES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The bytes", "content": {"application/octet-stream": {}}}
 }
+_AS_PICTURE: dict[int | str, dict[str, Any]] = {200: {"description": "The picture", "content": {"image/png": {}}}}
 _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 WhichVersion = Annotated[UUID | None, Query(description="One of the page's versions; the newest when not given")]
@@ -88,6 +89,27 @@ def page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: 
         "X-Version-Id": str(snapshot.version_id),
     }
     return Response(snapshot.content, media_type="application/octet-stream", headers=headers)
+
+
+@router.get(
+    "/projects/{project_id}/pages/{page_id}/screenshot",
+    summary="How a page looked, as PNG; taken where the project has `screenshots` on",
+    response_class=Response,
+    responses={**_AS_PICTURE, **problems(404)},
+)
+def page_screenshot(
+    project_id: OwnProject,
+    page_id: UUID,
+    tools: Tools,
+    version: WhichVersion = None,
+    thumbnail: Annotated[bool, Query(description="The top of the page, 320 pixels wide")] = False,
+) -> Response:
+    found = tools.page_content.get_screenshot(project_id, page_id, version, thumbnail=thumbnail)
+    headers = {
+        "Content-Disposition": f'inline; filename="{found.version_id}.png"',
+        "X-Version-Id": str(found.version_id),
+    }
+    return Response(found.image, media_type="image/png", headers=headers)
 
 
 @router.get(

@@ -84,7 +84,8 @@ def list_pages(
         prefix = urljoin(project.website_url, prefix)
     chosen = PageFilter(status, reason, changed_since, prefix.lower() if prefix else None, q)
     found = tools.pages.list_pages(project_id, chosen, after[0] if after else None, limit + 1)
-    return listed(found, limit, PageShown.of, lambda row: encode("pages", row.normalized_url))
+    until = encode("pages", found.looked_until) if found.looked_until else None
+    return listed(found.rows, limit, PageShown.of, lambda row: encode("pages", row.normalized_url), until)
 
 
 @router.get("/projects/{project_id}/pages/{page_id}", summary="One page with its text", responses=problems(404))

@@ -32,6 +32,4 @@ def put_settings(body: NewSettings, tools: Tools) -> SettingsShown:
 
 
 def _shown(tools: App, stored: RuntimeSettings) -> SettingsShown:
-    environment = {name: getattr(tools.settings, name) for name in RuntimeSettings.model_fields}
-    in_force = {**environment, **stored.model_dump(exclude_none=True)}
-    return SettingsShown(stored=stored, in_force=RuntimeSettings.model_construct(**in_force))
+    return SettingsShown(stored=stored, in_force=tools.in_force.look())

@@ -1,6 +1,7 @@
 """The `crawler` command."""
 
 from crawler.entrypoints.cli.audit import audit
+from crawler.entrypoints.cli.backtest import backtest
 from crawler.entrypoints.cli.changes import changes
 from crawler.entrypoints.cli.crawls import crawls, rebuild_frontier
 from crawler.entrypoints.cli.doctor import doctor
@@ -10,9 +11,11 @@ from crawler.entrypoints.cli.exports import export
 from crawler.entrypoints.cli.frame import make_cli
 from crawler.entrypoints.cli.hosts import hosts
 from crawler.entrypoints.cli.keys import keys
+from crawler.entrypoints.cli.noise import noise
 from crawler.entrypoints.cli.notifications import notifications
 from crawler.entrypoints.cli.projects import projects
 from crawler.entrypoints.cli.prune import prune
+from crawler.entrypoints.cli.queue import queue
 from crawler.entrypoints.cli.report import report
 from crawler.entrypoints.cli.run import run
 from crawler.entrypoints.cli.schedules import schedules
@@ -35,9 +38,12 @@ cli.command(short_help="What a crawl found changed.")(changes)
 cli.command(short_help="Was a crawl polite? Counted, by host.")(audit)
 cli.command(short_help="Why a URL was (not) crawled.")(explain)
 cli.command(short_help="Broken links, redirects, titles and more.")(report)
+cli.add_typer(queue, name="queue")
 cli.add_typer(hosts, name="host")
 cli.command("rebuild-frontier", short_help="Fill a crawl's queue in Redis anew.")(rebuild_frontier)
+schedules.command(short_help="Try other rules on past crawls.")(backtest)
 cli.add_typer(schedules, name="schedule")
+cli.add_typer(noise, name="noise")
 cli.add_typer(notifications, name="notification")
 cli.add_typer(keys, name="key")
 

@@ -1,7 +1,6 @@
 """`crawler changes`: what a crawl found changed, URL by URL and word by word."""
 
 import json
-from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
@@ -10,8 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges
+from crawler.domain.removal_words import missing_words
 from crawler.domain.text_diff import TextDiff
 from crawler.entrypoints.cli.desk import Desk, open_desk
+from crawler.entrypoints.cli.diff_lines import coloured
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.terminal import clean, console
 from crawler.entrypoints.cli.terminal_text import count
@@ -20,7 +21,6 @@ from crawler.errors import Invalid, NotFound
 LONGEST_DIFF = 60
 """Lines of one page that are shown; --json has them all."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _UNCOMPARED = {
     Compared.NOT_YET: "It has not been compared yet: that is done when a crawl is over.",
     Compared.NOTHING: "There is nothing to compare it with.",
@@ -37,15 +37,17 @@ class _PageDiff(NamedTuple):
 def changes(
     crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
     diffs: Annotated[int, typer.Option(metavar="N", min=0, help="Show the text of so many changed pages.")] = 10,
+    no_text: Annotated[bool, typer.Option("--no-text", help="Only which pages, not what changed on them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
     with open_desk() as desk, Stderr().status("Comparing pages …"):
         crawl = desk.get_crawl(crawl_id)
         found = desk.changes(crawl)
-        compared = [_compared(desk, crawl.project_id, page) for page in (found.changed_pages or ())[:diffs]]
+        shown = (found.changed_pages or ())[: 0 if no_text else diffs]
+        compared = [_compared(desk, crawl.project_id, page) for page in shown]
     if as_json:
-        row = found.model_dump(mode="json")
+        row = found.model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
         _show(console(), found, compared)
@@ -71,17 +73,36 @@ def _show(screen: Console, found: CrawlChanges, compared: list[_PageDiff]) -> No
     counts = found.summary.model_dump()
     kinds = ("new", "changed", "removed", "unchanged")
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
-    screen.print(f"{told} since crawl {found.compared_to}.", soft_wrap=True)
+    moved = f", {found.moved_pages:,} moved" if found.moved_pages else ""
+    screen.print(f"{told}{moved} since crawl {found.compared_to}.", soft_wrap=True)
     if found.not_compared:
-        screen.print(f"{count(found.not_compared, 'page')} could not be compared.", style="dim")
+        why = missing_words(found.removal_counts)
+        note = f"{count(found.not_compared, 'page')} could not be compared{f' ({why})' if why else ''}."
+        screen.print(note, style="dim", soft_wrap=True)
     for kind, mark, colour in _KINDS:
         for url in getattr(found, f"{kind}_page_urls"):
             screen.print(Text.assemble((f"{mark} ", colour), clean(url)), soft_wrap=True)
+    for move in found.moved:
+        screen.print(Text.assemble(("> ", "blue"), clean(move.source), " → ", clean(move.to)), soft_wrap=True)
+    _show_noise(screen, found)
     for each in compared:
         _show_diff(screen, each)
     rest = len(found.changed_page_urls) - len(compared)
     if compared and rest > 0:
         screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
+
+
+def _show_noise(screen: Console, found: CrawlChanges) -> None:
+    for edit in found.template_changes:
+        sides = (clean(f"“{text}”") if text else Text("nothing") for text in (edit.removed, edit.added))
+        became = Text(" → ").join(sides)
+        screen.print(Text.assemble(("* ", "magenta"), f"on {count(edit.pages, 'page')}: ", became), soft_wrap=True)
+    if found.quiet_pages:
+        told = f"{count(found.quiet_pages, 'page')} differ only in what changes by itself; --json names the rules."
+        screen.print(told, style="dim", soft_wrap=True)
+    if found.walls:
+        told = f"{count(len(found.walls), 'page')} came up as an error, a wall against robots or empty."
+        screen.print(told, style="dim", soft_wrap=True)
 
 
 def _show_diff(screen: Console, each: _PageDiff) -> None:
@@ -93,14 +114,7 @@ def _show_diff(screen: Console, each: _PageDiff) -> None:
     lines = each.diff.unified.splitlines()
     if not lines:
         screen.print("Its text is the same; its title, description or heading is not.", style="dim")
-    for line in _coloured(lines[:LONGEST_DIFF]):
+    for line in coloured(lines[:LONGEST_DIFF]):
         screen.print(line, soft_wrap=True)
     if len(lines) > LONGEST_DIFF:
         screen.print(f"… and {count(len(lines) - LONGEST_DIFF, 'more line')}", style="dim")
-
-
-def _coloured(lines: list[str]) -> Iterator[Text]:
-    for line in lines:
-        text = clean(line)
-        text.stylize(_COLOURS.get(line[:1], ""))
-        yield text

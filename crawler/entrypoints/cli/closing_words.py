@@ -14,10 +14,13 @@ PIPED_WIDTH = 250
 
 
 def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
+    summary_of(crawl, tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None, title)
+
+
+def summary_of(crawl: CrawlJob, baseline: CrawlJob | None, title: str) -> None:
     """Of one that failed before its first page, the sentence that says why is all there is to tell."""
     if crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled:
         return
-    baseline = tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
@@ -26,11 +29,20 @@ def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
 
 def check_completed(tools: App, crawl: CrawlJob) -> None:
     if crawl.status is not CrawlStatus.COMPLETED:
-        raise CrawlerError(failure(crawl, _advice(tools, crawl)))
+        end_of(crawl, _advice(tools, crawl))
+
+
+def end_of(crawl: CrawlJob, words: str | None = None) -> None:
+    """Its end is the exit status; `words` is what to do about it."""
+    if crawl.status is not CrawlStatus.COMPLETED:
+        raise CrawlerError(failure(crawl, words))
 
 
 def _advice(tools: App, crawl: CrawlJob) -> str | None:
-    _, reason, error = tools.ledger.seed_state(crawl.id)
-    if crawl.status is not CrawlStatus.FAILED or not reason:
+    seed = tools.ledger.seed_state(crawl.id)
+    if crawl.status is not CrawlStatus.FAILED or seed is None:
+        return None
+    _, reason, error = seed
+    if not reason:
         return None
     return advice(crawl.seed_url, Reason(reason), error)

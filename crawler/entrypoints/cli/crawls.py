@@ -7,15 +7,12 @@ from uuid import UUID
 
 import typer
 
-from crawler.bootstrap import App
 from crawler.domain.crawl_changes import short_changes
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls import CrawlJob
 from crawler.entrypoints.cli.crawl_page import crawl_lines, state
 from crawler.entrypoints.cli.desk import open_desk
-from crawler.entrypoints.cli.session import local_session
 from crawler.entrypoints.cli.terminal import console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.terminal_text import count
-from crawler.errors import Conflict
 
 crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
 
@@ -103,15 +100,6 @@ def retry_failed(crawl_id: CrawlId) -> None:
 
 def rebuild_frontier(crawl_id: CrawlId) -> None:
     """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
-    with local_session() as tools:
-        crawl = _running(tools, crawl_id)
-        tools.open_frontier(crawl)
-        stats = tools.frontier.stats(crawl_id)
-    typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {stats.queued if stats else 0} URLs wait.")
-
-
-def _running(tools: App, crawl_id: UUID) -> CrawlJob:
-    crawl = tools.store.get_crawl(crawl_id)
-    if crawl.status is not CrawlStatus.IN_PROGRESS:
-        raise Conflict(f"Crawl {crawl_id} is {crawl.status}; only a crawl in progress has a frontier.")
-    return crawl
+    with open_desk() as desk:
+        queued = desk.rebuild_frontier(crawl_id)
+    typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")

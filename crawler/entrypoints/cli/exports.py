@@ -14,7 +14,7 @@ from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.local_exports import tell_files
 
 Formats = Annotated[
-    list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv or markdown; may be repeated.")
+    list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv, markdown or warc; may be repeated.")
 ]
 
 

@@ -34,13 +34,28 @@ class Glimpse(NamedTuple):
     reasons: dict[str, int] = {}  # noqa: RUF012 - never changed
 
 
+class Rate:
+    """Pages a second, of the last few seconds."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[float, int]] = deque()
+
+    def __call__(self, pages: int) -> float:
+        now = time.monotonic()
+        self._counts.append((now, pages))
+        while now - self._counts[0][0] > RATE_SECONDS:
+            self._counts.popleft()
+        then, before = self._counts[0]
+        return (pages - before) / (now - then) if now > then else 0.0
+
+
 class Lookout:
     """Looks at one crawl again and again, and remembers what one look cannot tell."""
 
     def __init__(self, tools: App, crawl_id: UUID) -> None:
         self._tools = tools
         self._crawl_id = crawl_id
-        self._counts: deque[tuple[float, int]] = deque()
+        self._rate = Rate()
         self._pages: deque[dict[str, Any]] = deque(maxlen=PAGES)
         self._seen = 0
         self._shown = 0.0
@@ -53,8 +68,8 @@ class Lookout:
         share = progress(
             max_pages=crawl.config.max_pages,
             pages_crawled=crawl.pages_crawled,
-            queued=queued,
-            leased=leased,
+            queued=min(queued, crawl.urls_left),
+            leased=min(leased, crawl.urls_left),
             homepage_done=crawl.pages_crawled > 0,
             completed=False,
             shown=self._shown,
@@ -72,14 +87,6 @@ class Lookout:
             self._last_pages(),
             self._count_reasons(),
         )
-
-    def _rate(self, pages: int) -> float:
-        now = time.monotonic()
-        self._counts.append((now, pages))
-        while now - self._counts[0][0] > RATE_SECONDS:
-            self._counts.popleft()
-        then, before = self._counts[0]
-        return (pages - before) / (now - then) if now > then else 0.0
 
     def _last_pages(self) -> tuple[dict[str, Any], ...]:
         for event in self._tools.events.latest(self._crawl_id, "page"):

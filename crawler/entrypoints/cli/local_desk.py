@@ -6,17 +6,25 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters.politeness_audit import HostAudit
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.backtests import Trial, TrialRules
 from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls import CrawlJob, CrawlType
+from crawler.domain.explaining import Explanation
 from crawler.domain.exports import ExportFormat
 from crawler.domain.host_overview import HostOverview
+from crawler.domain.noise_rules import NoiseRule, RuleKind
+from crawler.domain.notices import Notification
 from crawler.domain.projects import Project
 from crawler.domain.reports import FindingKind, Report, as_csv
+from crawler.domain.schedules import ScheduleOverview
 from crawler.domain.source_crawls import SourceCrawl
 from crawler.domain.text_diff import TextDiff
 from crawler.entrypoints.cli.local_exports import write_exports
+from crawler.entrypoints.cli.queue_desk import LocalQueue
+from crawler.errors import NotFound
 from crawler.handlers.describe_hosts import HostList
 from crawler.handlers.retry_failed import Retried
 
@@ -73,6 +81,16 @@ class LocalDesk:
     def retry_failed(self, crawl_id: UUID) -> Retried:
         return self._tools.retry_failed(crawl_id)
 
+    def rebuild_frontier(self, crawl_id: UUID) -> int:
+        return self._tools.rebuild_frontier(crawl_id)
+
+    def explain(self, crawl_id: UUID, url: str) -> Explanation:
+        return self._tools.explain_url(crawl_id, url)
+
+    def audit(self, crawl_id: UUID) -> list[HostAudit]:
+        self._tools.store.get_crawl(crawl_id)
+        return self._tools.audit(crawl_id)
+
     # -- results ----------------------------------------------------------------------------
 
     def changes(self, crawl: CrawlJob) -> CrawlChanges:
@@ -110,6 +128,49 @@ class LocalDesk:
 
     def delay_host(self, host: str, seconds: float) -> None:
         self._tools.control_host.delay(host, seconds)
+
+    # -- schedules --------------------------------------------------------------------------
+
+    def get_schedule(self, project_id: UUID) -> ScheduleOverview:
+        return self._tools.describe_schedule(self._tools.set_schedule.get(project_id))
+
+    def change_schedule(self, project_id: UUID, changes: Mapping[str, Any]) -> ScheduleOverview:
+        return self._tools.describe_schedule(self._tools.set_schedule(project_id, dict(changes)))
+
+    def run_schedule(self, project_id: UUID) -> UUID:
+        self._tools.hints.ping()
+        return self._tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED).id
+
+    def list_notifications(self, limit: int) -> list[Notification]:
+        return [kept.shown for kept in self._tools.notifications.newest(limit)]
+
+    def resend(self, notification_id: UUID) -> Notification:
+        self._tools.notify_crawl.resend(notification_id)
+        kept = self._tools.notifications.find(notification_id)
+        if kept is None:
+            raise NotFound(f"There is no notification {notification_id}.")
+        return kept.shown
+
+    # -- noise ------------------------------------------------------------------------------
+
+    def list_noise(self, project_id: UUID) -> list[NoiseRule]:
+        return self._tools.manage_noise.list_rules(project_id)
+
+    def add_noise(self, project_id: UUID, kind: RuleKind, value: str) -> NoiseRule:
+        return self._tools.manage_noise.add(project_id, kind, value)
+
+    def switch_noise(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> NoiseRule:
+        return self._tools.manage_noise.set_enabled(project_id, rule_id, enabled=enabled)
+
+    def remove_noise(self, project_id: UUID, rule_id: UUID) -> None:
+        self._tools.manage_noise.remove(project_id, rule_id)
+
+    def backtest(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
+        return self._tools.backtest_schedule(project_id, trial)
+
+    @property
+    def queue(self) -> LocalQueue:
+        return LocalQueue(self._tools)
 
     # -- keys -------------------------------------------------------------------------------
 

@@ -27,18 +27,18 @@ def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence
 def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
     path = directory / chosen.file_name
     export = tools.page_export
-    if chosen.page_file is None:
-        # Closed here and now: a cursor must not outlive a full disk.
-        with _bar(f"Writing {path}", export.count(crawl_id)) as counted, closing(export(crawl_id)) as pages:
-            write_whole(path, chosen.render(counted(pages)))
-        return path
-    title = f"Writing {path} and a file for each page"
-    with _bar(title, export.count_markdown(crawl_id)) as counted, closing(export.markdown(crawl_id)) as stored:
-        write_whole(path, chosen.render(_each_written(counted(stored), directory, chosen.page_file)))
+    title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
+    total = export.count(crawl_id, chosen.rows)
+    # Closed here and now: a cursor must not outlive a full disk.
+    with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
+        pages = counted(rows)
+        if chosen.page_file is not None:
+            pages = each_written(pages, directory, chosen.page_file)
+        write_whole(path, chosen.render(pages))
     return path
 
 
-def _each_written(
+def each_written(
     pages: Iterable[ExportedMarkdown], directory: Path, page_file: Callable[[ExportedMarkdown], PageFile]
 ) -> Generator[ExportedMarkdown]:
     """The pages as they come, each in its file before it goes on."""

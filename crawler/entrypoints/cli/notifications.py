@@ -1,17 +1,19 @@
 """`crawler notification`: who was told of what."""
 
+import json
 from typing import Annotated
 from uuid import UUID
 
-import orjson
 import typer
+from rich.text import Text
 
-from crawler.entrypoints.cli.session import local_session
+from crawler.domain.notices import Delivery, Notification
+from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 
 notifications = typer.Typer(help="Who was told of what, and what they answered.", no_args_is_help=True)
 
-HEADINGS = ("id", "created", "channel", "target", "status", "answer")
+HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 
 
 @notifications.command("list")
@@ -20,26 +22,20 @@ def list_notifications(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
-    with local_session() as tools:
-        found = tools.notifications.newest(limit)
+    with open_desk() as desk:
+        found = desk.list_notifications(limit)
     if as_json:
-        typer.echo(orjson.dumps([row._asdict() for row in found], option=orjson.OPT_INDENT_2).decode())
+        typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return
     if not found:
         console().print("Nobody was told of anything yet.")
         return
-    rows = (
-        (
-            str(row.id),
-            moment(row.created_at),
-            row.channel,
-            clean(row.target),
-            row.status,
-            clean((row.answer or "")[:80]),
-        )
-        for row in found
-    )
-    print_rows(console(), HEADINGS, rows)
+    print_rows(console(), HEADINGS, map(_row, found))
+
+
+def _row(one: Notification) -> tuple[str | Text, ...]:
+    answer = clean((one.answer or "")[:80])
+    return str(one.id), moment(one.created_at), one.channel, one.kind, clean(one.target), one.status, answer
 
 
 @notifications.command()
@@ -47,8 +43,8 @@ def resend(
     notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
 ) -> None:
     """Send the same again, under the same id."""
-    with local_session() as tools:
-        answer = tools.notify_crawl.resend(notification_id)
-    console().print(clean(answer.words))
-    if not answer.delivered:
+    with open_desk() as desk:
+        sent = desk.resend(notification_id)
+    console().print(clean(sent.answer or sent.status))
+    if sent.status != Delivery.SENT:
         raise typer.Exit(1)

@@ -11,17 +11,24 @@ from uuid import UUID
 from pydantic import BaseModel, ValidationError
 
 from crawler import client as service
+from crawler.adapters.politeness_audit import HostAudit
 from crawler.config import Settings
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.backtests import Trial, TrialRules
 from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
 from crawler.domain.crawls import CrawlConfig, CrawlJob
+from crawler.domain.explaining import Explanation
 from crawler.domain.exports import ExportFormat
 from crawler.domain.host_overview import HostOverview
+from crawler.domain.noise_rules import NoiseRule, RuleKind
+from crawler.domain.notices import Notification
 from crawler.domain.projects import Project
 from crawler.domain.reports import FindingKind, Report
+from crawler.domain.schedules import ScheduleOverview
 from crawler.domain.source_crawls import SourceCrawl
 from crawler.domain.text_diff import TextDiff
 from crawler.entrypoints.cli.local_desk import MOST_PROJECTS
+from crawler.entrypoints.cli.queue_desk import RemoteQueue
 from crawler.entrypoints.cli.remote_exports import fetch_exports
 from crawler.entrypoints.cli.service_errors import told_as_ours
 from crawler.entrypoints.cli.up import KEY_FILE
@@ -29,6 +36,7 @@ from crawler.entrypoints.stack import is_loopback
 from crawler.errors import Invalid, SettingsError, Unavailable
 from crawler.handlers.describe_hosts import HostList
 from crawler.handlers.retry_failed import Retried
+from crawler.handlers.set_schedule import schedule_config
 
 MOST_CRAWLS = 50
 MOST_HOSTS = 200
@@ -125,6 +133,18 @@ class RemoteDesk:
         retried = self._client.crawls.retry_failed(crawl_id)
         return Retried(retried.crawl_id, retried.urls)
 
+    def rebuild_frontier(self, crawl_id: UUID) -> int:
+        return self._client.crawls.rebuild_frontier(crawl_id).queued
+
+    def explain(self, crawl_id: UUID, url: str) -> Explanation:
+        return _as(Explanation, self._client.crawls.explain(crawl_id, url))
+
+    def audit(self, crawl_id: UUID) -> list[HostAudit]:
+        return [HostAudit(**host.model_dump()) for host in self._client.crawls.audit(crawl_id).hosts]
+
+    def watch(self, project_id: UUID, after: int) -> Iterator[service.Event | None]:
+        return self._client.crawls.watch(project_id, after)
+
     # -- results ----------------------------------------------------------------------------
 
     def changes(self, crawl: CrawlJob) -> CrawlChanges:
@@ -165,6 +185,52 @@ class RemoteDesk:
 
     def delay_host(self, host: str, seconds: float) -> None:
         self._client.hosts.change(host, delay_seconds=seconds)
+
+    # -- schedules --------------------------------------------------------------------------
+
+    def get_schedule(self, project_id: UUID) -> ScheduleOverview:
+        return _as(ScheduleOverview, self._client.schedules.get(project_id))
+
+    def change_schedule(self, project_id: UUID, changes: Mapping[str, Any]) -> ScheduleOverview:
+        """The service takes whole schedules: what is not given is what it has."""
+        try:
+            kept = self._client.schedules.get(project_id).config
+        except service.NotFound:
+            self._client.projects.get(project_id)  # if there is none, that is what is wrong
+            kept = {}
+        config = schedule_config({**kept, **changes})
+        return _as(ScheduleOverview, self._client.schedules.replace(project_id, **config.model_dump(mode="json")))
+
+    def run_schedule(self, project_id: UUID) -> UUID:
+        return self._client.schedules.run_now(project_id)
+
+    def list_notifications(self, limit: int) -> list[Notification]:
+        return [_as(Notification, found) for found in islice(self._client.notifications.all(), limit)]
+
+    def resend(self, notification_id: UUID) -> Notification:
+        return _as(Notification, self._client.notifications.resend(notification_id))
+
+    # -- noise ------------------------------------------------------------------------------
+
+    def list_noise(self, project_id: UUID) -> list[NoiseRule]:
+        return [_as(NoiseRule, rule) for rule in self._client.noise.rules(project_id)]
+
+    def add_noise(self, project_id: UUID, kind: RuleKind, value: str) -> NoiseRule:
+        return _as(NoiseRule, self._client.noise.add(project_id, kind, value))
+
+    def switch_noise(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> NoiseRule:
+        return _as(NoiseRule, self._client.noise.enable(project_id, rule_id, enabled=enabled))
+
+    def remove_noise(self, project_id: UUID, rule_id: UUID) -> None:
+        self._client.noise.remove(project_id, rule_id)
+
+    def backtest(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
+        found = self._client.noise.backtest(project_id, **trial.model_dump(mode="json"))
+        return [_as(Trial, one) for one in found]
+
+    @property
+    def queue(self) -> RemoteQueue:
+        return RemoteQueue(self._client.queue)
 
     # -- keys -------------------------------------------------------------------------------
 

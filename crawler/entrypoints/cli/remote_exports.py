@@ -1,6 +1,6 @@
 """A service's exports, written to files here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -9,22 +9,32 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 
 from crawler.adapters.export_files import write_whole
 from crawler.client import Client
-from crawler.domain.exports import ExportFormat
+from crawler.domain.exports import MARKDOWN_PAGES, ExportFormat, read_markdown_line
+from crawler.entrypoints.cli.local_exports import each_written
 from crawler.entrypoints.cli.stderr import Stderr
-
-ONLY_THERE = "A file for each page is written only on the service's own machine; the whole site is in site.md."
 
 
 def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
-    return [_fetch(client, crawl_id, directory / each.file_name, each) for each in formats]
+    return [_fetch(client, crawl_id, directory, each) for each in formats]
 
 
-def _fetch(client: Client, crawl_id: UUID, path: Path, chosen: ExportFormat) -> Path:
-    with client.crawls.export_pieces(crawl_id, chosen.name) as pieces, _counted(f"Writing {path}", pieces) as counted:
-        write_whole(path, counted)
-    if chosen.page_file is not None:
-        Stderr().print(ONLY_THERE, style="yellow", soft_wrap=True)
+def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
+    path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_file else chosen
+    title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
+    with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
+        if chosen.page_file is None:
+            write_whole(path, counted)
+        else:
+            pages = map(read_markdown_line, _lines(counted))
+            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_file)))
     return path
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
 
 
 @contextmanager

@@ -74,7 +74,9 @@ def run(
     ] = None,
     formats: Annotated[
         list[str] | None,
-        typer.Option("--format", metavar="NAME", help="jsonl, csv or markdown; may be repeated [default: jsonl]."),
+        typer.Option(
+            "--format", metavar="NAME", help="jsonl, csv, markdown or warc; may be repeated [default: jsonl]."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object for programs.")] = False,
 ) -> None:

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import orjson
 import typer
 
-from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlType
-from crawler.domain.schedules import Frequency, NotifyOn, Schedule, upcoming
+from crawler.domain.schedules import Frequency, NotifyOn, ScheduleOverview
+from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
-from crawler.entrypoints.cli.session import local_session
 from crawler.entrypoints.cli.terminal import console, moment, print_pairs
+from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Invalid
 
 schedules = typer.Typer(help="When projects are crawled again, and who is told.", no_args_is_help=True)
@@ -23,8 +21,8 @@ SHOWN = 5
 @schedules.command()
 def show(project_id: ProjectId, as_json: AsJson = False) -> None:
     """A project's schedule, its next runs, and what became of the last ones."""
-    with local_session() as tools:
-        _tell(tools, tools.set_schedule.get(project_id), as_json=as_json)
+    with open_desk() as desk:
+        _tell(desk.get_schedule(project_id), as_json=as_json)
 
 
 @schedules.command("set")
@@ -40,38 +38,49 @@ def set_schedule(
     jitter: Annotated[int | None, typer.Option(metavar="MINUTES", help="Start up to so much later.")] = None,
     email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail; '' for nobody.")] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST; '' for nothing.")] = None,
+    notify: Annotated[
+        list[str] | None, typer.Option(metavar="URL", help="Another channel by its Apprise URL; '' for none.")
+    ] = None,
     notify_on: Annotated[NotifyOn | None, typer.Option(help="What is worth telling.")] = None,
+    notify_changes: Annotated[
+        bool | None, typer.Option("--notify-changes/--no-notify-changes", help="Whether changes are told at all.")
+    ] = None,
+    failures: Annotated[
+        int | None, typer.Option(metavar="N", help="Tell after so many failed runs in a row; 0 is never.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Set or change a project's schedule, and enable it. What is not given stays as it was."""
     given = {
         "frequency": frequency, "time": time, "timezone": timezone, "day_of_week": day_of_week,
         "day_of_month": day_of_month, "cron": cron, "jitter_minutes": jitter, "notify_on": notify_on,
+        "notify_on_changes": notify_changes, "notify_after_failures": failures,
     }  # fmt: skip
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     changes |= {} if window is None else {"window": _window(window)}
     changes |= {} if email is None else {"notification_email": email or None}
     changes |= {} if webhook is None else {"notification_webhook": webhook or None}
-    with local_session() as tools:
-        _tell(tools, tools.set_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
+    changes |= {} if notify is None else {"notification_urls": [url for url in notify if url]}
+    with open_desk() as desk:
+        _tell(desk.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
 
 
 @schedules.command()
 def disable(project_id: ProjectId) -> None:
     """No more runs by themselves; the schedule is kept."""
-    with local_session() as tools:
-        tools.set_schedule.get(project_id)
-        tools.set_schedule(project_id, {"enabled": False})
+    with open_desk() as desk:
+        desk.get_schedule(project_id)
+        desk.change_schedule(project_id, {"enabled": False})
     console().print("Disabled; 'crawler schedule set' enables it again.")
 
 
 @schedules.command("run-now")
 def run_now(project_id: ProjectId) -> None:
     """Crawl now, as the schedule would. Workers must be running: 'crawler up'."""
-    with local_session() as tools:
-        crawl = tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED)
+    with open_desk() as desk:
+        crawl_id = desk.run_schedule(project_id)
     console().print(
-        f"Crawl {crawl.id} is waiting for workers; 'crawler crawl watch {crawl.id}' shows it.", soft_wrap=True
+        f"Crawl {crawl_id} is waiting for workers; 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True
     )
 
 
@@ -84,27 +93,39 @@ def _window(given: str) -> list[str] | None:
     return [first.strip(), last.strip()]
 
 
-def _tell(tools: App, schedule: Schedule, *, as_json: bool) -> None:
-    next_runs = upcoming(schedule.config, tools.clock(), SHOWN)
-    last = tools.schedules.slots(schedule.project_id, SHOWN)
+def _tell(schedule: ScheduleOverview, *, as_json: bool) -> None:
     if as_json:
-        shown = schedule.model_dump(mode="json") | {"upcoming": next_runs, "runs": last}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
-        return
-    print_pairs(console(), _lines(schedule, next_runs, last))
+        typer.echo(schedule.model_dump_json(indent=2))
+    else:
+        print_pairs(console(), _lines(schedule))
 
 
-def _lines(schedule: Schedule, next_runs: list[Any], last: list[Any]) -> Iterator[tuple[str, str]]:
-    config = schedule.config
-    yield "schedule", config.words + ("" if config.enabled else "; disabled")
+def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
+    yield "schedule", schedule.described + ("" if schedule.enabled else "; disabled")
     yield "next run", moment(schedule.next_run_at) if schedule.next_run_at else "none"
-    for number, slot in enumerate(next_runs):
-        local = f"{slot.astimezone(config.zone):%Y-%m-%d %H:%M %Z}"
-        yield "" if number else "slots", local
-    told = [target for target in (config.notification_email, config.notification_webhook) if target]
-    yield (
-        "tells",
-        f"{', '.join(told) or 'nobody'} ({config.notify_on} changes)" if config.notify_on_changes else "nobody",
-    )
-    for number, (slot, outcome, crawl_id) in enumerate(last):
-        yield "" if number else "last runs", f"{moment(slot)}  {outcome}" + (f"  {crawl_id}" if crawl_id else "")
+    for number, slot in enumerate(schedule.upcoming):
+        yield "" if number else "slots", f"{slot.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
+    yield from (("" if number else "tells", words) for number, words in enumerate(_receivers(schedule)))
+    for number, run in enumerate(schedule.runs[:SHOWN]):
+        words = f"{moment(run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
+        yield "" if number else "last runs", words
+
+
+def _receivers(schedule: ScheduleOverview) -> Iterator[str]:
+    hook = schedule.notification_webhook
+    gone = " (answered 410; nothing more is sent there)" if schedule.webhook_gone_at else ""
+    told = [schedule.notification_email, f"{hook}{gone}" if hook else None, *schedule.notification_urls]
+    yield from (address for address in told if address)
+    if not any(told):
+        yield "nobody"
+        return
+    yield f"of {_WORTH_TELLING[schedule.notify_on]}" if schedule.notify_on_changes else "of no changes"
+    if schedule.notify_after_failures:
+        yield f"of {count(schedule.notify_after_failures, 'failed run')} in a row, and when it works again"
+
+
+_WORTH_TELLING = {
+    NotifyOn.SIGNIFICANT: "significant changes",
+    NotifyOn.ANY: "any change",
+    NotifyOn.ALWAYS: "each comparison",
+}

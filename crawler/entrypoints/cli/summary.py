@@ -9,6 +9,7 @@ from rich.text import Text
 
 from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
+from crawler.domain.removal_words import missing_words
 from crawler.entrypoints.cli.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
@@ -128,14 +129,26 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
     )
     kinds = ("new", "changed", "removed", "unchanged")
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
+    moved = change.get("moved", [])
+    if moved:
+        told += f", {len(moved):,} moved"
     lines: list[RenderableType] = [Text.assemble((f"Since {when}: ", "dim"), told)]
     if change.get("not_compared"):
-        lines.append(Text(f"{count(change['not_compared'], 'page')} could not be compared", "dim"))
+        why = missing_words(change.get("removal_counts", {}))
+        lines.append(
+            Text(f"{count(change['not_compared'], 'page')} could not be compared{f' ({why})' if why else ''}", "dim")
+        )
     for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
         urls = change[f"{kind}_page_urls"]
         lines += [Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style) for url in urls[:SHOWN_URLS]]
         if len(urls) > SHOWN_URLS:
             lines.append(Text(f"  {mark} … and {len(urls) - SHOWN_URLS:,} more", style))
+    room = max(20, width // 2 - 4)
+    lines += [
+        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}", "blue") for move in moved[:SHOWN_URLS]
+    ]
+    if len(moved) > SHOWN_URLS:
+        lines.append(Text(f"  > … and {len(moved) - SHOWN_URLS:,} more", "blue"))
     return lines
 
 
@@ -183,17 +196,26 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
         )
     if limited := reasons.get(Reason.RATE_LIMITED):
         yield f"{count(limited, 'URL')} answered 429 again and again; crawl with a longer --delay."
-    if plain := reasons.get(Reason.RENDER_UNAVAILABLE):
-        yield (
-            f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched; "
-            "'crawler doctor' says how to get one."
-        )
+    yield from _of_browsers(reasons)
     done = crawl.pages_crawled + crawl.pages_failed
     if crawl.pages_failed and crawl.pages_failed / done > FAILED_SHARE:
         again = f"'crawler crawl retry-failed {crawl.id}'"
         yield f"{count(crawl.pages_failed, 'URL')} of {done:,} failed; {again} tries them again."
     if reasons.get(Reason.NOT_INCLUDED) and crawl.pages_crawled <= 1:
         yield "--include matched nothing that the first page links to; --include-mode prefer crawls the others too."
+
+
+def _of_browsers(reasons: dict[Reason, int]) -> Iterable[str]:
+    if plain := reasons.get(Reason.RENDER_UNAVAILABLE):
+        yield (
+            f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched; "
+            "'crawler doctor' says how to get one."
+        )
+    if blind := reasons.get(Reason.RENDER_FAILED):
+        yield (
+            f"{count(blind, 'page')} could not be rendered and {'was' if blind == 1 else 'were'} stored as fetched; "
+            "'crawler explain' says why."
+        )
 
 
 def failure(crawl: CrawlJob, advice: str | None) -> str:

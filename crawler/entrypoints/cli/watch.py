@@ -7,12 +7,14 @@ import typer
 
 from crawler.adapters.event_stream import Event
 from crawler.bootstrap import App
+from crawler.config import load_settings
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.crawls import AsJson, CrawlId
 from crawler.entrypoints.cli.glimpse import Lookout
 from crawler.entrypoints.cli.live_view import LiveView
-from crawler.entrypoints.cli.session import local_session
+from crawler.entrypoints.cli.remote_watch import watch_there
+from crawler.entrypoints.cli.session import session
 
 LOOK_SECONDS = 0.25
 WAIT_SECONDS = 2.0
@@ -24,7 +26,11 @@ def watch(crawl_id: CrawlId, as_json: AsJson = False) -> None:
 
     With --json each event is a line, from the first one that is still kept to the last.
     """
-    with local_session() as tools:
+    settings = load_settings()
+    if settings.api_url is not None:
+        watch_there(settings, crawl_id, as_json=as_json)
+        return
+    with session() as tools:
         crawl = tools.store.get_crawl(crawl_id)
         if as_json:
             _print_events(tools, crawl)

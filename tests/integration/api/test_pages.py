@@ -9,6 +9,8 @@ from uuid import uuid4
 
 import pytest
 
+from crawler.adapters.page_reader import PageReader
+from crawler.adapters.url_reader import UrlReader
 from crawler.domain.crawls import CrawlJob
 from crawler.entrypoints.api import streaming
 from tests.integration.api.conftest import Service
@@ -68,6 +70,39 @@ def test_pages_are_listed_by_url_and_filtered(service: Service, crawl: CrawlJob,
     later = (service.engine.tools.clock() + timedelta(hours=1)).isoformat()
     assert paged(service, path, changed_since=later) == []
     assert "content_text" not in service.get(path)["items"][0], "a list carries no texts"
+
+
+@pytest.mark.parametrize("most", [1, 2, 5000])
+def test_filters_find_everything_however_few_rows_are_looked_at_at_once(
+    service: Service, crawl: CrawlJob, site: Site, most: int
+) -> None:
+    tools = service.engine.tools
+    tools.__dict__["pages"] = PageReader(tools.engine, most)
+    tools.__dict__["urls"] = UrlReader(tools.engine, most)
+    pages, urls = f"/projects/{crawl.project_id}/pages", f"/crawl/{crawl.id}/urls"
+    good = ["/", "/blog/c", "/docs/a", "/docs/b"]
+    assert paths(paged(service, pages, status="success")) == good
+    assert paths(paged(service, pages, reason="not_found")) == ["/missing"]
+    assert paths(paged(service, pages, reason="unchanged")) == []
+    assert paths(paged(service, urls, fetch_state="done")) == good
+    assert paths(paged(service, urls, status="ingested")) == good
+    assert paths(paged(service, urls, fetch_state="queued")) == []
+    assert paths(paged(service, urls, fetch_state="failed")) == ["/broken"]
+    assert paths(paged(service, urls, fetch_state="skipped")) == ["/missing"]
+    assert paths(paged(service, urls, reason="http_5xx")) == ["/broken"]
+    assert paths(paged(service, urls, reason="http_5xx", fetch_state="failed", status="failed")) == ["/broken"]
+    assert paths(paged(service, urls, reason="http_5xx", fetch_state="done")) == []
+    assert paths(paged(service, urls, reason="not_found", prefix=site.url("/m"))) == ["/missing"]
+    again = service.engine.again(crawl)
+    assert paths(paged(service, pages, reason="unchanged")) == good
+    assert paths(paged(service, f"/crawl/{again.id}/urls", reason="unchanged")) == good
+
+
+def test_a_crawl_with_its_urls_is_the_shape_it_is_described_as(service: Service, crawl: CrawlJob) -> None:
+    answer = service.get(f"/crawl/{crawl.id}", include="urls")
+    urls = service.get(f"/crawl/{crawl.id}/urls")["items"]
+    assert answer == {**service.get(f"/crawl/{crawl.id}"), "discovered_urls": urls}
+    assert len(urls) == 6
 
 
 @pytest.mark.parametrize(

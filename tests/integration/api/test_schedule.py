@@ -8,7 +8,7 @@ import pytest
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls import CrawlType
 from crawler.domain.ids import new_id
-from crawler.domain.notices import Channel
+from crawler.domain.notices import Channel, Kind, Target
 from tests.integration.api.conftest import Service
 
 WEEKLY = {
@@ -56,6 +56,14 @@ def test_run_now_starts_a_scheduled_crawl_and_a_second_is_refused(service: Servi
         {"frequency": "cron", "cron": "every day"},
         {"frequency": "daily", "notification_email": "nobody"},
         {"frequency": "daily", "notification_webhook": "gopher://x/"},
+        {"frequency": "daily", "notification_webhook": "http://169.254.169.254/latest/meta-data"},
+        {"frequency": "daily", "notification_webhook": "http://user:password@example.org/"},
+        {"frequency": "daily", "notification_urls": ["json://example.org/"]},
+        {"frequency": "daily", "notification_urls": ["slack://a"] * 11},
+        {"frequency": "daily", "notify_after_failures": -1},
+        {"frequency": "cron", "cron": "*/0 * * * *"},
+        {"frequency": "daily", "window": ["09:00", "9"]},
+        {"frequency": "daily", "jitter_minutes": 1000},
         {"frequency": "daily", "colour": "red"},
         {},
     ],
@@ -65,6 +73,23 @@ def test_nonsense_is_refused_and_nothing_is_kept(service: Service, wrong: dict[s
     answer = service("PUT", path, json=wrong)
     assert answer.status_code == 422, answer.text
     assert service("GET", path).status_code == 404
+
+
+def test_channels_with_secrets_are_shown_masked_and_masks_keep_them(service: Service) -> None:
+    project = service.project()["id"]
+    path, secret = f"/projects/{project}/schedule", "AbCdEfGh12345678"
+    url = f"gotify://push.example.org/{secret}"
+    made = service("PUT", path, json={**WEEKLY, "notification_urls": [url]})
+    assert made.status_code == 200, made.text
+    shown = service("GET", path)
+    assert secret not in made.text + shown.text
+    again = service(
+        "PUT", path, json={**WEEKLY, "time": "10:00", "notification_urls": shown.json()["notification_urls"]}
+    )
+    assert again.json()["notification_urls"] == shown.json()["notification_urls"]
+    assert service.engine.tools.schedules.notification_urls(UUID(project)) == (url,)
+    refused = service("PUT", path, json={**WEEKLY, "notification_urls": [f"nonsense://{secret}"]})
+    assert (refused.status_code, secret in refused.text) == (422, False)
 
 
 def test_a_reader_may_look_and_not_touch_and_a_stranger_sees_nothing(service: Service) -> None:
@@ -84,12 +109,27 @@ def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_s
     identity = new_id(1_700_000_000_000)
     payload = {"event": "crawl_completed"}
     hook = "http://169.254.169.254/"
-    assert tools.notifications.claim(identity, UUID(project), crawl.id, Channel.WEBHOOK, hook, payload)
+    assert tools.notifications.claim(
+        identity, UUID(project), crawl.id, Kind.CHANGES, Target(Channel.WEBHOOK, hook), payload
+    )
     (shown,) = service.get("/notifications")["items"]
     assert (shown["id"], shown["status"], shown["target"]) == (str(identity), "sending", hook)
     assert service.as_(Scope.READ, other).get("/notifications")["items"] == []
     path = f"/notifications/{identity}/resend"
     assert service.as_(Scope.WRITE, other)("POST", path).status_code == 404
     sent = service("POST", path).json()
-    assert (sent["id"], sent["status"], sent["sends"]) == (str(identity), "failed", 1)
+    assert (sent["id"], sent["status"], sent["sends"]) == (str(identity), "blocked", 1)
     assert service("POST", f"/notifications/{UUID(int=3)}/resend").status_code == 404
+
+
+def test_history_rows_are_the_seeds(service: Service) -> None:
+    project = service.project()["id"]
+    service("POST", f"/projects/{project}/schedule/run-now")
+    (row,) = service.get(f"/projects/{project}/crawl-history")["items"]
+    view = service.engine.rows("SELECT * FROM crawl_history")
+    seed = {
+        "id", "project_id", "crawl_type", "started_at", "completed_at", "status", "pages_crawled", "change_summary",
+        "error_message",
+    }  # fmt: skip
+    assert set(row) == set(view[0]) == seed
+    assert (row["crawl_type"], row["status"], row["change_summary"]) == ("scheduled", "pending", None)

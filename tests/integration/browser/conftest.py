@@ -73,7 +73,7 @@ def engine_settings(chromium: Path) -> dict[str, object]:
 @pytest.fixture
 def two_lanes(crawler: Engine, crawl4ai: None) -> Iterator[TwoLanes]:
     engine = TwoLanes(crawler.tools)
-    engine.tools.lanes.announce(Lane.BROWSER, able=True)
+    engine.tools.lanes.announce(Lane.BROWSER, "renderer")
     yield engine
     if "browser" in engine.tools.__dict__:
         engine.tools.browser.close()

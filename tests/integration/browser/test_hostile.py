@@ -1,5 +1,6 @@
 """Pages that want to hold, crash or fill the browser. Each fails alone, in time, and leaves nothing behind."""
 
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -40,24 +41,23 @@ def hurried(chromium: Path, crawl4ai: None, tmp_path_factory: pytest.TempPathFac
 
 
 HANGS = {
-    "endless loop": "<p>x</p><script>while (true) {}</script>",
-    "alerts for ever": "<p>x</p><script>while (true) alert('again')</script>",
-    "dialog while leaving": "<p>x</p><script>onbeforeunload = e => e.preventDefault(); while (true) {}</script>",
+    "/loop": "<p>x</p><script>while (true) {}</script>",
+    "/alerts": "<p>x</p><script>while (true) alert('again')</script>",
+    "/leaving": "<p>x</p><script>onbeforeunload = e => e.preventDefault(); while (true) {}</script>",
 }
 
 
-@pytest.mark.parametrize("html", HANGS.values(), ids=HANGS.keys())
-def test_a_page_that_hangs_is_a_timeout_and_its_neighbours_are_done(hurried: BrowserFetcher, html: str) -> None:
+def test_pages_that_hang_are_timeouts_and_their_neighbours_are_done(hurried: BrowserFetcher) -> None:
+    """All at once: one tab is left for the neighbours."""
     pids = hurried.stats.pids
-    with pages({"/": html, "/n": "<p>neighbour</p>"}) as site:
+    with pages({**HANGS, "/n": "<p>neighbour</p>"}) as site:
         begun = time.monotonic()
-        requests = [FetchRequest(site.url()), *(FetchRequest(site.url("/n")) for _ in range(6))]
-        results = fetch_all(hurried, requests)
+        results = fetch_all(hurried, [FetchRequest(site.url(path)) for path in (*HANGS, *["/n"] * 4)])
         took = time.monotonic() - begun
-        by_path = {result.url: result for result in results}
-    assert by_path[site.url()].failure is Reason.TIMEOUT
-    assert by_path[site.url()].sent_at > 0
-    assert [r.failure for r in results if r.url != site.url()] == [None] * 6
+    hung = [result for result in results if result.url != site.url("/n")]
+    assert [result.failure for result in hung] == [Reason.TIMEOUT] * 3
+    assert all(result.sent_at > 0 for result in hung)
+    assert [result.failure for result in results if result.url == site.url("/n")] == [None] * 4
     assert took < LATE
     assert _back_to_baseline(hurried, pids)
 
@@ -80,6 +80,35 @@ def test_a_page_that_crashes_its_tab_fails_alone(hurried: BrowserFetcher) -> Non
         failures = {result.url: result.failure for result in results}
     assert failures[site.url("/n")] is None
     assert failures[site.url()] in {Reason.CONNECT, Reason.TIMEOUT}
+
+
+def test_a_document_of_many_megabytes_is_told_to_be_too_large(browser: BrowserFetcher) -> None:
+    """Hidden: the browser itself takes long to lay out what is shown."""
+    huge = """<p>x</p><div id=d hidden></div><script>const s = 'some words '.repeat(1e5);
+      for (let i = 0; i < 100; i++) d.append(document.createElement('div'), s)</script>"""
+    with pages({"/": huge}) as site:
+        result = fetch(browser, site.url())
+    assert (result.failure, result.truncated) == (Reason.TOO_LARGE, True)
+    assert result.body.startswith(b"<html>")
+
+
+def test_a_page_that_talks_without_end_is_shown(hurried: BrowserFetcher) -> None:
+    talking = "<p>x</p><script>for (let i = 0; i < 2e5; i++) console.log('x'.repeat(1000) + i)</script>"
+    with pages({"/": talking}) as site:
+        assert b"<p>x</p>" in fetch(hurried, site.url()).body
+
+
+def test_a_page_that_breaks_the_languages_own_parts_is_shown(hurried: BrowserFetcher) -> None:
+    breaking = (
+        "Document.prototype.querySelector = () => null; Object.defineProperty(document, 'body', {get() { throw 1 }})",
+        "Promise.prototype.then = () => {}; Map = Set = WeakMap = Proxy = Reflect = undefined",
+        "JSON.stringify = () => { throw 1 }; Array.prototype.toJSON = () => 'x'; window.performance = null",
+    )
+    content = {f"/{n}": f"<p>whole</p><script>{script}</script>" for n, script in enumerate(breaking)}
+    with pages(content) as site:
+        results = fetch_all(hurried, [FetchRequest(site.url(path)) for path in content])
+    assert [(result.failure, result.error) for result in results] == [(None, "")] * 3
+    assert all(b"<p>whole</p>" in result.body for result in results)
 
 
 def test_a_thousand_windows_are_closed_again(hurried: BrowserFetcher) -> None:
@@ -123,15 +152,21 @@ def test_a_question_for_a_password_is_an_answer(hurried: BrowserFetcher) -> None
     assert (result.status, result.failure) == (401, None)
 
 
-def test_a_server_that_never_answers_is_a_timeout(hurried: BrowserFetcher) -> None:
-    def respond(stream: object, request: object) -> None:
-        time.sleep(20)
+def test_a_server_that_never_answers_and_a_document_without_end_are_timeouts(hurried: BrowserFetcher) -> None:
+    def respond(stream: socket.socket, request: Request) -> None:
+        if request.path == "/never":
+            time.sleep(20)
+        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<body><p>first</p>")
+        while True:
+            stream.sendall(b"<p>more</p>")
+            time.sleep(0.1)
 
     with answering(respond) as site:
-        result = fetch(hurried, site.url())
-    assert result.failure is Reason.TIMEOUT
-    assert result.sent_at > 0
-    assert result.head_at == 0
+        results = fetch_all(hurried, [FetchRequest(site.url("/never")), FetchRequest(site.url("/endless"))])
+        never, endless = sorted(results, key=lambda result: result.url, reverse=True)
+    assert (never.failure, never.status, never.head_at) == (Reason.TIMEOUT, 0, 0)
+    assert never.sent_at > 0
+    assert (endless.failure, endless.status, endless.body) == (Reason.TIMEOUT, 200, b"")
 
 
 def _back_to_baseline(fetcher: BrowserFetcher, before: tuple[int, ...]) -> bool:

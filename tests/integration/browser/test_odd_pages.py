@@ -36,6 +36,9 @@ NOWHERE = {
     "script": "location = 'javascript:void 0'",
     "a file": "location = 'file:///etc/passwd'",
     "the browser": "location = 'chrome://version'",
+    "nothing": "location = 'about:blank'",
+    "nothing, later": "setTimeout(() => location.replace('about:blank'), 200)",
+    "nothing, by a link": "Object.assign(document.createElement('a'), {href: 'about:blank'}).click()",
     "back": "history.back()",
     "far back": "history.pushState({}, '', '?step'); history.go(-5); history.back(); history.back()",
 }
@@ -116,19 +119,6 @@ def test_a_script_that_never_comes_does_not_hold_what_is_there(browser: BrowserF
     assert b"<p>above</p>" in result.body
 
 
-def test_a_document_without_end_is_a_timeout(browser: BrowserFetcher) -> None:
-    def drip(stream: object, request: Request) -> None:
-        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<body><p>first</p>")  # type: ignore[attr-defined]
-        while True:
-            stream.sendall(b"<p>more</p>")  # type: ignore[attr-defined]
-            time.sleep(0.1)
-
-    with answering(drip) as site:
-        result = fetch(browser, site.url())
-    assert result.failure is Reason.TIMEOUT
-    assert (result.status, result.body) == (200, b"")
-
-
 def test_a_small_answer_that_unpacks_to_a_huge_one_is_not_kept(browser: BrowserFetcher) -> None:
     bomb = response(gzip.compress(b"<body>" + b"x" * 2_000_000), "200 OK", "Content-Encoding: gzip")
     with pages({"/": bomb, "/n": "<p>next</p>"}) as site:
@@ -137,13 +127,50 @@ def test_a_small_answer_that_unpacks_to_a_huge_one_is_not_kept(browser: BrowserF
         assert fetch(browser, site.url("/n")).failure is None
 
 
-def test_other_pages_are_not_asked_for_ahead_of_anybodys_wish(browser: BrowserFetcher) -> None:
-    html = """<head><link rel=prefetch href=/prefetched><link rel=dns-prefetch href=//elsewhere.test></head>
-      <body><p>x</p><a id=a href=#x ping=/ping></a><script>
-      window.open('/opened'); navigator.sendBeacon('/beacon', 'x'); a.click();
-      Object.assign(document.createElement('a'), {href: '/linked', target: '_blank'}).click();
-      document.body.append('done')</script></body>"""
+def test_a_page_that_puts_nothing_in_its_place_is_not_kept_as_an_empty_one(browser: BrowserFetcher) -> None:
+    """However it got there: past our own script it must not come either."""
+    html = "<body><p>x</p><script>open('about:blank', '_self')</script></body>"
     with pages({"/": html}) as site:
         result = fetch(browser, site.url())
-    assert b"done" in result.body
-    assert asked(site) == ["/"]
+    assert b"<p>x</p>" in result.body or result.failure is Reason.PROTOCOL
+
+
+AHEAD = {
+    "hints": """<link rel=prefetch href=/a><link rel=dns-prefetch href=//b.test><link rel=prerender href=/c>
+      <link rel=next href=/d><link rel=preload as=fetch href=/e><link rel=prefetch as=document href=/f>""",
+    "rules": """<script type=speculationrules>{
+      "prefetch": [{"urls": ["/g"], "eagerness": "immediate"}, {"where": {"href_matches": "/*"}, "eagerness": "eager"}],
+      "prerender": [{"urls": ["/h"], "eagerness": "immediate"}]}</script>""",
+    "rules by a script": """<script>
+      const rules = t => Object.assign(document.createElement('script'), {type: 'speculationrules', textContent: t});
+      document.head.append(rules('{"prefetch": [{"urls": ["/s"], "eagerness": "immediate"}]}'));
+      const box = document.createElement('div');
+      box.append(rules('{"prerender": [{"urls": ["/t"], "eagerness": "immediate"}]}'));
+      document.body.append(box)</script>""",
+    "scripts": """<script>
+      window.open('/i'); navigator.sendBeacon('/j', 'x'); a.click();
+      Object.assign(document.createElement('a'), {href: '/k', target: '_blank'}).click();
+      new Image().src = '/l'; for (let i = 0; i < 50; i++) window.open('/m' + i, 'w' + i)</script>""",
+}
+
+
+@pytest.mark.parametrize("more", AHEAD.values(), ids=AHEAD.keys())
+def test_other_pages_are_not_asked_for_ahead_of_anybodys_wish(browser: BrowserFetcher, more: str) -> None:
+    html = f"""<body><p>x</p><a id=a href=#x ping=/ping>1</a><a href=/n>n</a>{more}
+      <script>setTimeout(() => document.body.append('done'), 700)</script></body>"""
+    by_header = response(html.encode(), "200 OK", "Link: </o>; rel=prefetch, </p>; rel=prerender",
+                         'Speculation-Rules: "/q"')  # fmt: skip
+    rules = response(b'{"prefetch": [{"urls": ["/r"], "eagerness": "immediate"}]}', "200 OK",
+                     "Content-Type: application/speculationrules+json")  # fmt: skip
+    with pages({"/": html, "/headed": by_header, "/q": rules}) as site:
+        results = [fetch(browser, site.url(path)) for path in ("/", "/headed")]
+        assert [path for path in asked(site) if path != "/e"] == ["/", "/headed"], "/e is a part of the page"
+    assert all(b"done" in result.body for result in results)
+
+
+def test_a_connection_is_not_made_ahead_either(browser: BrowserFetcher) -> None:
+    with pages({}) as other:
+        hint = f"<link rel=preconnect href='{other.url()}'><link rel=preconnect href='https://127.0.0.1:{other.port}'>"
+        with pages({"/": f"<head>{hint}</head><body><p>x</p></body>"}) as site:
+            fetch(browser, site.url())
+        assert other.connections == 0

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.integration.browser.driving import BrowserFetcher, asked, fetch, pages
-from tests.integration.raw_server import response
+from tests.integration.browser.driving import BrowserFetcher, answering, asked, fetch, pages
+from tests.integration.raw_server import Request, response
 
 MOVED = response(b"", "301 Moved", "Location: /there?x=1#part")
 
@@ -61,25 +61,54 @@ def test_a_router_that_changes_the_path_redirects(browser: BrowserFetcher) -> No
     assert asked(site) == ["/"]
 
 
-def test_a_redirect_to_itself_is_followed_a_few_times(browser: BrowserFetcher) -> None:
-    with pages({"/": response(b"", "302 Found", "Location: /")}) as site:
+LOOPS = {
+    "by the server": response(b"", "302 Found", "Location: /"),
+    "by a script": "<body><p>again</p><script>location.reload()</script></body>",
+    "by a late script": "<body><p>again</p><script>setTimeout(() => location.reload(), 200)</script></body>",
+    "by assignment": "<body><p>again</p><script>location.href = location.href</script></body>",
+    "by a refresh": "<meta http-equiv=refresh content=0><body><p>again</p></body>",
+    "by a form": "<body><p>again</p><form method=post></form><script>document.forms[0].submit()</script></body>",
+}
+
+
+@pytest.mark.parametrize("page", LOOPS.values(), ids=LOOPS.keys())
+def test_a_page_that_loads_itself_again_is_asked_for_once_in_a_visit(
+    browser: BrowserFetcher, page: str | bytes
+) -> None:
+    with pages({"/": page}) as site:
         result = fetch(browser, site.url())
-    assert (result.status, result.location) == (302, "/")
-    assert len(site.requests) == 5
+        assert [request.line for request in site.requests] == ["GET / HTTP/1.1"]
+    assert (result.failure, result.again) == (None, "")
+    assert (result.status, result.location) == ((302, "/") if isinstance(page, bytes) else (200, ""))
+    assert isinstance(page, bytes) or b"<p>again</p>" in result.body
 
 
-def test_a_page_that_reloads_itself_for_ever_is_taken_as_it_is(browser: BrowserFetcher) -> None:
-    with pages({"/": "<body><p>again</p><script>location.reload()</script></body>"}) as site:
-        result = fetch(browser, site.url())
-    assert result.failure is None
-    assert b"again" in result.body
-    assert len(site.requests) == 5
+@pytest.mark.parametrize("by", ["script", "server"])
+def test_a_page_that_set_a_cookie_and_loads_itself_again_comes_with_it_the_next_time(
+    browser: BrowserFetcher, by: str
+) -> None:
+    def respond(_: object, request: Request) -> bytes:
+        if "passed=1" in request.headers.get("cookie", ""):
+            return response(b"<p>welcome</p>", "200 OK", "Set-Cookie: seen=1")
+        if by == "server":
+            return response(b"", "302 Found", "Location: /", "Set-Cookie: passed=1; HttpOnly; SameSite=Lax")
+        return response(b"<p>wait</p><script>document.cookie = 'passed=1'; location.reload()</script>", "403 No")
+
+    with answering(respond) as site:
+        first = fetch(browser, site.url())
+        second = fetch(browser, site.url(), cookies=first.again)
+        assert asked(site) == ["/", "/"]
+    assert first.status in {302, 403}
+    assert "passed" in first.again
+    assert (second.status, second.again) == (200, "")
+    assert b"welcome" in second.body
 
 
-def test_where_a_gap_is_owed_a_page_is_loaded_once_more_at_most(browser: BrowserFetcher) -> None:
-    """The reload comes out of turn: enough for a cookie, and no more."""
-    with pages({"/": "<p>again</p><script>location.reload()</script>"}) as site:
-        result = fetch(browser, site.url(), once=True)
-    assert (result.failure, result.status) == (None, 200)
-    assert b"<p>again</p>" in result.body
-    assert asked(site) == ["/", "/"]
+def test_cookies_that_changed_nothing_are_no_reason_to_come_again(browser: BrowserFetcher) -> None:
+    page = "<p>wait</p><script>document.cookie = 'passed=1'; location.reload()</script>"
+    with pages({"/": page}) as site:
+        first = fetch(browser, site.url())
+        second = fetch(browser, site.url(), cookies=first.again)
+    assert first.again
+    assert (second.again, second.status) == ("", 200)
+    assert b"<p>wait</p>" in second.body

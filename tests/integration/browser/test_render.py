@@ -92,18 +92,6 @@ def test_the_answers_own_status_and_headers_are_reported(browser: BrowserFetcher
     assert {r.failure for r in results} == {None}
 
 
-def test_a_page_that_lets_a_browser_in_by_loading_itself_again_is_shown(browser: BrowserFetcher) -> None:
-    def respond(stream: object, request: object) -> bytes:
-        if "passed=1" in request.headers.get("cookie", ""):  # type: ignore[attr-defined]
-            return response(b"<p>welcome</p>")
-        return response(b"<script>document.cookie = 'passed=1'; location.reload()</script>", "403 Forbidden")
-
-    with answering(respond) as site:
-        result = fetch(browser, site.url())
-    assert (result.status, result.failure) == (200, None)
-    assert b"welcome" in result.body
-
-
 def test_the_next_visit_knows_nothing_of_the_last(browser: BrowserFetcher) -> None:
     counting = """<body><script>
       const n = 1 + Number(localStorage.n || 0); localStorage.n = n; document.cookie = 'n=' + n + '; max-age=999';

@@ -28,4 +28,4 @@ def test_a_section_of_a_part_that_is_gone_goes_too() -> None:
 
 
 def test_every_part_has_a_title_of_its_own() -> None:
-    assert len({part.TITLE for part in PARTS.values()}) == len(PARTS) == 9
+    assert len({part.TITLE for part in PARTS.values()}) == len(PARTS)

@@ -1,0 +1,104 @@
+"""Are alerts true, and is none missing? Labelled page pairs; the rules were tuned on one half of them only."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.labelled.judging import Score, by_hash, judge, score
+from benchmarks.labelled.making import make_sites
+from benchmarks.labelled.values import Half, Label
+from benchmarks.options import Options
+from benchmarks.sites import manual, require
+
+TITLE = "Are alerts true"
+
+
+class Batch(NamedTuple):
+    name: str
+    half: Half
+    first: int
+    """Of its sites."""
+    count: int
+
+
+BATCHES = (
+    Batch("tuning", Half.TUNING, 0, 12),
+    Batch("second, seen since", Half.UNSEEN, 0, 36),
+    Batch("third, first look", Half.LATER, 0, 24),
+    Batch("third, other sites", Half.LATER, 24, 24),
+)
+
+
+class Outcome(NamedTuple):
+    name: str
+    sites: int
+    told: Score
+    alone: Score
+    """By the content hash, without any rule."""
+    template_made: int
+    template_told: int
+    wrong: tuple[str, ...]
+    """What was said of which pair, where that was wrong."""
+
+
+def run(options: Options) -> str:
+    mounts = [manual(site) for site in options.sites]
+    require(mounts)
+    folders = [mount.root for mount in mounts]
+    batches = [batch._replace(count=options.size(batch.count, 2)) for batch in BATCHES]
+    return table([measure(batch, folders) for batch in batches])
+
+
+def measure(batch: Batch, folders: Iterable[Path]) -> Outcome:
+    made = (make_sites(folder, batch.half, batch.count, first=batch.first) for folder in folders)
+    sites = [site for found in made for site in found]
+    judged = [(site, *judge(site)) for site in sites]
+    pairs = [one for _site, found, _template in judged for one in found]
+    wrong = tuple(
+        f"{'false alarm' if one.told else 'missed'}: {one.pair.kind}, {one.pair.url}"
+        for one in pairs
+        if one.told is not (one.pair.label is Label.REAL)
+    )
+    return Outcome(
+        batch.name,
+        len(sites),
+        score(pairs),
+        score(one for site in sites for one in by_hash(site)),
+        sum(site.template_edits for site in sites),
+        sum(len(template) for _site, _found, template in judged),
+        wrong,
+    )
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    found = list(outcomes)
+    rows = "\n".join(map(_row, found))
+    wrong = "\n".join(f"- {outcome.name}: {line}" for outcome in found for line in outcome.wrong[:20])
+    return f"""Pairs of pages before and after, made of both manuals' pages by `benchmarks/labelled` (seeded; committed
+before the rules): real edits, and stamps, counters, tokens, advertisements, shuffled lists, walls and edits of the
+template, several of them on each page. Every fourth page was fetched twice by each crawl, which is what the learned
+rules come from. The parts share neither wording nor seeds, and the first shares no pages with the others.
+
+Rules were tuned on the first part alone until the second was looked at: precision 0.971 at recall 1.000 (576 pairs; two
+attempts to do better without looking at what had gone wrong left it at 0.973 and 0.958). Then a third part was written,
+and only after that the failures of the second were read and mended: rotating tips in a bare `<span>`, places that are
+the same twice by chance, a counter's word far from its number. The first look at the third part gave 0.797 at 1.000:
+counters that stand still for a day, in words no list knew. Its failures were not read; lines whose values move on most
+pages are since told once for the site, whatever their words (so more edits are told there than were made). The last row
+is the one that counts: other sites of the third part, looked at once, with the rules as they are.
+
+| part | sites | pairs | real | noise | false alarms | missed | precision | recall | precision by hash alone \
+| edits of templates told / made |
+| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+{rows}
+{f"{chr(10)}Wrong:{chr(10)}{chr(10)}{wrong}" if wrong else ""}""".rstrip()
+
+
+def _row(outcome: Outcome) -> str:
+    told = outcome.told
+    real, noise = told.right + told.missed, told.quiet + told.false_alarms
+    return (
+        f"| {outcome.name} | {outcome.sites} | {real + noise:,} | {real:,} | {noise:,} | {told.false_alarms} | "
+        f"{told.missed} | {told.precision:.3f} | {told.recall:.3f} | {outcome.alone.precision:.3f} | "
+        f"{outcome.template_told} / {outcome.template_made} |"
+    )

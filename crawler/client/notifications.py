@@ -1,0 +1,38 @@
+"""Notifications: who was told of what, and what they answered."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from crawler.client.connection import Call, Connection, path
+from crawler.client.value import Value, read
+
+
+class Notification(Value):
+    id: UUID
+    project_id: UUID
+    crawl_id: UUID | None
+    channel: str
+    kind: str
+    """changes, crawl_failing or crawl_recovered."""
+    target: str
+    status: str
+    """sending, sent, failed, blocked or unknown."""
+    answer: str | None
+    sends: int
+    created_at: datetime
+    sent_at: datetime | None
+
+
+class Notifications:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def all(self) -> Iterator[Notification]:
+        """Those of projects the key sees, newest first."""
+        return self._connection.listed("/notifications", Notification)
+
+    def resend(self, notification_id: UUID | str) -> Notification:
+        """The same words under the same id. Sent once: each time is one more message to somebody."""
+        call = Call("POST", path("notifications", notification_id, "resend"))
+        return read(Notification, self._connection.json(call))

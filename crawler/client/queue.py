@@ -1,0 +1,125 @@
+"""The acquisition queue: URLs of many sites, worked off in batches."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from crawler.client.connection import CHUNK_BYTES, Call, Connection, given
+from crawler.client.files import write_whole
+from crawler.client.value import Value, read
+
+
+class QueueEntry(Value):
+    id: int
+    project_id: UUID | None
+    source_url: str
+    normalized_url: str
+    host: str
+    status: str
+    """pending, fetching, fetched, extracting, done or failed."""
+    category: str | None
+    priority: int
+    attempts: int
+    last_error: str | None
+    last_attempted_at: datetime | None
+    is_active: bool
+    page_id: UUID | None
+    crawl_id: UUID | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class RowProblem(Value):
+    line: int
+    reason: str
+
+
+class ImportReport(Value):
+    added: int
+    duplicates: int
+    bad: int
+    problems: tuple[RowProblem, ...]
+    """The first thousand of the bad rows."""
+
+
+class QueueRun(Value):
+    entries: int
+    crawl_ids: tuple[UUID, ...]
+
+
+class _Changed(Value):
+    changed: int
+
+
+class _Counts(Value):
+    counts: dict[str, int]
+
+
+class Queue:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def entries(self, *, sort: str | None = None, **chosen: Any) -> Iterator[QueueEntry]:
+        """`chosen`: status, category, active, host, prefix.
+
+        >>> for entry in client.queue.entries(status="failed", category="hotel"):
+        ...     print(entry.source_url, entry.last_error)
+        """
+        return self._connection.listed("/queue", QueueEntry, sort=sort, **chosen)
+
+    def counts(self) -> dict[str, int]:
+        """By status."""
+        return read(_Counts, self._connection.get("/queue/counts")).counts
+
+    def add(
+        self,
+        urls: Sequence[str],
+        *,
+        category: str | None = None,
+        priority: int | None = None,
+        project_id: UUID | str | None = None,
+    ) -> ImportReport:
+        project = None if project_id is None else str(project_id)
+        body = given(urls=list(urls), category=category, priority=priority, project_id=project)
+        return read(ImportReport, self._connection.json(Call("POST", "/queue", body=body)))
+
+    def import_file(self, file: str | os.PathLike[str], *, project_id: UUID | str | None = None) -> ImportReport:
+        """A CSV file with the columns url, category and priority. Sent in pieces, whatever its size."""
+        with Path(file).open("rb") as opened:
+            return self.import_pieces(iter(lambda: opened.read(CHUNK_BYTES), b""), project_id=project_id)
+
+    def import_pieces(self, pieces: Iterable[bytes], *, project_id: UUID | str | None = None) -> ImportReport:
+        query = given(project_id=None if project_id is None else str(project_id))
+        sent = self._connection.json(Call("POST", "/queue/import", query, pieces=pieces, media_type="text/csv"))
+        return read(ImportReport, sent)
+
+    def export_pieces(self, **chosen: Any) -> AbstractContextManager[Iterator[bytes]]:
+        """CSV; `chosen` as for `entries`."""
+        return self._connection.stream("/queue/export", **chosen)
+
+    def export(self, file: str | os.PathLike[str], **chosen: Any) -> Path:
+        with self.export_pieces(**chosen) as pieces:
+            return write_whole(file, pieces)
+
+    def change(
+        self,
+        action: str,
+        *,
+        ids: Sequence[int] = (),
+        chosen: dict[str, Any] | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Retry, deactivate, reactivate or delete; how many were changed.
+
+        >>> client.queue.change("retry", chosen={"status": "failed", "category": "hotel"})
+        """
+        body = given(action=action, ids=list(ids) or None, filter=chosen, all=everything or None)
+        return read(_Changed, self._connection.json(Call("POST", "/queue/bulk", body=body, repeatable=True))).changed
+
+    def run(self) -> QueueRun:
+        """Fetch what waits now; every five minutes that happens by itself."""
+        return read(QueueRun, self._connection.json(Call("POST", "/queue/run", repeatable=True)))

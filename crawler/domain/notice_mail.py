@@ -1,0 +1,134 @@
+"""Notices as mails (seed 002's template first). What was crawled is text, never markup; lists end after a hundred."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from html import escape
+from typing import Any, NamedTuple
+
+from crawler.domain.change_digest import PageDigest
+from crawler.domain.crawls import CrawlJob
+from crawler.domain.notices import Mail, Streak
+from crawler.domain.plain_text import one_line
+from crawler.domain.projects import Project
+
+MOST_LISTED = 100
+MOST_TEMPLATES = 10
+LONGEST_SUBJECT = 200
+LONGEST_BRIEF = 1800
+ASK = "Please review these changes and determine if content regeneration is needed."
+
+
+class Section(NamedTuple):
+    """A heading and its lines, one below the other."""
+
+    title: str
+    lines: Sequence[str] = ()
+    bulleted: bool = False
+
+
+class Sender(NamedTuple):
+    """Whose mails these are, and where their readers look further."""
+
+    product: str
+    dashboard_url: str | None
+
+    def link(self, crawl: CrawlJob) -> str | None:
+        return f"{self.dashboard_url.rstrip('/')}/crawls/{crawl.id}" if self.dashboard_url else None
+
+
+def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
+    """Seed 002's template; below it what changed, page by page."""
+    summary = crawl.change_summary or {}
+    counts = summary["summary"]
+    found = "significant changes" if summary["is_significant"] else "changes"
+    numbers = [f"{kind} pages: {counts[f'{kind.lower()}_pages']}" for kind in ("New", "Changed", "Removed")]
+    opening = f"The scheduled crawl for {_named(project, crawl)} completed and detected {found}:"
+    parts = [Section(opening, numbers, bulleted=True), Section("New pages:", shortened(summary["new_page_urls"]))]
+    return _mail(
+        f"[{sender.product}] {found.capitalize()} detected for {project.name}",
+        [*parts, Section(ASK)],
+        sender.link(crawl),
+        details,
+    )
+
+
+def failing_mail(sender: Sender, project: Project, crawl: CrawlJob, streak: Streak) -> Mail:
+    runs = "the last run" if streak.runs == 1 else f"the last {streak.runs} runs"
+    since = f" since {_moment(streak.since)}" if streak.since else ""
+    opening = f"The scheduled crawl for {_named(project, crawl)} could not be done: {runs} failed{since}."
+    parts = [Section(opening), Section("The last one said:", [crawl.error_message or "nothing"])]
+    nothing = "What was stored before stays as it is. You will be told once more, when it works again."
+    return _mail(f"[{sender.product}] Could not crawl {project.name}", [*parts, Section(nothing)], sender.link(crawl))
+
+
+def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
+    opening = f"The scheduled crawl for {_named(project, crawl)} works again: it stored {crawl.pages_crawled} pages."
+    return _mail(f"[{sender.product}] {project.name} can be crawled again", [Section(opening)], sender.link(crawl))
+
+
+def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
+    """What the summary says beyond the seed's template, and the pages' own words; older summaries say less."""
+    for page in digests:
+        yield Section(f"Changed: {page.url}", list(_lines(page)))
+    told = {page.url for page in digests}
+    if others := [url for url in summary.get("changed_page_urls", ()) if url not in told]:
+        yield Section("Other changed pages:" if told else "Changed pages:", shortened(others))
+    if removed := summary.get("removed_page_urls"):
+        target = {page["url"]: page["target"] for page in summary.get("removals", ()) if page.get("target")}
+        lines = [f"{url} → {target[url]}" if url in target else url for url in removed]
+        yield Section("Removed pages:", shortened(lines))
+    if moved := summary.get("moved"):
+        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
+    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
+        sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
+        yield Section(f"The same on {change['pages']} pages:", sides)
+
+
+def _lines(page: PageDigest) -> Iterator[str]:
+    for line in page.lines:
+        yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
+    if page.more:
+        yield f"… and {page.more} more"
+    if page.note:
+        yield page.note
+
+
+def brief(text: str) -> str:
+    """For channels that take a few words only: whole lines, as many as fit."""
+    if len(text) <= LONGEST_BRIEF:
+        return text
+    return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"
+
+
+def shortened(lines: Sequence[str]) -> list[str]:
+    more = len(lines) - MOST_LISTED
+    return [*lines[:MOST_LISTED], *([f"… and {more} more"] if more > 0 else [])]
+
+
+def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Iterable[Section] = ()) -> Mail:
+    below = list(details)
+    text = [*_paragraphs(parts), *([f"View details: {link}"] if link else []), *_paragraphs(below)]
+    anchor = f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else ""
+    html = "".join([*map(_markup, parts), anchor, *map(_markup, below)])
+    return Mail(one_line(subject, LONGEST_SUBJECT), "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")
+
+
+def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
+    """A bulleted list stands apart from its heading, as in the seed."""
+    for part in parts:
+        lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
+        gap = "\n\n" if part.bulleted else "\n"
+        yield f"{one_line(part.title)}{gap}{chr(10).join(lines)}".rstrip() if lines else one_line(part.title)
+
+
+def _markup(part: Section) -> str:
+    items = "".join(f"<li>{escape(one_line(line))}</li>" for line in part.lines)
+    return f"<p>{escape(one_line(part.title))}</p>" + (f"<ul>{items}</ul>" if items else "")
+
+
+def _named(project: Project, crawl: CrawlJob) -> str:
+    return f"{project.name} ({one_line(project.website_url or crawl.seed_url, LONGEST_SUBJECT)})"
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,69 @@
+"""One line for each request, and ids on every line that is logged on its behalf."""
+
+import re
+import time
+from collections.abc import Callable
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
+
+from crawler import telemetry
+
+log = telemetry.logger(__name__)
+
+HEADER = "X-Request-Id"
+_USABLE = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_ID = r"([0-9a-fA-F-]{32,36})(?:/|$)"
+_CRAWL = re.compile(rf"/(?:crawl|crawl-history)/{_ID}")
+_PROJECT = re.compile(rf"/(?:projects|notebooks)/{_ID}")
+_POLLED = ("/health", "/health/live", "/metrics")
+"""Asked every few seconds by machines: nobody wants to read that."""
+
+
+class RequestLog:
+    """Paths are logged, queries are not: whoever puts a secret there should not find it in a log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope))
+        began, status = time.perf_counter(), 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                status = message["status"]
+                MutableHeaders(scope=message)[HEADER] = request_id
+            elif message["type"] == "websocket.accept":
+                status = 101
+            await send(message)
+
+        with bound_contextvars(request_id=request_id, **_ids(scope["path"])):
+            try:
+                await self._app(scope, receive, noted)
+            finally:
+                took = round(1000 * (time.perf_counter() - began), 1)
+                _level(scope["path"], status)("request", method=scope.get("method", "WS"), path=scope["path"],
+                                              status=status, ms=took)  # fmt: skip
+
+
+def _request_id(headers: Headers) -> str:
+    """The caller's, if it can stand in a log; else one of ours."""
+    given = headers.get(HEADER, "")
+    return given if _USABLE.fullmatch(given) else uuid4().hex
+
+
+def _ids(path: str) -> dict[str, str]:
+    found = {"crawl_id": _CRAWL.search(path), "project_id": _PROJECT.search(path)}
+    return {name: match[1] for name, match in found.items() if match}
+
+
+def _level(path: str, status: int) -> Callable[..., None]:
+    chosen: Callable[..., None] = log.debug if path.endswith(_POLLED) else log.info
+    return log.warning if status >= 500 else chosen

@@ -1,0 +1,92 @@
+"""The queue's part of a desk: this machine's servers, or a running service."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from itertools import islice
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler import client as service
+from crawler.bootstrap import App
+from crawler.domain.queue_csv import as_csv
+from crawler.domain.queue_entries import BulkAction, Chosen, ImportReport, QueueEntry, QueueFilter, Sort
+from crawler.handlers.run_queue import QueueRun
+
+
+class QueueDesk(Protocol):
+    def add(
+        self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None
+    ) -> ImportReport: ...
+    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport: ...
+    def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]: ...
+    def counts(self) -> dict[str, int]: ...
+    def export(self, chosen: QueueFilter) -> AbstractContextManager[Iterator[bytes]]: ...
+    def change(self, action: BulkAction, chosen: Chosen) -> int: ...
+    def run(self) -> QueueRun: ...
+
+
+class LocalQueue:
+    def __init__(self, tools: App) -> None:
+        self._tools = tools
+
+    def add(self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None) -> ImportReport:
+        return self._tools.fill_queue.add(urls, category=category, priority=priority, project_id=project_id)
+
+    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport:
+        return self._tools.fill_queue.whole_file(pieces, project_id)
+
+    def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]:
+        return self._tools.queue.list_entries(chosen, sort, None, limit)
+
+    def counts(self) -> dict[str, int]:
+        return self._tools.queue.counts()
+
+    @contextmanager
+    def export(self, chosen: QueueFilter) -> Iterator[Iterator[bytes]]:
+        """Closed here and now: a cursor must not outlive a full disk."""
+        with closing(self._tools.queue.rows(chosen)) as rows:
+            yield as_csv(rows)
+
+    def change(self, action: BulkAction, chosen: Chosen) -> int:
+        return self._tools.queue.change(action, chosen)
+
+    def run(self) -> QueueRun:
+        self._tools.hints.ping()  # without a broker nobody would hear of the batches
+        return self._tools.run_queue()
+
+
+class RemoteQueue:
+    def __init__(self, queue: service.Queue) -> None:
+        self._queue = queue
+
+    def add(self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None) -> ImportReport:
+        told = self._queue.add(urls, category=category, priority=priority, project_id=project_id)
+        return ImportReport.model_validate(told.model_dump())
+
+    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport:
+        self._queue.counts()  # a key that may not come in is told before anything is sent
+        return ImportReport.model_validate(self._queue.import_pieces(pieces, project_id=project_id).model_dump())
+
+    def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]:
+        found = islice(self._queue.entries(sort=sort.value, **_written(chosen)), limit)
+        return [QueueEntry.model_validate(entry.model_dump()) for entry in found]
+
+    def counts(self) -> dict[str, int]:
+        return self._queue.counts()
+
+    def export(self, chosen: QueueFilter) -> AbstractContextManager[Iterator[bytes]]:
+        return self._queue.export_pieces(**_written(chosen))
+
+    def change(self, action: BulkAction, chosen: Chosen) -> int:
+        if chosen.filter is None:
+            return self._queue.change(action.value, ids=chosen.ids)
+        written = _written(chosen.filter)
+        return self._queue.change(action.value, chosen=written or None, everything=not written)
+
+    def run(self) -> QueueRun:
+        told = self._queue.run()
+        return QueueRun(told.entries, told.crawl_ids)
+
+
+def _written(chosen: QueueFilter) -> dict[str, Any]:
+    return chosen.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,55 @@
+"""What operators set while everything runs: read every few seconds, told to whom it concerns."""
+
+import time
+from collections.abc import Callable
+
+from crawler import telemetry
+from crawler.domain.runtime_settings import RuntimeSettings
+from crawler.errors import Unavailable
+
+log = telemetry.logger(__name__)
+
+EVERY_SECONDS = 10.0
+
+Listener = Callable[[RuntimeSettings], None]
+
+
+class FollowSettings:
+    def __init__(
+        self,
+        read: Callable[[], RuntimeSettings],
+        environment: RuntimeSettings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`environment` has a value for everything."""
+        self._read = read
+        self._environment = environment
+        self._clock = clock
+        self._next = float("-inf")
+        self._now = environment
+        self._listeners: list[Listener] = []
+
+    def __call__(self) -> RuntimeSettings:
+        """Those in force; looked at anew when that is a few seconds ago."""
+        if self._clock() >= self._next:
+            self.look()
+        return self._now
+
+    def look(self) -> RuntimeSettings:
+        """Those in force at this moment. While Postgres does not answer, those it said last."""
+        self._next = self._clock() + EVERY_SECONDS
+        try:
+            found = self._environment.overridden(self._read())
+        except Unavailable as exc:
+            log.warning("settings_not_read", detail=exc.message)
+            return self._now
+        if found != self._now:
+            self._now = found
+            log.info("settings_changed", **found.model_dump())
+            for listener in self._listeners:
+                listener(found)
+        return self._now
+
+    def tell(self, listener: Listener) -> None:
+        """From now on of every change."""
+        self._listeners.append(listener)

@@ -1,0 +1,236 @@
+"""Removed is verified, moved is told as one (design: Baseline; issue: alerts must be true)."""
+
+from typing import Any
+
+import pytest
+
+from crawler.domain.crawls import CrawlJob, EndReason
+from tests.integration.engine import Engine
+from tests.integration.handmade import asked, lay, page
+from tests.site.client import Site
+
+
+@pytest.fixture
+def engine_settings() -> dict[str, object]:
+    return {"http_timeout_seconds": 1}
+
+
+def told(crawl: CrawlJob) -> dict[str, Any]:
+    assert crawl.change_summary is not None
+    return crawl.change_summary
+
+
+def classes(crawl: CrawlJob, site: Site) -> dict[str, str]:
+    """Path → class."""
+    return {one["url"].removeprefix(site.url("")): one["class"] for one in told(crawl)["removals"]}
+
+
+def unlink(site: Site, *paths: str) -> None:
+    """The homepage no longer links to these; what they answer stays."""
+    lay(site, {"/": [path for path in ("/kept", "/a") if path not in paths]})
+
+
+def first_crawl(crawler: Engine, site: Site, **config: Any) -> CrawlJob:
+    lay(site, {"/": ["/kept", "/a"], "/kept": [], "/a": page(title="About us")})
+    return crawler.crawl(site.url(), **config)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_page_nothing_links_to_any_more_and_that_is_gone_is_removed(crawler: Engine, site: Site, status: int) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.remove("/a", status=status)
+    second = crawler.again(first)
+    assert told(second)["removed_page_urls"] == [site.url("/a")]
+    assert told(second)["summary"]["removed_pages"] == 1
+    assert classes(second, site) == {"/a": "gone"}
+    assert second.end_reason is EndReason.EXHAUSTED
+
+
+def test_a_page_nothing_links_to_any_more_but_that_answers_is_not_removed(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    second = crawler.again(first)
+    assert told(second)["summary"]["removed_pages"] == 0
+    assert classes(second, site) == {"/a": "alive"}
+    assert told(second)["not_compared_urls"] == [site.url("/a")]
+    assert "/a" not in crawler.paths(second), "a probe is no page of the crawl"
+    assert second.pages_crawled == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 401},
+        {"status": 403},
+        {"status": 429},
+        {"status": 503},
+        {"status": 500},
+        {"hang": "head"},
+        {"redirect": "javascript:void(0)"},
+    ],
+    ids=str,
+)
+def test_a_missing_page_nobody_could_look_at_is_blocked_not_removed(
+    crawler: Engine, site: Site, fault: dict[str, Any]
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", **fault)
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": "blocked"}
+    assert told(second)["summary"]["removed_pages"] == 0
+    assert second.end_reason is EndReason.EXHAUSTED
+
+
+def test_a_missing_page_that_robots_forbids_is_blocked_and_not_asked_for(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_robots("User-agent: *\nDisallow: /a\n")
+    crawler.tools.care.forget_robots(f"127.0.0.1:{site.port}")
+    before = len(asked(site))
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": "blocked"}
+    assert "/a" not in asked(site)[before:]
+
+
+def test_a_missing_page_that_the_rules_now_leave_out_is_excluded_without_a_request(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.remove("/a")
+    before = len(asked(site))
+    project = crawler.tools.store.get_project(first.project_id)
+    config = {"delay_seconds": 0, "exclude_patterns": ["/a"]}
+    second = crawler.run(crawler.start(project, config=config))
+    assert classes(second, site) == {"/a": "excluded"}
+    assert "/a" not in asked(site)[before:]
+
+
+def test_a_page_that_the_rules_now_leave_out_is_excluded_also_when_it_is_linked(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    project = crawler.tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "exclude_patterns": ["/a"]}))
+    assert classes(second, site) == {"/a": "excluded"}
+    assert told(second)["summary"]["removed_pages"] == 0
+
+
+def test_a_crawl_that_stopped_at_max_pages_asks_for_nothing_more(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/new"], "/new": []})
+    site.remove("/a")
+    project = crawler.tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "max_pages": 2}))
+    assert second.end_reason is EndReason.MAX_PAGES
+    assert classes(second, site) == {"/a": "not_reached"}
+    assert crawler.rows("SELECT * FROM crawl_probes") == []
+
+
+def test_a_crawl_to_which_nothing_is_missing_makes_no_request_more(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    before = len(asked(site))
+    second = crawler.again(first)
+    assert len(asked(site)) == 2 * before
+    assert told(second)["removals"] == []
+    assert crawler.rows("SELECT * FROM crawl_probes") == []
+
+
+# ---- moved
+
+
+def test_a_page_that_redirects_to_a_new_one_moved(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/b"], "/b": page(title="Another text")})
+    site.set_fault("/a", redirect="/b")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    assert summary["moved_pages"] == 1
+    assert summary["summary"] == {"new_pages": 0, "removed_pages": 0, "changed_pages": 1, "unchanged_pages": 1}
+    assert summary["removals"] == []
+
+
+def test_a_page_that_redirects_to_a_new_one_moved_also_when_it_is_still_linked(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/b": page(title="Another text")})
+    site.set_fault("/a", redirect="/b")
+    before = len(asked(site))
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    assert asked(site)[before:].count("/a") == 1, "the crawl met it: nobody has to ask again"
+
+
+def test_a_page_that_redirects_to_one_that_was_there_is_removed_and_says_where_it_leads(
+    crawler: Engine, site: Site
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", redirect="/kept")
+    summary = told(crawler.again(first))
+    assert summary["removals"] == [{"url": site.url("/a"), "class": "moved", "target": site.url("/kept")}]
+    assert summary["removed_page_urls"] == [site.url("/a")]
+    assert summary["moved"] == []
+
+
+def test_a_redirect_to_a_page_that_is_gone_is_gone(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/b"]})
+    site.remove("/b")
+    site.set_fault("/a", redirect="/b")
+    assert classes(crawler.again(first), site) == {"/a": "gone"}
+
+
+def test_a_page_that_is_gone_and_a_new_one_with_its_words_are_one_move(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/about"], "/about": page(title="About us")})
+    site.remove("/a")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/about")}]
+    assert summary["summary"]["new_pages"] == summary["summary"]["removed_pages"] == 0
+
+
+def test_pages_that_say_the_same_are_not_paired(crawler: Engine, site: Site) -> None:
+    empty = page(title="Empty")
+    lay(site, {"/": ["/a", "/b"], "/a": empty, "/b": empty})
+    first = crawler.crawl(site.url())
+    lay(site, {"/": ["/c", "/d"], "/c": empty, "/d": empty})
+    site.remove("/a")
+    site.remove("/b")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == []
+    assert summary["summary"]["new_pages"] == summary["summary"]["removed_pages"] == 2
+
+
+# ---- over several crawls
+
+
+def test_a_removal_that_one_crawl_could_not_verify_is_told_by_the_next(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    fault = site.set_fault("/a", status=500)
+    second = crawler.again(first)
+    assert told(second)["removed_page_urls"] == []
+    site.mend(fault)
+    site.remove("/a")
+    third = crawler.again(second)
+    assert third.compared_to == second.id
+    assert told(third)["removed_page_urls"] == [site.url("/a")]
+    assert told(crawler.again(third))["removed_page_urls"] == [], "once"
+
+
+def test_a_page_that_can_never_be_looked_at_is_given_up_after_three_crawls(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", status=403)
+    before = len(asked(site))
+    for _ in range(5):
+        crawl = crawler.again(crawl)
+    assert asked(site)[before:].count("/a") == 3
+
+
+def test_a_page_that_was_unlinked_for_a_while_is_not_new_when_it_is_linked_again(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    second = crawler.again(first)
+    lay(site, {"/": ["/kept", "/a"]})
+    third = crawler.again(second)
+    assert told(third)["new_page_urls"] == []
+    assert told(third)["summary"]["unchanged_pages"] == 2

@@ -1,0 +1,46 @@
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.domain.block_diff import MOST_EDITS, BlockEdit, diff_blocks, line_hunks
+from crawler.domain.page_blocks import Block
+from tests.unit.noise.pages import blocks
+
+LINES = st.lists(st.sampled_from("abcd"), max_size=30)
+
+
+@given(LINES, LINES)
+def test_hunks_turn_one_list_into_the_other(old: list[str], new: list[str]) -> None:
+    hunks = line_hunks(old, new)
+    gone = {at for removed, _ in hunks for at in removed}
+    come = {at for _, added in hunks for at in added}
+    kept = [line for at, line in enumerate(old) if at not in gone]
+    assert kept == [line for at, line in enumerate(new) if at not in come]
+
+
+@given(LINES, LINES)
+def test_equal_lists_and_only_they_have_no_hunks(old: list[str], new: list[str]) -> None:
+    assert (line_hunks(old, new) == []) is (old == new)
+
+
+def test_a_changed_line_is_paired_with_what_stands_in_its_place() -> None:
+    old, new = blocks("<p>one</p><ul><li>two</li></ul>"), blocks("<p>three</p><ul><li>two</li><li>four</li></ul>")
+    assert diff_blocks(old, new) == [
+        BlockEdit(Block("p", "one"), Block("p", "three")),
+        BlockEdit(None, Block("ul>li", "four")),
+    ]
+
+
+def test_two_large_pages_with_nothing_in_common_are_compared_in_no_time() -> None:
+    old, new = [f"a{n}" for n in range(20_000)], [f"b{n}" for n in range(20_000)]
+    began = time.process_time()
+    ((gone, come),) = line_hunks(old, new)
+    assert (len(gone), len(come)) == (20_000, 20_000)
+    assert time.process_time() - began < 5
+
+
+def test_beyond_so_many_edits_only_what_lines_there_are_counts() -> None:
+    lines = [f"line {n}" for n in range(MOST_EDITS * 2)]
+    ((gone, come),) = line_hunks(["first", *lines], [*lines[::-1], "last"])
+    assert (gone, come) == ([0], [len(lines)])

@@ -1,0 +1,131 @@
+from datetime import UTC, date, datetime
+
+import pytest
+
+from crawler.domain.moving_values import ValueKind, dates_in, skeleton, value_changes
+from crawler.domain.own_noise import Moments, is_own_noise
+
+UNKNOWN = Moments()
+BEFORE, AFTER = datetime(2026, 11, 15, 10, tzinfo=UTC), datetime(2026, 11, 22, 10, tzinfo=UTC)
+
+
+def why(old: str, new: str, moments: Moments = UNKNOWN) -> list[str | None] | None:
+    changes = value_changes(old, new)
+    return None if changes is None else [is_own_noise(change, moments) for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Updated 3 May 2026 at 14:05", "Updated @"),
+        ("Sunday, 15 November 2026", "@"),
+        ("posted 5 minutes ago by Ann", "posted @ by Ann"),
+        ("1,234,567 views", "# views"),
+        ("id 7f3a9c2e-11", "id #"),
+        ("Your reference is 7f3a9c2e. Thanks", "Your reference is #. Thanks"),
+        ("see v1.2b and a file.py3", "see v#b and a file.py#"),
+        ("-4 °C, 5-7 days", "# °C, #-# days"),
+        ("May I? I may.", "May I? I may."),
+        ("version 3.11.2 of 2", "version # of #"),
+    ],
+)
+def test_values_are_taken_out_of_a_line(text: str, words: str) -> None:
+    assert skeleton(text).words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2026-05-03", date(2026, 5, 3)),
+        ("3 May 2026", date(2026, 5, 3)),
+        ("May 3, 2026", date(2026, 5, 3)),
+        ("3. März 2026", date(2026, 3, 3)),
+        ("03.05.2026", date(2026, 5, 3)),
+        ("05/03/2026", date(2026, 5, 3)),
+        ("2026-05-03T10:00:00Z", date(2026, 5, 3)),
+        ("Sun May 03 10:00:00 2026", date(2026, 5, 3)),
+        ("3-May-2026", date(2026, 5, 3)),
+        ("05/03/26", date(2026, 5, 3)),
+        ("May 2026", date(2026, 5, 3)),
+    ],
+)
+def test_dates_are_read_in_many_ways_of_writing(text: str, day: date) -> None:
+    assert day in dates_in(text)
+
+
+def test_a_date_that_does_not_exist_is_none() -> None:
+    assert dates_in("31.02.2026 2026-13-40") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Edited 3 days ago", "Edited 2 weeks ago"),
+        ("Edited yesterday", "Edited 8 days ago"),
+        ("Posted today by Ann", "Posted about a week ago by Ann"),
+        ("Posted a few seconds ago", "Posted 1 day, 3 hours ago"),
+        ("Last build: Sun Nov 15 09:05:07 2026", "Last build: Fri Jan 22 20:45:33 2027"),
+        ("This page was last edited on 3 May 2026, at 14:05.", "This page was last edited on 9 May 2026, at 09:17."),
+        ("It is 09:05:07", "It is 20:45:33"),
+        ("Last updated: 1 May 2026", "Last updated: 8 May 2026"),
+        ("Viewed 1,204 times", "Viewed 1,377 times"),
+        ("1 comment", "2 comments"),
+        ("You are visitor no. 1204", "You are visitor no. 1377"),
+        ("12 people are reading this page", "15 people are reading this page"),
+        ("© 2009–2026 Example Ltd", "© 2009–2027 Example Ltd"),
+        ("Page generated in 0.031 seconds", "Page generated in 0.027 seconds"),
+        ("Imprint · 12 visitors online · Privacy", "Imprint · 31 visitors online · Privacy"),
+    ],
+)
+def test_stamps_ages_and_counters_are_noise_anywhere(old: str, new: str) -> None:
+    found = why(old, new)
+    assert found
+    assert all(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Price: € 49.00", "Price: € 59.00"),
+        ("Latest version: 3.2.1", "Latest version: 3.2.2"),
+        ("Release date: 3 May 2027", "Release date: 10 May 2027"),
+        ("Supported until 1 June 2027", "Supported until 1 June 2028"),
+        ("It takes at most 20 connections.", "It takes at most 30 connections."),
+        ("SHA-1 da39a3ee5e6b4b0d", "SHA-1 99800b85d3383e3a"),
+        ("Open from 09:00 to 17:00", "Open from 09:00 to 18:00"),
+        ("Closed on Sunday", "Closed on Monday"),
+        ("read and write support for format 1 of POSIX", "read and write support for format 5 of POSIX"),
+        ("Version 3 may differ", "Version 4 may differ"),
+    ],
+)
+def test_values_a_page_is_about_are_no_noise(old: str, new: str) -> None:
+    assert why(old, new, Moments(BEFORE, AFTER)) == [None]
+
+
+def test_other_words_are_never_only_values() -> None:
+    assert why("Updated 3 days ago by Ann", "Updated 3 days ago by Bob") is None
+
+
+def test_a_date_that_is_the_day_of_the_fetch_on_both_sides_runs_with_the_clock() -> None:
+    old, new = "Nightly of 2026-11-15", "Nightly of 2026-11-21"
+    assert why(old, new) == [None]
+    assert why(old, new, Moments(BEFORE, AFTER)) == ["date of the fetch"]
+    assert why(old, "Nightly of 2026-12-24", Moments(BEFORE, AFTER)) == [None]
+
+
+def test_a_time_that_is_as_far_from_ours_as_it_was_runs_with_the_clock() -> None:
+    here, there = Moments(BEFORE, AFTER.replace(hour=17, minute=42)), Moments(BEFORE, AFTER)
+    assert why("In Tokyo 7:01 pm", "In Tokyo 2:43 am", here) == ["date of the fetch"]
+    assert why("In Tokyo 7:01 pm", "In Tokyo 2:43 am", there) == [None]
+    assert why("In Tokyo 7:01 pm", "In Tokyo 2:43 am") == [None]
+
+
+def test_a_counter_in_long_prose_is_what_the_page_says() -> None:
+    prose = "In the spring of that year the small library counted {} visits by readers of the whole northern valley"
+    assert why(prose.format(310), prose.format(420)) == [None]
+
+
+def test_kinds_are_told_apart() -> None:
+    changes = value_changes("a 1 b 3 May 2026 c 12ab34cd", "a 2 b 4 May 2026 c 99ab34cd")
+    assert changes is not None
+    assert [change.kind for change in changes] == [ValueKind.NUMBER, ValueKind.MOMENT, ValueKind.TOKEN]

@@ -1,0 +1,39 @@
+"""Which pages are looked at twice, and how a probe stands in the frontier."""
+
+from uuid import UUID
+
+from crawler.domain.frontier import Kind, Priority, score
+from crawler.domain.ledger import UrlKey
+from crawler.domain.probes import MOST_AGAIN, Probe, Purpose, choose_again, probe_entry
+from crawler.domain.urls import digest
+
+
+def pages(*paths: str) -> list[tuple[str, str]]:
+    return [(f"https://e.org{path}", f"https://e.org{path}") for path in paths]
+
+
+def test_second_looks_are_spread_over_the_kinds_of_urls() -> None:
+    site = pages("/", "/about", *(f"/blog/{n}" for n in range(100)), *(f"/shop/item/{n}" for n in range(100)))
+    chosen = [url for url, _ in choose_again(site)]
+    assert len(chosen) == MOST_AGAIN
+    assert {"https://e.org/", "https://e.org/about"} <= set(chosen)
+    assert sum("/blog/" in url for url in chosen) == sum("/shop/" in url for url in chosen) == 9
+
+
+def test_the_same_pages_give_the_same_sample_in_whatever_order_they_come() -> None:
+    site = pages(*(f"/blog/post-{n}" for n in range(200)))
+    assert choose_again(site) == choose_again(site[::-1])
+    assert choose_again(site) != sorted(choose_again(site)), "not only the first by name"
+
+
+def test_a_small_site_is_looked_at_whole() -> None:
+    assert sorted(choose_again(pages("/", "/a"))) == pages("/", "/a")
+    assert choose_again([]) == []
+
+
+def test_a_probe_is_not_the_page_it_asks_for() -> None:
+    url = "https://e.org/a"
+    probe = Probe(UrlKey(UUID(int=1), url), url, "e.org", Purpose.MISSING, 7)
+    entry = probe_entry(probe)
+    assert (entry.kind, entry.score, entry.host) == (Kind.PROBE, score(Priority.PROBE, 7), "e.org")
+    assert entry.digest != digest(url)
