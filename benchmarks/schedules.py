@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
-from redbeat.schedulers import RedBeatScheduler, get_redis
+from redbeat.schedulers import get_redis
 from sqlalchemy import Table, text
 
 from benchmarks.children import child
@@ -21,6 +21,7 @@ from crawler.domain.schedules import Frequency, Schedule, ScheduleConfig
 from crawler.entrypoints.stack import all_processes
 from crawler.handlers.run_schedules import RunSchedules
 from crawler.telemetry import configure_logs
+from workers.beat import BeatScheduler
 
 TITLE = "10,000 schedules"
 SCHEDULES = 10_000
@@ -93,7 +94,7 @@ def measure_ticks(tools: App, projects: Sequence[UUID], times: int) -> Ticks:
     began = time.monotonic()
     tools.set_schedule.rebuild_entries()
     rebuilt = time.monotonic() - began
-    beat = RedBeatScheduler(app=tools.celery)
+    beat = BeatScheduler(app=tools.celery)
     beat.lock_key = None  # nobody else ticks here
     tools.celery.conf.task_send_sent_event = False  # as the real one has it
     beat.tick()

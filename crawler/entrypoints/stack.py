@@ -52,7 +52,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
         worker("fetch", "fetch", "-c", str(fetchers), env=env),
         worker("render", "render", "-c", "1", env=env),
         worker("ingest", "ingest", "-c", "1", env=env),
-        ProcessSpec("beat", (*_CELERY, "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=", "-l", "info"), env),
+        ProcessSpec("beat", (*_CELERY, "beat", "-S", "workers.beat.BeatScheduler", "--pidfile=", "-l", "info"), env),
         flower(settings, env),
     ]
 

@@ -160,7 +160,7 @@ def _history(up: Running, project: str) -> list[dict[str, Any]]:
 
 def beat(up: Running) -> psutil.Process:
     def find() -> psutil.Process | None:
-        found = [child for child in up.process.children() if "redbeat.RedBeatScheduler" in words_of(child)]
+        found = [child for child in up.process.children() if "workers.beat.BeatScheduler" in words_of(child)]
         return found[0] if found else None
 
     return eventually(find, 60, "beat runs")

@@ -41,7 +41,7 @@ TIMES = {
     "CRAWLER_RECONCILE_SECONDS": "4",
 }
 LOOK_SECONDS = 0.1
-BEAT = (sys.executable, "-m", "celery", "-A", "workers.app", "beat", "-S", "redbeat.RedBeatScheduler", "--pidfile=")
+BEAT = (sys.executable, "-m", "celery", "-A", "workers.app", "beat", "-S", "workers.beat.BeatScheduler", "--pidfile=")
 
 T = TypeVar("T")
 
