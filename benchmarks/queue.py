@@ -51,7 +51,11 @@ def run(options: Options) -> str:
         first, again = (import_file(crawler, file) for _ in range(2))
         assert (first["added"], again["duplicates"]) == (rows, rows)
         export_seconds = export(crawler)
-    with pages() as root, serve(Mount("queue", root, hosts)) as sites, ours(up=True, queue_concurrency=5000) as crawler:
+    with (
+        pages() as root,
+        serve(Mount("queue", root, hosts)) as sites,
+        ours(up=True, queue_concurrency=10_000) as crawler,
+    ):
         entries, seconds, dead, gap = work_off(crawler, sites, options.size(PER_HOST, 2))
     return table(
         Outcome(
@@ -145,6 +149,7 @@ dead, with {DELAY_SECONDS:g} s between two requests to a host (robots.txt counts
 | memory of the importing process, most | {outcome.import_peak_mb:.0f} MB |
 | export | {outcome.export_seconds:.1f} s |
 | all entries of living hosts fetched after | {outcome.work_seconds:.1f} s |
+| the least the gaps allow | {DELAY_SECONDS * outcome.entries / outcome.hosts:.0f} s |
 | entries of the dead host not done by then | {outcome.dead_left} |
 | smallest gap at a host, by the server's log | {outcome.smallest_gap:.2f} s |"""
 

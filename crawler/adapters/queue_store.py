@@ -1,6 +1,7 @@
 """The acquisition queue in Postgres: filling, listing, changing many at once."""
 
 import io
+import time
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from crawler.adapters.database import cursor, transaction
 from crawler.domain.queue_csv import ExportedEntry
 from crawler.domain.queue_entries import (
     BulkAction,
+    BulkChange,
     Chosen,
     EntryStatus,
     NewEntry,
@@ -42,6 +44,11 @@ class QueueStore:
             db.execute(_TAKE_IN, (project_id,))
             return db.rowcount
 
+    def learn_size(self) -> None:
+        """Until Postgres knows how many there are, it sorts all of them to find the first."""
+        with transaction(self._engine) as db:
+            db.execute(text("ANALYZE crawl_queue"))
+
     def list_entries(
         self, chosen: QueueFilter, sort: Sort = Sort.OLDEST, after: Sequence[str] | None = None, limit: int = 50
     ) -> list[QueueEntry]:
@@ -69,16 +76,20 @@ class QueueStore:
             for row in streamed.execute(text(query), values):
                 yield ExportedEntry(*row)
 
-    def change(self, action: BulkAction, chosen: Chosen) -> int:
-        """How many were changed. Some at a time: nobody waits long for one of them."""
-        changed, after = 0, 0
+    def change(
+        self, action: BulkAction, chosen: Chosen, *, after: int = 0, seconds: float = float("inf")
+    ) -> BulkChange:
+        """Some at a time: nobody waits long for one of them. When the time is over, it says where to go on."""
+        changed, until = 0, time.monotonic() + seconds
         while True:
             with transaction(self._engine) as db:
                 ids = self._next_ids(db, chosen, after)
                 if not ids:
-                    return changed
+                    return BulkChange(changed, None)
                 changed += _change(db, action, chosen, ids)
             after = ids[-1]
+            if time.monotonic() > until:
+                return BulkChange(changed, after)
 
     def _next_ids(self, db: Connection, chosen: Chosen, after: int) -> list[int]:
         if chosen.filter is None:
@@ -176,4 +187,7 @@ def _conditions(chosen: QueueFilter) -> tuple[list[str], dict[str, Any]]:
     if (prefix := chosen.key_prefix) is not None:
         where.append("q.normalized_url >= :prefix AND q.normalized_url < :prefix_end")
         values |= {"prefix": prefix, "prefix_end": prefix + _LAST}
+        if "/" in prefix:  # its host is whole, and has an index in the order of ids
+            where.append("q.host = :prefix_host")
+            values["prefix_host"] = prefix.partition("/")[0]
     return where, values

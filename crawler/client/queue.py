@@ -53,6 +53,7 @@ class QueueRun(Value):
 
 class _Changed(Value):
     changed: int
+    next_after: int | None
 
 
 class _Counts(Value):
@@ -118,7 +119,14 @@ class Queue:
         >>> client.queue.change("retry", chosen={"status": "failed", "category": "hotel"})
         """
         body = given(action=action, ids=list(ids) or None, filter=chosen, all=everything or None)
-        return read(_Changed, self._connection.json(Call("POST", "/queue/bulk", body=body, repeatable=True))).changed
+        changed, after = 0, 0
+        while True:
+            call = Call("POST", "/queue/bulk", body={**body, "after": after}, repeatable=True)
+            part = read(_Changed, self._connection.json(call))
+            changed += part.changed
+            if part.next_after is None:
+                return changed
+            after = part.next_after
 
     def run(self) -> QueueRun:
         """Fetch what waits now; every five minutes that happens by itself."""

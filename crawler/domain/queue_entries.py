@@ -160,6 +160,12 @@ class BulkAction(StrEnum):
     DELETE = "delete"
 
 
+class BulkChange(NamedTuple):
+    changed: int
+    next_after: int | None
+    """The last id that was looked at, if there are more to look at."""
+
+
 class Chosen(NamedTuple):
     """Entries by their ids, or by what they have in common."""
 

@@ -23,6 +23,7 @@ MOST_LISTED = 1000
 
 class Entries(Protocol):
     def add(self, entries: Sequence[NewEntry], project_id: UUID | None) -> int: ...
+    def learn_size(self) -> None: ...
 
 
 class FillQueue:
@@ -99,6 +100,8 @@ class _Filling:
 
     def end(self) -> ImportReport:
         self._write()
+        if self._added >= ROWS_AT_ONCE:
+            self._entries.learn_size()
         return ImportReport(
             added=self._added, duplicates=self._duplicates, bad=self._bad, problems=tuple(self._problems)
         )

@@ -321,7 +321,11 @@ def test_many_entries_change_at_once_as_far_as_the_workflow_allows(queue: Queue)
     for name, status in zip("bcdef", ("fetching", "fetched", "extracting", "done", "failed"), strict=True):
         with queue.tools.engine.begin() as db:
             db.exec_driver_sql(f"UPDATE crawl_queue SET status = '{status}' WHERE host = '{name}.example'")
-    change, everything = queue.tools.queue.change, Chosen.of((), None, everything=True)
+    everything = Chosen.of((), None, everything=True)
+
+    def change(action: BulkAction, chosen: Chosen) -> int:
+        return queue.tools.queue.change(action, chosen).changed
+
     assert change(BulkAction.RETRY, everything) == 1, "what failed"
     assert change(BulkAction.RETRY, Chosen.of((), QueueFilter(status=EntryStatus.FETCHING))) == 0
     assert change(BulkAction.RETRY, Chosen.of((), QueueFilter(status=EntryStatus.DONE))) == 1
@@ -333,3 +337,16 @@ def test_many_entries_change_at_once_as_far_as_the_workflow_allows(queue: Queue)
     assert change(BulkAction.DELETE, Chosen.of((*ids[:2], 10**12), None)) == 2
     assert change(BulkAction.DELETE, everything) == 4
     assert queue.entries() == {}
+
+
+def test_a_change_of_very_many_says_where_to_go_on(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.adapters.queue_store.CHANGED_AT_ONCE", 2)
+    queue.add(*(f"http://{name}.example/" for name in "abcde"))
+    everything, parts, after = Chosen.of((), None, everything=True), [], 0
+    while True:
+        part = queue.tools.queue.change(BulkAction.DEACTIVATE, everything, after=after, seconds=-1)
+        parts.append(part.changed)
+        if part.next_after is None:
+            break
+        after = part.next_after
+    assert parts == [2, 2, 1, 0]

@@ -146,7 +146,8 @@ def test_no_bytes_break_the_reader_and_pieces_do_not_matter(data: bytes, piece: 
 
 def entry(category: str, last_error: str | None = None) -> ExportedEntry:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    return ExportedEntry("http://a.example/x", category, 1, "failed", True, 4, last_error, None, None, None, now, now)
+    active = True
+    return ExportedEntry("http://a.example/x", category, 1, "failed", active, 4, last_error, None, None, None, now, now)
 
 
 def test_an_export_runs_in_no_spreadsheet_and_can_be_read_in_again() -> None:

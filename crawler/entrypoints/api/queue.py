@@ -37,6 +37,8 @@ router = APIRouter(tags=["queue"], dependencies=[WholeSystem])
 
 MOST_URLS = 1000
 MOST_IDS = 10_000
+BULK_SECONDS = 10.0
+"""Well before whoever waits gives up."""
 _NUMBER = re.compile(r"[0-9]{1,18}").fullmatch
 _CSV = {"schema": {"type": "string"}, "example": "url,category,priority\nhttps://example.org/,hotel,5\n"}
 
@@ -85,10 +87,14 @@ class BulkOrder(Body):
     ids: list[Annotated[int, Field(ge=1, le=2**62)]] = Field([], max_length=MOST_IDS)
     filter: QueueFilter | None = None
     all: bool = False
+    after: int = Field(0, ge=0, le=2**62, description="`next_after` of the part before")
 
 
 class Changed(Wire):
     changed: int
+    next_after: int | None = Field(
+        description="Of very many only a part was changed: send the same again with this as `after`"
+    )
 
 
 class Run(Wire):
@@ -170,7 +176,8 @@ def export_entries(tools: Tools, chosen: Filtered) -> StreamingResponse:
 
 @router.post("/queue/bulk", summary="Retry, deactivate, reactivate or delete many")
 def change_entries(body: BulkOrder, tools: Tools) -> Changed:
-    return Changed(changed=tools.queue.change(body.action, Chosen.of(body.ids, body.filter, everything=body.all)))
+    chosen = Chosen.of(body.ids, body.filter, everything=body.all)
+    return Changed(**tools.queue.change(body.action, chosen, after=body.after, seconds=BULK_SECONDS)._asdict())
 
 
 @router.post("/queue/run", status_code=202, summary="Fetch what waits now, instead of every five minutes")

@@ -48,7 +48,7 @@ class LocalQueue:
             yield as_csv(rows)
 
     def change(self, action: BulkAction, chosen: Chosen) -> int:
-        return self._tools.queue.change(action, chosen)
+        return self._tools.queue.change(action, chosen).changed
 
     def run(self) -> QueueRun:
         self._tools.hints.ping()  # without a broker nobody would hear of the batches
