@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from benchmarks import (
+    acquisition,
     api,
     diff,
     encrypted,
@@ -20,7 +21,6 @@ from benchmarks import (
     memory,
     noise,
     polite,
-    queue,
     recrawl,
     render,
     results,
@@ -43,7 +43,7 @@ PARTS = {
     "diff": diff,
     "noise": noise,
     "schedules": schedules,
-    "queue": queue,
+    "queue": acquisition,
     "api": api,
     "live": live,
     "render": render,

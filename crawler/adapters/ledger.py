@@ -8,8 +8,9 @@ from uuid import UUID
 from psycopg2.extras import execute_values
 from sqlalchemy import Engine, text
 
+from crawler.adapters.compared_versions import LAST_SEEN
 from crawler.adapters.database import cursor, transaction
-from crawler.domain.changes import SeenPage, standing
+from crawler.domain.changes import SeenPage, Standing, standing
 from crawler.domain.crawls import FetchState
 from crawler.domain.ledger import LedgerRow, Lowered
 from crawler.domain.reasons import Reason
@@ -98,6 +99,14 @@ class Ledger:
                 found = standing(FetchState(state), Reason(reason) if reason else None, status)
                 digest = bytes(content_hash) if content_hash else None
                 yield SeenPage(key, url, digest, found, method, reason, target, status)
+
+    def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]:
+        """Pages of the crawl that its baseline did not get, as they were when they were last stored before."""
+        given = {"crawl": crawl_id, "before": baseline_id}
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(LAST_SEEN), given)
+            for key, url, digest, method in rows:
+                yield SeenPage(key, url, bytes(digest), Standing.PAGE, method)
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Note on each URL how many other spellings of it the crawl's pages link to."""

@@ -85,9 +85,9 @@ class NotificationStore:
             return [KeptNotification(*row) for row in rows]
 
     def told(self, crawl_id: UUID) -> None:
-        """Nothing more is to be said about this crawl."""
+        """Nothing more is to be said about this crawl, unless somebody still sends, or died while sending."""
         with transaction(self._engine) as db:
-            db.execute(text("UPDATE crawl_jobs SET notified_at = now() WHERE id = :id"), {"id": crawl_id})
+            db.execute(text(_TOLD_ALL), {"id": crawl_id})
 
     def flag(self, project_id: UUID) -> None:
         with transaction(self._engine) as db:
@@ -110,6 +110,10 @@ _ANSWERED = """
 UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
     sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END
 WHERE id = :id
+"""
+_TOLD_ALL = """
+UPDATE crawl_jobs SET notified_at = now()
+WHERE id = :id AND NOT EXISTS (SELECT 1 FROM notifications WHERE crawl_id = :id AND status = 'sending')
 """
 _GIVE_UP = """
 UPDATE notifications SET status = :status, answer = :words

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
+from crawler.adapters.compared_versions import OLD_VERSION
 from crawler.adapters.database import transaction
 from crawler.adapters.snapshot_bytes import decompressed
 from crawler.domain.page_pairs import MAX_BYTES, PagePair, PageSide
@@ -18,14 +19,21 @@ class PagePairs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def between(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> Iterator[PagePair]:
-        """Of these URLs those whose both versions are still kept and not too large."""
+    def between(
+        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
+    ) -> Iterator[PagePair]:
+        """Of these URLs those whose both versions are still kept and not too large.
+
+        With `further`, the older side is so many versions further back.
+        """
         # The ledger knows pages by their normalized URLs: those are found once, in one walk.
         with transaction(self._engine) as db:
             keys = list(db.execute(text(_KEYS), {"crawl": crawl_id, "urls": list(urls)}).scalars())
         for start in range(0, len(keys), PAGES_AT_ONCE):
             some = keys[start : start + PAGES_AT_ONCE]
-            yield from self._read(_BETWEEN, {"crawl": crawl_id, "before": compared_to, "keys": some})
+            yield from self._read(
+                _BETWEEN, {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
+            )
 
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]:
         """What the crawl stored of a page, and what its second look saw; by normalized URL and snapshot."""
@@ -46,20 +54,19 @@ def _side(row: Row[Any], name: str) -> PageSide:
 
 
 _KEYS = "SELECT normalized_url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = ANY(:urls) ORDER BY url"
-_BETWEEN = """
+_BETWEEN = f"""
 SELECT u.url, v.page_id,
        os.content AS old_content, os.byte_length AS old_length, o.fetched_at AS old_at,
        coalesce(o.headers ->> 'content-type', os.content_type) AS old_content_type,
        ns.content AS new_content, ns.byte_length AS new_length, v.fetched_at AS new_at,
        coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
 FROM crawl_discovered_urls u
-JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
 JOIN page_versions v ON v.id = u.version_id
-JOIN page_versions o ON o.id = b.version_id AND o.page_id = v.page_id
+{OLD_VERSION}
 JOIN snapshots ns ON ns.id = v.snapshot_id AND ns.byte_length <= :most
 JOIN snapshots os ON os.id = o.snapshot_id AND os.byte_length <= :most
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
-"""
+"""  # noqa: S608 - both parts are constants
 _LOOKS = """
 SELECT u.url, v.page_id,
        os.content AS old_content, os.byte_length AS old_length, v.fetched_at AS old_at,

@@ -153,20 +153,21 @@ WHERE crawl_id = :crawl AND normalized_url = ANY(:urls) AND state = 'queued'
 _CLOSE = """
 UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id = :crawl AND state = 'queued'
 """
-# A page that this crawl refused at sight was met: the ledger says why.
+# A page that this crawl refused at sight was met: the ledger says why. What still waits when it ends was not.
 _MISSING = """
 SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds FROM crawl_discovered_urls b
 WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done'
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
-                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url)
+                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url AND u.fetch_state <> 'queued')
 UNION ALL
 SELECT p.normalized_url, p.url, 0, p.content_hash, p.rounds + (p.outcome = 'blocked')::int FROM crawl_probes p
 WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:unsettled)
   AND p.rounds + (p.outcome = 'blocked')::int < :rounds
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
-                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url)
+                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url AND u.fetch_state <> 'queued')
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
-                  WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url)
+                  WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
+                    AND b.reason IS DISTINCT FROM 'max_pages')
 ORDER BY depth, normalized_url
 """
 _FRESH = """

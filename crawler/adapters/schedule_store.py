@@ -57,6 +57,7 @@ class ScheduleStore:
             "next": schedule.next_run_at,
         }
         with transaction(self._engine) as db:
+            db.execute(text(_HOLD_PROJECT), given)  # one at a time: the row has two keys, and a conflict names one
             return _schedule(db.execute(text(_SAVE), given).one())
 
     def webhook_gone(self, project_id: UUID, url: str, now: datetime) -> None:
@@ -144,6 +145,7 @@ def _json(value: dict[str, Any]) -> str:
 _OWN = ("id", "project_id", "next_run_at", "webhook_gone_at")
 _COLUMNS = f"{', '.join((*_OWN, *_SEED))}, time_of_day, options"
 _SELECT = f"SELECT {_COLUMNS} FROM crawl_schedules"  # noqa: S608 - our own names
+_HOLD_PROJECT = "SELECT 1 FROM projects WHERE id = :project FOR NO KEY UPDATE"
 _SAVE = f"""
 INSERT INTO crawl_schedules (id, project_id, {", ".join(_SEED)}, time_of_day, options, notification_secrets,
     webhook_gone_at, next_run_at)

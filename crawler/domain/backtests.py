@@ -147,7 +147,8 @@ def _why(counted: Counted, reasons: list[str], limits: Thresholds) -> str:
     told = (("new", counted.new), ("changed", counted.changed), ("removed", counted.removed))
     found = ", ".join(f"{number:,} {kind}" for kind, number in told if number)
     if not found:
-        found = f"{counted.template:,} edits of the template" if counted.template else "nothing changed"
+        edits = "edit" if counted.template == 1 else "edits"
+        found = f"{counted.template:,} {edits} of the template" if counted.template else "nothing changed"
     return found if limits.notify_on is not NotifyOn.SIGNIFICANT else f"{found}: not significant"
 
 

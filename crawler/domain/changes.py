@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
-from crawler.domain.reasons import Reason
+from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.removals import (
     COUNTED,
     GONE_STATUSES,
@@ -118,16 +118,20 @@ def compare(
     *,
     probed: Iterable[Probed] = (),
     remembered: Iterable[SeenPage] = (),
+    last_seen: Iterable[SeenPage] = (),
     baseline_exhausted: bool = True,
     key_of: Key = str,
 ) -> Changes:
     """What a crawl did not meet is removed only if one more request said so.
 
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
+    `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
     """
     before = {page.normalized_url: page for page in old}
     after = {page.normalized_url: page for page in new}
-    known = {page.normalized_url: page for page in remembered if page.normalized_url not in before} | before
+    open_ends = {page.normalized_url: page for page in remembered if _is_open(before, page.normalized_url)}
+    known = before | open_ends
+    known |= {page.normalized_url: page for page in last_seen if _could_not_tell(known, page, baseline_exhausted)}
     found: dict[str, list[str]] = {"new": [], "changed": [], "unchanged": [], "not_compared": []}
     arrived: dict[str, bytes | None] = {}
     for key, page in after.items():
@@ -136,15 +140,27 @@ def compare(
             found[kind].append(page.url)
             if kind == "new" or key not in known:
                 arrived[key] = page.content_hash
-    lost = _settle(_lost(before, after, probed), after, key_of)
+    lost = _settle(_lost(before, open_ends, after, probed), after, key_of)
     return _told(found, lost, arrived, before, after, key_of)
+
+
+def _is_open(before: Mapping[str, SeenPage], key: str) -> bool:
+    """Whether the old crawl said nothing about it."""
+    return key not in before or before[key].state == Standing.UNKNOWN
+
+
+def _could_not_tell(known: Mapping[str, SeenPage], page: SeenPage, baseline_exhausted: bool) -> bool:
+    """Whether the old crawl leaves open what became of this page; one that it found gone is new when it is back."""
+    old = known.get(page.normalized_url)
+    return not baseline_exhausted if old is None else old.state == Standing.UNKNOWN
 
 
 def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> str:
     """Of a page of this crawl."""
     if old is None:
         return "new" if baseline_exhausted else "not_compared"
-    if old.state in (Standing.GONE, Standing.MOVED):
+    # One that failed when it was first met, and was never stored before: this crawl is the first that has it.
+    if old.state in (Standing.GONE, Standing.MOVED) or (baseline_exhausted and old.reason in FAILED):
         return "new"
     if old.state == Standing.UNKNOWN or old.content_hash is None or new.content_hash is None:
         return "not_compared"
@@ -154,9 +170,18 @@ def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> str:
     return "not_compared" if old.method and new.method and old.method != new.method else "changed"
 
 
-def _lost(before: Mapping[str, SeenPage], after: Mapping[str, SeenPage], probed: Iterable[Probed]) -> Iterator[Lost]:
+def _lost(
+    before: Mapping[str, SeenPage],
+    open_ends: Mapping[str, SeenPage],
+    after: Mapping[str, SeenPage],
+    probed: Iterable[Probed],
+) -> Iterator[Lost]:
     """Pages that are pages no longer. What the crawl itself met counts more than what a probe said."""
     asked = {probe.normalized_url: probe for probe in probed}
+    for key, page in open_ends.items():
+        now = after.get(key)
+        if now is not None and now.state in (Standing.GONE, Standing.MOVED):
+            yield Lost(now.url, page.content_hash, _class_of(now), now.target, now.status)
     for key, page in before.items():
         if page.state != Standing.PAGE:
             continue
@@ -168,7 +193,7 @@ def _lost(before: Mapping[str, SeenPage], after: Mapping[str, SeenPage], probed:
             target, status = (probe.target, probe.status) if probe else (None, None)
             yield Lost(page.url, page.content_hash, kind, target, status)
     for key, probe in asked.items():
-        if key not in before and key not in after:
+        if key not in after and _is_open(before, key):
             yield Lost(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
 
 

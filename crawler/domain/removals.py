@@ -13,7 +13,7 @@ Key = Callable[[str], str | None]
 
 GONE_STATUSES = frozenset({404, 410})
 TEMPORARY = frozenset({302, 303, 307})
-SHARED_TARGET = 10
+SHARED_TARGET = 3
 """So many pages sent to one place for the time being: a site under repair or a login, not pages that moved."""
 MOST_HOPS = 10
 

@@ -29,8 +29,10 @@ RETRY_WAITS = (timedelta(minutes=5), timedelta(minutes=15))
 MOST_SKIPPED = 2000
 """Slots outside the window that are passed over before a schedule counts as one that never runs."""
 _LOOKS_BACK = tuple(timedelta(hours=hours) for hours in (3, 48, 24 * 32, 24 * 366, 24 * 366 * 9))
+CRON_FIELDS = 5
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)").fullmatch
-_MAIL = re.compile(r"[^@\s,;<>\"]{1,64}@[^@\s,;<>\"]{1,190}").fullmatch
+# What mail programs read in one way only: no comments, quotes, routes or signs that cannot be seen.
+_MAIL = re.compile(r"[^\W_][\w.!#$%&'*+/=?^`{|}~-]{0,63}@[^\W_]([\w.-]{0,188}[^\W_])?").fullmatch
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 ClockTime = Annotated[str, StringConstraints(strip_whitespace=True)]
@@ -122,6 +124,8 @@ class ScheduleConfig(BaseModel):
         name = wanted.get(self.frequency)
         if name and getattr(self, name) is None:
             raise ValueError(f"a {self.frequency} schedule needs {name}")
+        if self.frequency is Frequency.CRON and len((self.cron or "").split()) != CRON_FIELDS:
+            raise ValueError(f"{self.cron!r} is no cron expression of five fields")
         try:
             CronSim(self.expression, datetime(2024, 1, 1, tzinfo=UTC))
         except CronSimError as exc:

@@ -2,7 +2,9 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,11 @@ from crawler.telemetry import redact
 _CONTACT = re.compile(r"https?://|@")
 
 
+PATIENCE_OF_LOOKS = 5.0
+_LOOKS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look")
+"""A look at a server that hangs ends with its connection's own patience; few such looks may wait at a time."""
+
+
 class Check(NamedTuple):
     name: str
     ok: bool
@@ -40,14 +47,15 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     To start a browser is the only way to know that one starts, and too much for whoever asks every few seconds.
     """
     if fix:
-        _run("schema", lambda: _migrate(tools))  # what stays wrong is told by the checks below
+        with suppress(CrawlerError):  # what stays wrong is told by the checks below
+            migrate(tools.engine)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(tools)),
         ("schema", lambda: _schema(tools)),
         ("redis", lambda: _redis(tools)),
         ("broker", lambda: _broker(tools)),
     ]
-    found = [_run(name, check) for name, check in checks]
+    found = _look(checks)
     browser = _browser(tools.settings, start=start_browser)
     # What operators set stands in Postgres; without its tables the environment's is in force.
     has_settings = any(check.name == "schema" and check.ok for check in found)
@@ -90,16 +98,22 @@ def _once(check: Check, before: Check | None) -> Check:
     return check._replace(message="It cannot be looked at yet.", fix=f"Mend {before.name.capitalize()} first.")
 
 
-def _migrate(tools: App) -> str:
-    migrate(tools.engine)
-    return "The schema is up to date."
+def _look(checks: Sequence[tuple[str, Callable[[], str]]]) -> list[Check]:
+    """All at once, and not for long: a server that hangs must not keep anybody from hearing which one it is."""
+    until = time.monotonic() + PATIENCE_OF_LOOKS
+    begun = [(name, _LOOKS.submit(check)) for name, check in checks]
+    return [_seen(name, look, max(0.0, until - time.monotonic())) for name, look in begun]
 
 
-def _run(name: str, check: Callable[[], str]) -> Check:
+def _seen(name: str, look: Future[str], seconds: float) -> Check:
     try:
-        return Check(name, ok=True, message=check())
+        return Check(name, ok=True, message=look.result(timeout=seconds))
     except CrawlerError as exc:
         return told(name, exc)
+    except TimeoutError:
+        look.cancel()
+        wrong = f"It has not answered for {PATIENCE_OF_LOOKS:g} s."
+        return Check(name, ok=False, message=wrong, fix="Look whether it is stopped or overloaded.")
 
 
 def told(name: str, exc: CrawlerError) -> Check:

@@ -12,6 +12,7 @@ from crawler.handlers.report_crawl import keys_of
 
 class Crawls(Protocol):
     def is_diffed(self, crawl_id: UUID) -> bool: ...
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
 
 
 class Reader(Protocol):
@@ -34,6 +35,8 @@ class DescribeChanges:
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
         """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
+        if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
+            crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:
             state = Compared.NOTHING if self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
             return CrawlChanges(crawl_id=crawl.id, state=state, changed_pages=() if pages else None)

@@ -22,6 +22,7 @@ class DiffStore(Protocol):
 
 class DiffLedger(Protocol):
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+    def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
 
 
 class DiffProbes(Protocol):
@@ -66,6 +67,7 @@ class DiffCrawl:
             self._ledger.seen_pages(crawl.id),
             probed=self._probes.probed(crawl.id),
             remembered=self._probes.remembered(baseline.id),
+            last_seen=self._ledger.last_seen(crawl.id, baseline.id),
             baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
             key_of=keys_of(crawl.config),
         )

@@ -68,6 +68,7 @@ class FinishCrawl:
         if waiting and has_room and self._bring_back(crawl):
             return None
         if waiting:
+            self._probes.remember(crawl)
             return EndReason.MAX_PAGES
         return None if self._probes(crawl) else EndReason.EXHAUSTED
 

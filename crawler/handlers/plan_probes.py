@@ -70,6 +70,14 @@ class PlanProbes:
         self._hints.fetch(Lane.HTTP)
         return True
 
+    def remember(self, crawl: CrawlJob) -> None:
+        """It ends before it saw the whole site: what it has not met, the next one asks for."""
+        if self._probes.state(crawl.id).planned or not crawl.pages_crawled or crawl.crawl_type is CrawlType.FETCH_ONLY:
+            return
+        facts = self._load(crawl.id)
+        missing = self._missing(crawl, scope_of(facts), most=0) if facts else ()
+        self._probes.plan(crawl.id, list(missing))
+
     def were_planned(self, crawl_id: UUID) -> bool:
         return self._probes.state(crawl_id).planned > 0
 
@@ -91,7 +99,7 @@ class PlanProbes:
             asked = sum(probe.outcome is None for probe in probes)
             log.info("probes_planned", crawl_id=str(crawl.id), requests=asked, known=len(probes) - asked)
 
-    def _missing(self, crawl: CrawlJob, scope: Scope) -> Iterable[Probe]:
+    def _missing(self, crawl: CrawlJob, scope: Scope, most: int = MOST_MISSING) -> Iterable[Probe]:
         baseline = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
         if baseline is None:
             return
@@ -100,7 +108,7 @@ class PlanProbes:
             outcome: Removal | None = None
             if not _is_wanted(page, scope):
                 outcome = Removal.EXCLUDED
-            elif asked >= MOST_MISSING:
+            elif asked >= most:
                 outcome = Removal.NOT_REACHED
             asked += outcome is None
             yield _probe(crawl.id, page, position, outcome)

@@ -20,11 +20,15 @@ from crawler.domain.page_walls import wall_between
 from crawler.domain.weighing import Weighed, light, moving_again, weigh
 
 MOST_LOOKS = 200
+MOST_WALLS = 3
+"""Versions that may be walls before nobody looks further back."""
 log = telemetry.logger(__name__)
 
 
 class Pairs(Protocol):
-    def between(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> Iterator[PagePair]: ...
+    def between(
+        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
+    ) -> Iterator[PagePair]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
 
 
@@ -63,9 +67,13 @@ class WeighChanges:
     def weighed(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> Weighed:
         """With these rules; nothing is learned or counted."""
         weights: dict[str, Weight] = {}
-        for pair in self._pairs.between(crawl.id, baseline.id, changes.changed):
-            with suppress(UnparsablePage):
-                weights[pair.url] = light(pair.weigh(rules))
+        for further in range(MOST_WALLS + 1):
+            # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
+            walled = [url for url, weight in weights.items() if weight.wall]
+            urls = walled if further else changes.changed
+            for pair in self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ():
+                with suppress(UnparsablePage):
+                    weights[pair.url] = light(pair.weigh(rules))
         return weigh(changes, weights)
 
     def _learn(self, project_id: UUID, crawl_ids: Iterable[UUID]) -> None:

@@ -5,6 +5,7 @@ Then the same from a terminal that has only the service's address and a key.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,9 +61,8 @@ def follow_the_readme(cli: Cli, site: Site, port: int) -> None:
     }  # fmt: skip
 
     def run(line: str) -> str:
-        words = "\n".join((key, call, line))
-        for name, value in told.items():
-            words = words.replace(name, value)
+        names = re.compile("|".join(map(re.escape, told)))
+        words = names.sub(lambda name: told[name.group()], "\n".join((key, call, line)))
         done = subprocess.run(
             ["bash", "-c", words], cwd=README.parent, env=cli.environment, capture_output=True, text=True, timeout=90,
             check=False,

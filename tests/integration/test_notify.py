@@ -265,6 +265,7 @@ def test_a_teller_killed_while_it_sends_leaves_unknown_and_nobody_is_told_twice(
         (kept,) = tools.notifications.newest(10)
         assert kept.status == "sending"
         later = datetime.now(UTC) + timedelta(minutes=3)
+        assert tools.notify_crawl(crawl.id) == 0, "too early to say that nobody sends it"
         assert tools.notifications.untold(later) == [crawl.id], "the reconciler finds it"
         tools.notify_crawl._clock = lambda: later
         assert tools.notify_crawl(crawl.id) == 0

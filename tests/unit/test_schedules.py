@@ -175,11 +175,16 @@ def test_the_next_slot_is_the_last_one_as_soon_as_it_is_there(moment: datetime, 
         ({"frequency": "cron"}, "a cron schedule needs cron"),
         ({"frequency": "cron", "cron": "61 * * * *"}, "is no cron expression"),
         ({"frequency": "cron", "cron": "* * * *"}, "is no cron expression"),
+        ({"frequency": "cron", "cron": "* * * * * *"}, "is no cron expression of five fields"),
         ({"frequency": "cron", "cron": "0 0 31 2 *"}, "is no cron expression"),
         ({"frequency": "daily", "time": "12:00", "window": ("01:00", "05:00")}, "never run"),
         ({"window": ("05:00", "05:00")}, "two different times"),
         ({"notification_email": "nobody"}, "name@example.org"),
         ({"notification_email": "a@b.org, c@d.org"}, "name@example.org"),
+        ({"notification_email": "(c)@x.org"}, "name@example.org"),
+        ({"notification_email": "a:b@c.de"}, "name@example.org"),
+        ({"notification_email": "a@b.de\x1b[2J"}, "name@example.org"),
+        ({"notification_email": "a\u200b@b.de"}, "name@example.org"),
         ({"notification_webhook": "ftp://a.test/"}, "no address to send to"),
         ({"frequency": "yearly"}, "Input should be"),
         ({"color": "red"}, "Extra inputs"),
@@ -193,3 +198,8 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(wrong: dict[str, Any], w
 def test_a_schedule_says_in_words_when_it_runs() -> None:
     weekly = ScheduleConfig(frequency="weekly", day_of_week=2, time="06:15", timezone="Europe/Berlin")
     assert weekly.words == "every Wednesday at 06:15 (Europe/Berlin)"
+
+
+@pytest.mark.parametrize("address", ["ops@example.org", "first.last+tag@mail.example.co.uk", "jürgen@müller.de", "a@b"])
+def test_usual_addresses_are_taken(address: str) -> None:
+    assert daily(notification_email=address).notification_email == address

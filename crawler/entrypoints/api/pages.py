@@ -1,6 +1,6 @@
 """`/projects/{id}/pages`: what the project's pages say now."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urljoin
@@ -66,13 +66,17 @@ class WholePageShown(PageShown):
     version_id: UUID | None
 
 
+# Postgres knows no moment outside of these years in every zone.
+Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC))]
+
+
 @router.get("/projects/{project_id}/pages", summary="A project's pages, by URL", responses=problems(404))
 def list_pages(
     project_id: OwnProject,
     tools: Tools,
     status: PageStatus | None = None,
     reason: Reason | None = None,
-    changed_since: Annotated[AwareDatetime | None, Query(description="Whose content changed after this")] = None,
+    changed_since: Annotated[Moment | None, Query(description="Whose content changed after this")] = None,
     prefix: Annotated[Text | None, Query(max_length=2000, description="Of the URL, or of its path (/docs)")] = None,
     q: Annotated[Text | None, Query(max_length=200, description="Words the title must have")] = None,
     cursor: Cursor = None,

@@ -22,7 +22,7 @@ LONGEST_DIFF = 60
 """Lines of one page that are shown; --json has them all."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
 _UNCOMPARED = {
-    Compared.NOT_YET: "It has not been compared yet: that is done when a crawl is over.",
+    Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
     Compared.NOTHING: "There is nothing to compare it with.",
 }
 
@@ -98,10 +98,11 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
         became = Text(" → ").join(sides)
         screen.print(Text.assemble(("* ", "magenta"), f"on {count(edit.pages, 'page')}: ", became), soft_wrap=True)
     if found.quiet_pages:
-        told = f"{count(found.quiet_pages, 'page')} differ only in what changes by itself; --json names the rules."
+        quiet = count(found.quiet_pages, "page")
+        told = f"{quiet} differ only in what changes by itself or in the template; --json names the rules."
         screen.print(told, style="dim", soft_wrap=True)
     if found.walls:
-        told = f"{count(len(found.walls), 'page')} came up as an error, a wall against robots or empty."
+        told = f"{count(len(found.walls), 'page')} came up as an error, a wall against robots or empty, now or before."
         screen.print(told, style="dim", soft_wrap=True)
 
 
@@ -113,7 +114,10 @@ def _show_diff(screen: Console, each: _PageDiff) -> None:
         return
     lines = each.diff.unified.splitlines()
     if not lines:
-        screen.print("Its text is the same; its title, description or heading is not.", style="dim")
+        screen.print(
+            "Its main text is the same; its title, description or heading is not, or what stands around the text.",
+            style="dim",
+        )
     for line in coloured(lines[:LONGEST_DIFF]):
         screen.print(line, soft_wrap=True)
     if len(lines) > LONGEST_DIFF:

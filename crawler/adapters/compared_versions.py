@@ -1,0 +1,32 @@
+"""Which earlier version of a page a crawl is compared with: the baseline's, or, where that crawl did not get the page
+(it failed, or the crawl was over before), the last one that any crawl stored."""
+
+# Of the ledger row `u` and its version `v`, as `o`. OFFSET: so many versions further back.
+OLD_VERSION = """
+LEFT JOIN crawl_discovered_urls b
+    ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'
+LEFT JOIN page_versions told ON told.id = b.version_id AND told.page_id = v.page_id
+JOIN LATERAL (
+    SELECT * FROM page_versions earlier
+    WHERE earlier.page_id = v.page_id AND earlier.fetched_at < v.fetched_at
+        AND earlier.fetched_at <= coalesce(told.fetched_at, v.fetched_at)
+    ORDER BY earlier.fetched_at DESC OFFSET :further LIMIT 1
+) o ON true
+"""
+
+LAST_SEEN = """
+SELECT u.normalized_url, u.url, coalesce(o.content_hash, v.content_hash), coalesce(o.crawl_method, v.crawl_method)
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+LEFT JOIN LATERAL (
+    SELECT content_hash, crawl_method FROM page_versions earlier
+    WHERE earlier.page_id = v.page_id AND earlier.fetched_at < v.fetched_at
+    ORDER BY earlier.fetched_at DESC LIMIT 1
+) o ON v.crawl_id = u.crawl_job_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+    AND (v.crawl_id <> u.crawl_job_id OR o.content_hash IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b WHERE b.crawl_job_id = :before
+        AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done')
+"""
+"""Pages of a crawl that its baseline did not get, each as it was when it was stored before. A version of an earlier
+crawl says that nothing has changed since."""
