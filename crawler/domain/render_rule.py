@@ -1,8 +1,8 @@
 """When a page counts as an empty shell: thresholds people may set."""
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from crawler.domain.reasons import Reason
 
@@ -10,6 +10,19 @@ ENOUGH_TAGS = 10
 """Content tags are not counted further than this: no rule asks for more."""
 ENOUGH_TEXT = 0.1
 """Of a page whose share of text is greater, the markup is measured in bytes: no rule asks for more text."""
+
+# In order: the same rule is the same text, for ETags and for whoever compares. One schema both ways: two of one name
+# stop generators of clients.
+Statuses = Annotated[
+    frozenset[int],
+    PlainSerializer(sorted, return_type=list[int], when_used="json"),
+    WithJsonSchema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}),
+]
+Failures = Annotated[
+    frozenset[Reason],
+    PlainSerializer(sorted, return_type=list[Reason], when_used="json"),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": [*Reason]}, "uniqueItems": True}),
+]
 
 # A browser would get the same answer, or must not ask at all.
 NEVER_STATUSES = frozenset({404, 410, 429, 503})
@@ -33,18 +46,13 @@ class RenderRule(BaseModel):
     min_text_chars: int = Field(200, ge=0, description="Less text than this is a shell (signal 1)")
     min_content_tags: int = Field(3, ge=0, le=ENOUGH_TAGS, description="Fewer, with a bundle script, too (signal 2)")
     min_text_ratio: float = Field(0.05, ge=0, le=ENOUGH_TEXT, description="Text over markup below this, too (signal 3)")
-    statuses: frozenset[int] = Field(frozenset({403}), description="Answers a browser may get past (signal 4)")
-    failures: frozenset[Reason] = Field(
+    statuses: Statuses = Field(frozenset({403}), description="Answers a browser may get past (signal 4)")
+    failures: Failures = Field(
         frozenset({Reason.TIMEOUT, Reason.CONNECT, Reason.CONTENT_TYPE}), description="Failures likewise (signal 4)"
     )
     compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
     agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
     same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
-
-    @field_serializer("statuses", "failures", when_used="json")
-    def _in_order(self, values: frozenset[int] | frozenset[Reason]) -> list[int | Reason]:
-        """The same rule is the same text, for ETags and for whoever compares."""
-        return sorted(values)
 
     @model_validator(mode="after")
     def _never_asks_in_vain(self) -> Self:

@@ -37,7 +37,7 @@ class PastCrawl(Wire):
         return cls.model_validate(own)
 
 
-class Include(StrEnum):
+class ChangesInclude(StrEnum):
     PAGES = "pages"
     TEXT = "text"
 
@@ -61,12 +61,12 @@ def get_changes(
     caller: Caller,
     tools: Tools,
     include: Annotated[
-        Include | None, Query(description="The changed pages' ids and versions, or what changed in their text")
+        ChangesInclude | None, Query(description="The changed pages' ids and versions, or what changed in their text")
     ] = None,
 ) -> CrawlChanges:
     crawl = tools.store.find_crawl(crawl_id)
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
-    if include is Include.TEXT:
+    if include is ChangesInclude.TEXT:
         return tools.describe_changes.with_texts(crawl)
-    return tools.describe_changes(crawl, pages=include is Include.PAGES)
+    return tools.describe_changes(crawl, pages=include is ChangesInclude.PAGES)

@@ -185,6 +185,13 @@ def test_the_description_documents_every_error_and_names_every_route(service: Se
     assert "HTTPValidationError" not in text
 
 
+def test_every_schema_has_a_name_of_its_own_as_generators_of_clients_want_it(service: Service) -> None:
+    schemas = service.get("/openapi.json")["components"]["schemas"]
+    titles = [schema["title"] for schema in schemas.values() if "title" in schema]
+    assert sorted(titles) == sorted(set(titles))
+    assert [name for name in schemas if "-" in name or "__" in name] == []
+
+
 # -- when a server is gone --------------------------------------------------------------------
 
 
