@@ -15,6 +15,8 @@ from benchmarks.options import Options
 from benchmarks.ours import Ours, ours
 from benchmarks.polite import pages
 from benchmarks.sites import Mount, Sites, serve
+from crawler.bootstrap import build
+from crawler.config import load_settings
 from crawler.domain.queue_csv import as_csv
 from crawler.domain.queue_entries import ACQUISITION_ID, QueueFilter
 
@@ -80,16 +82,13 @@ def import_file(crawler: Ours, file: Path) -> dict[str, float]:
     """In a process of its own: its memory is what is measured."""
     url = crawler.tools.settings.database_url
     assert url is not None
-    command = [sys.executable, "-m", "benchmarks.queue", url.get_secret_value(), str(file)]
+    command = [sys.executable, "-m", "benchmarks.acquisition", url.get_secret_value(), str(file)]
     told: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     print(f"  {told}", flush=True)
     return told
 
 
 def _import_here(database_url: str, file: str) -> None:
-    from crawler.bootstrap import build  # noqa: PLC0415 - only here
-    from crawler.config import load_settings  # noqa: PLC0415
-
     tools = build(load_settings(database_url=database_url, redis_url="redis://127.0.0.1:1/0"))
     began = time.monotonic()
     with Path(file).open("rb") as opened:

@@ -120,8 +120,8 @@ def table(pairs: list[Pair]) -> str:
     }
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
     return f"""Medians of {len(pairs)} pairs: the PostgreSQL manual crawled at full speed, once with nobody watching and
-once with {told[0].readers} WebSocket readers. These are one Python process on the same machine: what it costs them to
-read is in it.
+once with {told[0].readers} WebSocket readers. These are one process on the same machine: what it costs them to take
+what comes is in it; they look at it when the crawl is over.
 
 | | |
 |---|--:|

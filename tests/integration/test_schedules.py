@@ -1,5 +1,6 @@
 """Schedules with real Postgres and real RedBeat entries: each slot once, late ones once, none for nothing."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from redbeat import RedBeatSchedulerEntry
+from redbeat.schedulers import get_redis
 
 from crawler.adapters.beat_entries import BeatEntries
 from crawler.adapters.celery_queue import make_celery
@@ -15,6 +17,7 @@ from crawler.errors import InvalidConfig, NotFound
 from crawler.handlers.run_schedules import AT_ONCE, RunSchedules
 from crawler.handlers.set_schedule import Reach, SetSchedule
 from tests.integration.engine import Engine
+from workers.beat import BeatScheduler
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -53,6 +56,23 @@ class Desk:
 @pytest.fixture
 def desk(crawler: Engine) -> Desk:
     return Desk(crawler)
+
+
+def test_beat_reads_what_is_due_at_once_and_forgets_entries_that_are_gone(desk: Desk) -> None:
+    due, gone, later = desk.scheduled(), desk.scheduled(), desk.scheduled()
+    app, now = desk.tools.celery, datetime.now(UTC)
+    soon = now.replace(microsecond=0) + timedelta(seconds=2)
+    for project, at in ((due, soon), (gone, soon), (later, now + timedelta(days=1))):
+        desk.tools.beat_entries._write(project, at)
+    redis = get_redis(app)
+    redis.delete(RedBeatSchedulerEntry.generate_key(app, f"crawl_{gone}"))
+    beat = BeatScheduler(app=app, lazy=True)
+    time.sleep(max(0.0, (soon - datetime.now(UTC)).total_seconds()) + 0.1)
+    found = {name for name in beat.schedule if name.startswith("crawl_")}
+    assert found == {f"crawl_{due}"}
+    kept = {str(key).rpartition("crawl_")[2] for key in redis.zrange(app.redbeat_conf.schedule_key, 0, -1)}
+    assert str(gone) not in kept
+    assert str(later) in kept
 
 
 def test_a_schedule_is_kept_and_says_when_it_runs_next(desk: Desk) -> None:
