@@ -24,7 +24,7 @@ def main() -> None:
     time.time = lambda: _time() + _jump()
     time.time_ns = lambda: _time_ns() + int(_jump() * 1e9)
     # Imported only now: whoever says `from time import time` gets the wrong clock, too.
-    vars(importlib.import_module("crawler.bootstrap"))["datetime"] = SkewedDatetime
+    vars(importlib.import_module("crawler.bootstrap.servers"))["datetime"] = SkewedDatetime
     sys.argv = ["celery", *sys.argv[3:]]
     runpy.run_module("celery", run_name="__main__")
 

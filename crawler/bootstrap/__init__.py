@@ -1,0 +1,6 @@
+"""The composition root: the only place that builds adapters and gives them to handlers."""
+
+from crawler.bootstrap.app import App, build
+from crawler.bootstrap.servers import utc_now, with_servers
+
+__all__ = ["App", "build", "utc_now", "with_servers"]

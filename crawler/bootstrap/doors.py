@@ -1,0 +1,88 @@
+"""For those who read and steer: the HTTP doors, the terminal."""
+
+from functools import cached_property
+
+from crawler.adapters.answer_memory import AnswerMemory
+from crawler.adapters.attendance import AttendanceBook
+from crawler.adapters.celery_queue import CeleryQueue
+from crawler.adapters.changed_pages import ChangedPagesReader
+from crawler.adapters.explain_reader import ExplainReader
+from crawler.adapters.host_reader import HostReader
+from crawler.adapters.metrics_reader import MetricsReader
+from crawler.adapters.page_content import PageContent
+from crawler.adapters.page_reader import PageReader
+from crawler.adapters.report_builder import ReportBuilder
+from crawler.adapters.report_reader import ReportReader
+from crawler.adapters.url_reader import UrlReader
+from crawler.bootstrap.documents import Documents
+from crawler.handlers.answer_once import AnswerOnce
+from crawler.handlers.compare_versions import CompareVersions
+from crawler.handlers.describe_changes import DescribeChanges
+from crawler.handlers.describe_hosts import DescribeHosts
+from crawler.handlers.describe_progress import DescribeProgress
+from crawler.handlers.explain_url import ExplainUrl
+from crawler.handlers.manage_projects import ManageProjects
+from crawler.handlers.preview_scope import PreviewScope
+from crawler.handlers.report_crawl import ReportCrawl
+
+
+class Doors(Documents):
+    """Readers, and the handlers that doors call."""
+
+    @cached_property
+    def host_reader(self) -> HostReader:
+        return HostReader(self.engine)
+
+    @property
+    def describe_hosts(self) -> DescribeHosts:
+        return DescribeHosts(self.host_reader, self.frontier, self.clock, self.user_agent)
+
+    @property
+    def explain_url(self) -> ExplainUrl:
+        reader = ExplainReader(self.engine)
+        return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.user_agent)
+
+    @cached_property
+    def report_crawl(self) -> ReportCrawl:
+        return ReportCrawl(self.store, ReportBuilder(self.engine), ReportReader(self.engine))
+
+    @cached_property
+    def pages(self) -> PageReader:
+        return PageReader(self.engine)
+
+    @cached_property
+    def urls(self) -> UrlReader:
+        return UrlReader(self.engine)
+
+    @cached_property
+    def page_content(self) -> PageContent:
+        return PageContent(self.engine)
+
+    @cached_property
+    def compare_versions(self) -> CompareVersions:
+        return CompareVersions(self.page_content)
+
+    @cached_property
+    def describe_changes(self) -> DescribeChanges:
+        return DescribeChanges(self.store, ChangedPagesReader(self.engine), self.digest_changes)
+
+    @cached_property
+    def manage_projects(self) -> ManageProjects:
+        return ManageProjects(self.store, self.control_crawl.cancel, self.clock, self.settings.max_pages_ceiling)
+
+    @cached_property
+    def preview_scope(self) -> PreviewScope:
+        return PreviewScope(self.store)
+
+    @cached_property
+    def describe_progress(self) -> DescribeProgress:
+        return DescribeProgress(self.store, self.frontier, self.events)
+
+    @cached_property
+    def answer_once(self) -> AnswerOnce:
+        return AnswerOnce(AnswerMemory(self.engine))
+
+    @cached_property
+    def metrics(self) -> MetricsReader:
+        attendance, hints = AttendanceBook(self.redis), CeleryQueue(self.celery)
+        return MetricsReader(self.engine, self.frontier, self.lanes, self.canaries, attendance, hints)

@@ -1,0 +1,101 @@
+"""What is kept: stores and readers over Postgres and Redis that every room uses."""
+
+from functools import cached_property
+
+from crawler.adapters.batch_writer import BatchWriter
+from crawler.adapters.crawl_facts import CrawlFactsReader
+from crawler.adapters.event_stream import EventStream
+from crawler.adapters.event_tail import EventTails
+from crawler.adapters.host_store import HostStore
+from crawler.adapters.ledger import Ledger
+from crawler.adapters.page_export import PageExport
+from crawler.adapters.politeness_audit import PolitenessAudit
+from crawler.adapters.probe_store import ProbeStore
+from crawler.adapters.reason_counts import ReasonCounts
+from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.adapters.retention import Pruner, Retention
+from crawler.adapters.runtime_settings import RuntimeSettingsStore
+from crawler.adapters.secret_box import SecretBox
+from crawler.adapters.store import Store
+from crawler.bootstrap.servers import Servers
+from crawler.domain.runtime_settings import RuntimeSettings
+from crawler.handlers.follow_settings import FollowSettings
+
+
+class Records(Servers):
+    """Everything that keeps, and the settings in force."""
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.engine)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger(self.engine)
+
+    @cached_property
+    def probes(self) -> ProbeStore:
+        return ProbeStore(self.engine)
+
+    @cached_property
+    def writer(self) -> BatchWriter:
+        return BatchWriter(self.engine)
+
+    @cached_property
+    def box(self) -> SecretBox:
+        key = self.settings.secret_key
+        return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
+
+    @cached_property
+    def facts(self) -> CrawlFactsReader:
+        return CrawlFactsReader(self.engine, lambda: self.box)
+
+    @cached_property
+    def hosts(self) -> HostStore:
+        return HostStore(self.engine)
+
+    @property
+    def audit(self) -> PolitenessAudit:
+        return PolitenessAudit(self.engine, self.user_agent)
+
+    @cached_property
+    def page_export(self) -> PageExport:
+        return PageExport(self.engine)
+
+    @cached_property
+    def reason_counts(self) -> ReasonCounts:
+        return ReasonCounts(self.engine)
+
+    @cached_property
+    def pruner(self) -> Pruner:
+        settings = self.settings
+        return Pruner(
+            self.engine, Retention(settings.request_log_days, settings.keep_versions, settings.keep_crawl_days)
+        )
+
+    @cached_property
+    def frontier(self) -> RedisFrontier:
+        return RedisFrontier(self.redis, least_gap_ms=lambda: self.in_force().least_gap_ms)
+
+    @cached_property
+    def events(self) -> EventStream:
+        return EventStream(self.redis, self.store.project_of)
+
+    def event_tails(self) -> EventTails:
+        """The same events for many readers at once. Made for each event loop: its connections belong to one."""
+        return EventTails(self.settings.redis_database(0))
+
+    @cached_property
+    def runtime_settings(self) -> RuntimeSettingsStore:
+        return RuntimeSettingsStore(self.engine)
+
+    @cached_property
+    def in_force(self) -> FollowSettings:
+        """What operators may change while everything runs."""
+        names = RuntimeSettings.model_fields
+        environment = RuntimeSettings.model_construct(**{name: getattr(self.settings, name) for name in names})
+        return FollowSettings(self.runtime_settings.read, environment)
+
+    @property
+    def user_agent(self) -> str:
+        return self.in_force().user_agent or self.settings.user_agent

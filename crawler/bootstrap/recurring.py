@@ -1,0 +1,113 @@
+"""Crawls that come back: schedules, comparison, noise, notices."""
+
+from functools import cached_property
+
+from crawler.adapters.apprise_sender import AppriseSender
+from crawler.adapters.beat_entries import BeatEntries
+from crawler.adapters.mailer import Mailer
+from crawler.adapters.noise_store import NoiseStore
+from crawler.adapters.notification_store import NotificationStore
+from crawler.adapters.page_pairs import PagePairs
+from crawler.adapters.schedule_store import ScheduleStore
+from crawler.adapters.webhook_sender import WebhookSender, webhook_options
+from crawler.bootstrap.crawling import Crawling
+from crawler.domain.notice_mail import Sender, change_sections
+from crawler.handlers.backtest_schedule import BacktestSchedule
+from crawler.handlers.describe_schedule import DescribeSchedule
+from crawler.handlers.diff_crawl import DiffCrawl
+from crawler.handlers.digest_changes import DigestChanges
+from crawler.handlers.manage_noise import ManageNoise
+from crawler.handlers.notify_crawl import NotifyCrawl
+from crawler.handlers.run_schedules import RunSchedules
+from crawler.handlers.send_notice import SendNotice
+from crawler.handlers.set_schedule import Reach, SetSchedule
+from crawler.handlers.tend_schedules import TendSchedules
+from crawler.handlers.weigh_changes import WeighChanges
+
+
+class Recurring(Crawling):
+    """From a slot of a schedule to what people are told."""
+
+    @cached_property
+    def diff_crawl(self) -> DiffCrawl:
+        return DiffCrawl(self.store, self.ledger, self.probes, self.weigh_changes)
+
+    @cached_property
+    def noise_rules(self) -> NoiseStore:
+        return NoiseStore(self.engine)
+
+    @cached_property
+    def weigh_changes(self) -> WeighChanges:
+        return WeighChanges(PagePairs(self.engine), self.noise_rules, self.probes, self.clock)
+
+    @cached_property
+    def manage_noise(self) -> ManageNoise:
+        return ManageNoise(self.store, self.noise_rules, self.clock)
+
+    @cached_property
+    def backtest_schedule(self) -> BacktestSchedule:
+        return BacktestSchedule(self.store, self.schedules, PagePairs(self.engine), self.noise_rules)
+
+    @cached_property
+    def digest_changes(self) -> DigestChanges:
+        return DigestChanges(self.store, PagePairs(self.engine), self.noise_rules)
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        return ScheduleStore(self.engine, lambda: self.box)
+
+    @cached_property
+    def beat_entries(self) -> BeatEntries:
+        return BeatEntries(self.celery)
+
+    @cached_property
+    def set_schedule(self) -> SetSchedule:
+        reach = Reach(self.egress, self.apprise.why_unusable)
+        return SetSchedule(self.store, self.schedules, self.beat_entries, self.clock, reach)
+
+    @cached_property
+    def describe_schedule(self) -> DescribeSchedule:
+        return DescribeSchedule(self.schedules.slots, self.clock)
+
+    @cached_property
+    def run_schedules(self) -> RunSchedules:
+        return RunSchedules(self.schedules, self.start_crawl, self.beat_entries, self.clock)
+
+    @cached_property
+    def tend_schedules(self) -> TendSchedules:
+        return TendSchedules(self.run_schedules, self.notifications.untold, self.hints, self.clock)
+
+    @cached_property
+    def notifications(self) -> NotificationStore:
+        return NotificationStore(self.engine)
+
+    @cached_property
+    def apprise(self) -> AppriseSender:
+        return AppriseSender(self.settings.egress_allow)
+
+    @cached_property
+    def send_notice(self) -> SendNotice:
+        settings = self.settings
+        smtp, secret = settings.smtp_url, settings.webhook_secret
+        return SendNotice(
+            self.notifications,
+            self.schedules,
+            Mailer(smtp.get_secret_value() if smtp else None, settings.mail_from),
+            WebhookSender(webhook_options(settings.user_agent, self.egress, settings.ca_bundle)),
+            self.apprise,
+            self.clock,
+            secret.get_secret_value() if secret else None,
+        )
+
+    @cached_property
+    def notify_crawl(self) -> NotifyCrawl:
+        sender = Sender(self.settings.product_name, self.settings.dashboard_url)
+        return NotifyCrawl(
+            self.store,
+            self.schedules,
+            self.notifications,
+            self.send_notice,
+            lambda crawl: change_sections(crawl.change_summary or {}, self.digest_changes(crawl.id)),
+            self.clock,
+            sender,
+        )
