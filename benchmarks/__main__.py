@@ -11,7 +11,9 @@ from types import FrameType
 from benchmarks import (
     acquisition,
     api,
+    dashboard,
     diff,
+    documents,
     encrypted,
     frontier,
     live,
@@ -44,8 +46,10 @@ PARTS = {
     "noise": noise,
     "schedules": schedules,
     "queue": acquisition,
+    "documents": documents,
     "api": api,
     "live": live,
+    "dashboard": dashboard,
     "render": render,
 }
 

@@ -1,4 +1,4 @@
-"""The acquisition queue: a million rows of CSV in and out, and 2,000 hosts worked off at the politeness limit."""
+"""The acquisition queue: a million rows of CSV in and out, and 2,000 hosts worked off, read and handed on."""
 
 import json
 import resource
@@ -18,7 +18,7 @@ from benchmarks.sites import Mount, Sites, serve
 from crawler.bootstrap import build
 from crawler.config import load_settings
 from crawler.domain.queue_csv import as_csv
-from crawler.domain.queue_entries import ACQUISITION_ID, QueueFilter
+from crawler.domain.queue_entries import ACQUISITION_ID, QueueFilter, Sort
 
 TITLE = "The acquisition queue"
 ROWS = 1_000_000
@@ -38,9 +38,11 @@ class Outcome:
     again_seconds: float
     import_peak_mb: float
     export_seconds: float
+    list_ms: dict[str, float]
     hosts: int
     entries: int
     work_seconds: float
+    done_seconds: float
     dead_left: int
     smallest_gap: float
 
@@ -53,16 +55,17 @@ def run(options: Options) -> str:
         first, again = (import_file(crawler, file) for _ in range(2))
         assert (first["added"], again["duplicates"]) == (rows, rows)
         export_seconds = export(crawler)
+        list_ms = {sort.value: list_milliseconds(crawler, sort) for sort in Sort}
     with (
         pages() as root,
         serve(Mount("queue", root, hosts)) as sites,
-        ours(up=True, queue_concurrency=10_000) as crawler,
+        ours(up=True, ingest=True, queue_concurrency=10_000) as crawler,
     ):
-        entries, seconds, dead, gap = work_off(crawler, sites, options.size(PER_HOST, 2))
+        entries, seconds, done, dead, gap = work_off(crawler, sites, options.size(PER_HOST, 2))
     return table(
         Outcome(
             rows, size, first["seconds"], again["seconds"], max(first["peak_mb"], again["peak_mb"]), export_seconds,
-            hosts, entries, seconds, dead, gap,
+            list_ms, hosts, entries, seconds, done, dead, gap,
         )
     )  # fmt: skip
 
@@ -104,8 +107,18 @@ def export(crawler: Ours) -> float:
     return time.monotonic() - began
 
 
-def work_off(crawler: Ours, sites: Sites, per_host: int) -> tuple[int, float, int, float]:
-    """All hosts at once, one of them dead; the time until all others are done."""
+def list_milliseconds(crawler: Ours, sort: Sort) -> float:
+    """The slowest of ten first pages of the list."""
+    times = []
+    for _ in range(10):
+        began = time.monotonic()
+        assert len(crawler.tools.queue.list_entries(QueueFilter(), sort, None, 51)) == 51
+        times.append(time.monotonic() - began)
+    return max(times) * 1000
+
+
+def work_off(crawler: Ours, sites: Sites, per_host: int) -> tuple[int, float, float, int, float]:
+    """All hosts at once, one of them dead; the time until all others are fetched, and until all of those are read."""
     tools = crawler.tools
     urls = [f"{url.rstrip('/')}/?part={number}" for url in sites.urls("queue") for number in range(per_host)]
     dead = [f"{DEAD}/{number}" for number in range(per_host)]
@@ -115,13 +128,20 @@ def work_off(crawler: Ours, sites: Sites, per_host: int) -> tuple[int, float, in
     tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
     mark, began = sites.mark(), time.monotonic()
     tools.run_queue()
-    while (counts := tools.queue.counts())["fetched"] < len(urls):
+    counts = _wait(crawler, began, len(urls), "fetched", "extracting", "done")
+    seconds = time.monotonic() - began
+    dead_left = counts["fetching"] + counts["failed"] + counts["pending"]
+    _wait(crawler, began, len(urls), "done")
+    done = time.monotonic() - began
+    return len(urls), seconds, done, dead_left, _smallest_gap(sites, mark)
+
+
+def _wait(crawler: Ours, began: float, entries: int, *states: str) -> dict[str, int]:
+    while sum((counts := crawler.tools.queue.counts())[state] for state in states) < entries:
         if time.monotonic() - began > 300:
             raise SystemExit(f"The queue was not worked off: {counts}")
         crawler.attend(0.2)
-    seconds = time.monotonic() - began
-    dead_left = counts["fetching"] + counts["failed"] + counts["pending"]
-    return len(urls), seconds, dead_left, _smallest_gap(sites, mark)
+    return counts
 
 
 def _smallest_gap(sites: Sites, mark: int) -> float:
@@ -137,6 +157,7 @@ def _gap(times: Sequence[float]) -> float:
 
 
 def table(outcome: Outcome) -> str:
+    listed = ", ".join(f"{outcome.list_ms[sort.value]:.0f}" for sort in Sort)
     return f"""{outcome.rows:,} rows of CSV ({outcome.megabytes:.0f} MB, 50,000 hosts) into an empty queue, the same
 file once more, and all of it out again. Then {outcome.entries:,} entries of {outcome.hosts:,} hosts and of one that is
 dead, with {DELAY_SECONDS:g} s between two requests to a host (robots.txt counts as one).
@@ -147,7 +168,9 @@ dead, with {DELAY_SECONDS:g} s between two requests to a host (robots.txt counts
 | the same file again: all duplicates | {outcome.again_seconds:.1f} s |
 | memory of the importing process, most | {outcome.import_peak_mb:.0f} MB |
 | export | {outcome.export_seconds:.1f} s |
+| first page of the list, slowest of ten: oldest, newest, by priority | {listed} ms |
 | all entries of living hosts fetched after | {outcome.work_seconds:.1f} s |
+| all of them read by the default extractor, `done` | {outcome.done_seconds:.1f} s |
 | the least the gaps allow | {DELAY_SECONDS * outcome.entries / outcome.hosts:.0f} s |
 | entries of the dead host not done by then | {outcome.dead_left} |
 | smallest gap at a host, by the server's log | {outcome.smallest_gap:.2f} s |"""

@@ -117,8 +117,10 @@ class Ours:
 
 
 @contextmanager
-def ours(fetchers: int | None = None, *, render: bool = False, up: bool = False, **settings: Any) -> Iterator[Ours]:
-    """The workers of one crawl, as `crawler run` starts them; with `up`, those of a service."""
+def ours(
+    fetchers: int | None = None, *, render: bool = False, up: bool = False, ingest: bool = False, **settings: Any
+) -> Iterator[Ours]:
+    """The workers of one crawl, as `crawler run` starts them; with `up`, those of a service, `ingest` among them."""
     with ExitStack() as stack:
         data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-crawler-")))
         options = {
@@ -134,7 +136,8 @@ def ours(fetchers: int | None = None, *, render: bool = False, up: bool = False,
         migrate(tools.engine)
         processes = crawl_processes(named, fetchers or os.cpu_count() or 1, render=render)
         if up:
-            processes = [spec for spec in all_processes(named, "127.0.0.1", 0) if spec.name in ("control", "fetch")]
+            names = ("control", "fetch", *(("ingest",) if ingest else ()))
+            processes = [spec for spec in all_processes(named, "127.0.0.1", 0) if spec.name in names]
         supervisor = Supervisor(processes, FileOutput(data_dir / "logs"))
         stack.callback(supervisor.stop, grace_seconds=10)
         supervisor.start()

@@ -76,10 +76,23 @@ class Settings(BaseSettings):
     reconcile_seconds: float = Field(15, gt=0, le=300, description="How often lost work is looked for")
     queue_batch_size: int = Field(500, gt=0, le=10_000, description="Queue entries taken per run")
     queue_concurrency: int = Field(500, gt=0, le=10_000, description="Queue entries fetched at once")
+    extract_timeout_seconds: float = Field(20, gt=0, le=60, description="Longest time one page is read by selectors")
     requests_per_host_hour: int = Field(0, ge=0, description="Extra limit per host; 0 is none")
     keep_versions: int = Field(0, ge=0, description="Newest versions of a page kept by 'crawler prune'; 0 is all")
     keep_crawl_days: int = Field(0, ge=0, description="Days a crawl's URL list is kept by 'crawler prune'; 0 is all")
     request_log_days: int = Field(7, ge=1, description="How long request starts are kept")
+
+    # documents
+    chunk_tokens: int = Field(400, ge=50, le=8000, description="Largest piece of a document; a token is about 4 bytes")
+    chunk_overlap_tokens: int = Field(40, ge=0, le=1000, description="What two pieces of one section share at most")
+    embed_url: str | None = Field(
+        None, description="An OpenAI-compatible service (https://host/v1), or 'local'; unset is no vectors"
+    )
+    embed_model: str | None = Field(None, max_length=200, description="Its model; of 'local' a folder or a name")
+    embed_key: SecretStr | None = Field(None, description="Key sent to it")
+    embed_dimension: int | None = Field(None, ge=1, le=4000, description="Numbers in each of its vectors")
+    embed_batch: int = Field(64, ge=1, le=2048, description="Texts sent to it at once")
+    embed_timeout_seconds: float = Field(15, gt=0, le=600, description="Deadline of an answer of it, tries included")
 
     # telling others
     smtp_url: SecretStr | None = Field(None, description="smtp://user:password@host:port for mails")
@@ -186,6 +199,19 @@ class Settings(BaseSettings):
         if value and value.get_secret_value().partition("://")[0] not in known:
             raise ValueError("must look like redis://host:6379/1 or amqp://user:password@host//")
         return value
+
+    @field_validator("embed_url")
+    @classmethod
+    def _is_embedder(cls, value: str | None) -> str | None:
+        if value and value != "local" and not re.fullmatch(r"https?://[^/\s@]+(/\S*)?", value):
+            raise ValueError("must look like https://host/v1, without a user or password, or be 'local'")
+        return value.rstrip("/") if value else value
+
+    @model_validator(mode="after")
+    def _embeds_wholly(self) -> Self:
+        if self.embed_url and not (self.embed_model and self.embed_dimension):
+            raise ValueError("CRAWLER_EMBED_URL also needs CRAWLER_EMBED_MODEL and CRAWLER_EMBED_DIMENSION")
+        return self
 
     @model_validator(mode="after")
     def _lease_outlives_request(self) -> Self:

@@ -17,6 +17,7 @@
     ├── EgressRefused           the address may not be dialled
     └── Unavailable             503  a server we need does not answer as it should
         ├── DatabaseUnavailable
+        │   └── DatabaseContended
         ├── SchemaOutdated
         ├── RedisUnavailable
         └── DataDirUnusable
@@ -136,6 +137,12 @@ class DatabaseUnavailable(Unavailable):
     """Postgres does not answer."""
 
     code = "database_unavailable"
+
+
+class DatabaseContended(DatabaseUnavailable):
+    """Others were writing the same rows at the same time; nothing was changed, try again."""
+
+    code = "database_contended"
 
 
 class SchemaOutdated(Unavailable):

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import threading
 import time
 from functools import cache
 from typing import Any
@@ -37,11 +38,17 @@ log = logger(__name__)
 
 # Shared with the pool's children, which hear of a shutdown in no other way.
 _stopping = multiprocessing.Event()
+_making = threading.Lock()
+
+
+def container() -> App:
+    """This process's adapters; made after the fork, never inherited, and once, also where tasks are threads."""
+    with _making:
+        return _container()
 
 
 @cache
-def container() -> App:
-    """This process's adapters; made after the fork, never inherited."""
+def _container() -> App:
     redis = connect_redis(settings.redis_database(0), patience_seconds=settings.lease_seconds / 2)
     return build(settings, celery=app, redis=redis)
 
@@ -53,7 +60,7 @@ def is_stopping() -> bool:
 @worker_process_init.connect
 def _begin(**_: Any) -> None:
     """A child's own start: nothing of its parent's is used, and little of what it makes is garbage that goes round."""
-    container.cache_clear()
+    _container.cache_clear()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
@@ -73,7 +80,7 @@ def _start(**_: Any) -> None:
 @worker_process_shutdown.connect
 def _end(**_: Any) -> None:
     """A browser must not outlive its worker."""
-    if container.cache_info().currsize and "browser" in container().__dict__:
+    if _container.cache_info().currsize and "browser" in container().__dict__:
         container().browser.close()
 
 

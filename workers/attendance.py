@@ -8,7 +8,7 @@ from typing import Any
 from celery import bootsteps
 
 from crawler import telemetry
-from crawler.adapters.attendance import EVERY_SECONDS, AttendanceBook
+from crawler.adapters.attendance import EVERY_SECONDS, MAIL, NOTIFY, AttendanceBook
 from crawler.adapters.redis_connection import connect_redis
 from crawler.config import Settings
 from crawler.errors import RedisUnavailable
@@ -27,15 +27,24 @@ def attendance(settings: Settings) -> type[bootsteps.StartStopStep]:
             self._book = AttendanceBook(connect_redis(settings.redis_database(0)))
 
         def start(self, consumer: Any) -> None:
-            queues = [str(name) for name in consumer.app.amqp.queues.consume_from]
+            if not consumer.app.conf.tends_schedules:  # there for one crawl only, and gone with it
+                return
+            queues = places([str(name) for name in consumer.app.amqp.queues.consume_from], settings)
             _note(self._book, consumer.hostname, queues)
             consumer.timer.call_repeatedly(EVERY_SECONDS, _note, (self._book, consumer.hostname, queues))
 
         def stop(self, consumer: Any) -> None:
             with suppress(RedisUnavailable):  # it is forgotten by itself in half a minute
-                self._book.leave(consumer.hostname, [str(name) for name in consumer.app.amqp.queues.consume_from])
+                queues = [str(name) for name in consumer.app.amqp.queues.consume_from]
+                self._book.leave(consumer.hostname, places(queues, settings))
 
     return Attendance
+
+
+def places(queues: Sequence[str], settings: Settings) -> list[str]:
+    """Where a worker signs: its queues, and whether it could send a mail."""
+    mails = NOTIFY in queues and bool(settings.smtp_url and settings.mail_from)
+    return [*queues, *([MAIL] if mails else [])]
 
 
 def _note(book: AttendanceBook, worker: str, queues: Sequence[str]) -> None:

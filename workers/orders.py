@@ -48,6 +48,18 @@ class CrawlOrder(BaseModel):
     crawl_id: UUID
 
 
+class DocumentOrder(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document_id: UUID
+
+
+class NoticeOrder(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    notification_id: UUID
+
+
 class ProjectOrder(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,8 +78,16 @@ def crawl_of(crawl_id: object) -> UUID:
     return _valid(CrawlOrder, {"crawl_id": crawl_id}).crawl_id
 
 
+def notice_of(notification_id: object) -> UUID:
+    return _valid(NoticeOrder, {"notification_id": notification_id}).notification_id
+
+
 def project_of(project_id: object) -> UUID:
     return _valid(ProjectOrder, {"project_id": project_id}).project_id
+
+
+def document_of(document_id: object) -> UUID:
+    return _valid(DocumentOrder, {"document_id": document_id}).document_id
 
 
 def lane_named(lane: object) -> Lane:

@@ -16,7 +16,16 @@ from crawler.handlers.send_canaries import send_canaries
 from crawler.handlers.work_shift import WorkShift
 from workers.app import app, container, is_stopping
 from workers.contract import ContractTask
-from workers.orders import StartOrder, crawl_of, lane_named, project_of, queue_named, start_order
+from workers.orders import (
+    StartOrder,
+    crawl_of,
+    document_of,
+    lane_named,
+    notice_of,
+    project_of,
+    queue_named,
+    start_order,
+)
 
 # Bounded and soon: whatever a lost worker was doing is found again by its lease.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
@@ -69,7 +78,7 @@ def fetch(self: Any, lane: str) -> None:
     """Work off what is due in this lane, for a bounded time."""
     chosen, tools = lane_named(lane), container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
-        tools.reconcile()
+        _look_for_lost(tools)
     if chosen is Lane.BROWSER:
         _render(tools, self.request.id, self.request.hostname or "")
     else:
@@ -97,6 +106,12 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
         tools.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
 
 
+def _look_for_lost(tools: App) -> None:
+    tools.reconcile()
+    tools.ingest_documents.tend()
+    tools.embed_documents.tend()
+
+
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
 def finish_crawl(crawl_id: str) -> None:
     """End a crawl that has nothing left to do."""
@@ -108,11 +123,13 @@ def reconcile() -> None:
     """Find work nobody is doing. Beat, coordinators and shifts all ask for it; one in so many seconds is enough."""
     tools = container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
-        tools.reconcile()
+        _look_for_lost(tools)
         send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
     if app.conf.tends_schedules:
         tools.tend_schedules()
         tools.run_queue.tend()
+        tools.extract_entries.tend()
+        tools.relay_outbox.tend()
 
 
 @app.task(name="crawler.run_queue", **_options)
@@ -126,6 +143,30 @@ def run_queue() -> None:
 def canary(queue: str) -> None:
     """Says by being run that its queue is consumed."""
     container().canaries.sang(queue_named(queue), time.time())
+
+
+@app.task(name="crawler.extract_entries", **_options)
+def extract_entries() -> None:
+    """Read the pages of entries that were fetched, for a bounded time, and hand on what they say."""
+    container().extract_entries(is_stopping)
+
+
+@app.task(name="crawler.ingest_document", **_options)
+def ingest_document(document_id: str) -> None:
+    """Make this document, if it waits and nobody else works on it."""
+    container().ingest_documents.one(document_of(document_id))
+
+
+@app.task(name="crawler.ingest_documents", **_options)
+def ingest_documents() -> None:
+    """Make documents of pages that wait for it, for a bounded time."""
+    container().ingest_documents(is_stopping)
+
+
+@app.task(name="crawler.embed_documents", **_options)
+def embed_documents() -> None:
+    """Ask for vectors of documents that lack some, for a bounded time."""
+    container().embed_documents(is_stopping)
 
 
 @app.task(name="crawler.diff_crawl", ignore_result=False, **_options)
@@ -150,3 +191,9 @@ def run_scheduled_crawl(project_id: str) -> None:
 def notify(crawl_id: str) -> None:
     """Tell people and programs what a scheduled crawl found; nobody is told twice."""
     container().notify_crawl(crawl_of(crawl_id))
+
+
+@app.task(name="crawler.resend_notice", acks_late=False, **_options)
+def resend_notice(notification_id: str) -> None:
+    """Send a notice again, because somebody asked for it: once, even if its worker dies on the way."""
+    container().notify_crawl.resend(notice_of(notification_id))

@@ -9,13 +9,14 @@ from benchmarks.labelled.values import Label, LabelledSite, Pair
 from crawler.domain.block_diff import BlockEdit
 from crawler.domain.extraction import extract
 from crawler.domain.learned_noise import TwoLooks, learn
-from crawler.domain.noise import weigh_page
+from crawler.domain.noise import Weight, weigh_page
 from crawler.domain.noise_rules import NoiseRule, Origin, RuleKind, RuleSet
 from crawler.domain.own_noise import Moments
 from crawler.domain.page_blocks import read_blocks
-from crawler.domain.template_changes import TemplateChange, collapse
+from crawler.domain.template_changes import TemplateChange
 from crawler.domain.url_shapes import url_shape
 from crawler.domain.urls import parse
+from crawler.domain.weighing import light, sift
 
 _NOBODY = UUID(int=0)
 
@@ -55,9 +56,9 @@ def by_hash(site: LabelledSite) -> list[Judged]:
 
 
 def judge(site: LabelledSite) -> tuple[list[Judged], list[TemplateChange]]:
-    """As comparing two crawls does it: hash, rules, what was learned of both crawls, template."""
+    """As comparing two crawls does it: hash, rules, what was learned of both crawls, what all pages say together."""
     rules = learned_rules(site.pairs)
-    edits: dict[str, tuple[BlockEdit, ...]] = {}
+    weights: dict[str, Weight] = {}
     for pair in site.pairs:
         if _hash(pair.before, pair.url) == _hash(pair.after, pair.url):
             continue
@@ -68,16 +69,21 @@ def judge(site: LabelledSite) -> tuple[list[Judged], list[TemplateChange]]:
             shape=url_shape(parse(pair.url)),
             moments=Moments(pair.before_at, pair.after_at),
         )
-        edits[pair.url] = weight.edits
-    left, template = collapse(edits, len(site.pairs))
-    return [Judged(pair, bool(left.get(pair.url)), left.get(pair.url, ())) for pair in site.pairs], template
+        weights[pair.url] = light(weight)
+    sifted, found = sift(weights, len(site.pairs))
+    heavy = {url: weight.edits for url, weight in sifted.items() if weight.heavy and not weight.wall}
+    left = {**found.left, **heavy}
+    return [Judged(pair, bool(left.get(pair.url)), left.get(pair.url, ())) for pair in site.pairs], found.template
 
 
 def learned_rules(pairs: Sequence[Pair]) -> RuleSet:
     looks = [
-        TwoLooks(url_shape(parse(pair.url)), read_blocks(first), read_blocks(second))
+        TwoLooks(url_shape(parse(pair.url)), read_blocks(first), read_blocks(second), before, after)
         for pair in pairs
-        for first, second in ((pair.before, pair.before_again), (pair.after, pair.after_again))
+        for first, second, before, after in (
+            (pair.before, pair.before_again, None, read_blocks(pair.after)),
+            (pair.after, pair.after_again, read_blocks(pair.before), None),
+        )
         if second is not None
     ]
     return RuleSet.of(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.domain.notices import Answer
+from crawler.domain.notices import CLOSED, Answer
 
 SECONDS = 20
 """With a second or so for Python and Apprise to start."""
@@ -33,7 +33,7 @@ class AppriseSender:
         if answer["delivered"]:
             return Answer(delivered=True, words="Apprise's channel took it.")
         refused = bool(answer["refused"])
-        why = "its address may not be reached from here" if refused else answer["words"] or "the channel refused it"
+        why = CLOSED if refused else answer["words"] or "the channel refused it"
         return Answer(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
 
     def why_unusable(self, urls: Sequence[str]) -> Sequence[str | None]:

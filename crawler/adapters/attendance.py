@@ -3,9 +3,13 @@
 from collections.abc import Iterable
 
 from crawler.adapters.frontier_calls import FrontierCalls, milliseconds
+from crawler.domain.notices import Notifiers
 
 EVERY_SECONDS = 10.0
 GONE_SECONDS = 35.0
+NOTIFY = "notify"
+MAIL = "notify_mail"
+"""Where those of queue `notify` sign who have a mail server."""
 
 
 class AttendanceBook(FrontierCalls):
@@ -24,6 +28,16 @@ class AttendanceBook(FrontierCalls):
     def present(self, queues: Iterable[str], now: float) -> dict[str, int]:
         least = milliseconds(now - GONE_SECONDS)
         return {queue: int(self._command("ZCOUNT", self._key(queue), least, "+inf")) for queue in queues}
+
+    def names(self, queues: Iterable[str], now: float) -> dict[str, list[str]]:
+        """Who is there, by name, for people."""
+        least = milliseconds(now - GONE_SECONDS)
+        found = {queue: self._command("ZRANGEBYSCORE", self._key(queue), least, "+inf") for queue in queues}
+        return {queue: sorted(name.decode() for name in told) for queue, told in found.items()}
+
+    def notifiers(self, now: float) -> Notifiers:
+        there = self.present((NOTIFY, MAIL), now)
+        return Notifiers(there[NOTIFY], there[MAIL])
 
     def _key(self, queue: str) -> bytes:
         return self._keys.named("workers", queue)

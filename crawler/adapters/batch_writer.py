@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine
 from crawler.adapters import tables as t
 from crawler.adapters.binary_copy import CopyInto
 from crawler.adapters.database import Cursor, cursor, transaction
+from crawler.adapters.document_dues import make_due, name_existing
 from crawler.adapters.probe_store import end_probes
 from crawler.adapters.queue_ends import end_entries
 from crawler.domain.crawls import FetchState
@@ -77,7 +78,10 @@ class BatchWriter:
                 _log_requests(db, batch.requests)
                 if batch.entries:
                     end_entries(db, [end for end in batch.entries if end.key in turned])
-                _count(db, batch, turned, _by_crawl(inserted))
+                due = make_due(db, [d for d in batch.documents if d.key in turned]) if batch.documents else Counter()
+                if batch.existing:
+                    name_existing(db, batch.existing)
+                _count(db, batch, turned, _by_crawl(inserted), due)
         except psycopg2.errors.UniqueViolation as exc:
             raise WriteRaced(" ".join(str(exc).split())) from exc
         # A lone surrogate and a number too large are refused on this side already.
@@ -89,10 +93,12 @@ class BatchWriter:
         with transaction(self._engine) as connection, cursor(connection) as db:
             _log_requests(db, requests)
 
-    def previous(self, project_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Previous]:
+    def previous(
+        self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
+    ) -> dict[str, Previous]:
         """What earlier crawls stored of these pages."""
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_PREVIOUS, ([page_id(project_id, url) for url in normalized_urls],))
+            db.execute(_PREVIOUS, (with_snapshots, [page_id(project_id, url) for url in normalized_urls]))
             # The driver's view of bytes is equal to no bytes.
             return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
@@ -102,7 +108,8 @@ class BatchWriter:
 _PREVIOUS = """
 SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
     links_unusable, canonical_url, noindex,
-    crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed')
+    crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed'),
+    CASE WHEN %s THEN (SELECT snapshot_id FROM page_versions v WHERE v.id = crawled_pages.version_id) END
 FROM crawled_pages WHERE id = ANY(%s) AND content_hash IS NOT NULL
 """
 
@@ -345,17 +352,19 @@ UPDATE crawl_jobs c
 SET total_discovered = c.total_discovered + v.found, pages_crawled = c.pages_crawled + v.crawled,
     pages_failed = c.pages_failed + v.failed, pages_skipped = c.pages_skipped + v.skipped,
     lightweight = c.lightweight + v.lightweight, rendered = c.rendered + v.rendered,
-    total_ingested = c.total_ingested + v.crawled, updated_at = now()
-FROM (VALUES %s) AS v(id, found, crawled, failed, skipped, lightweight, rendered)
+    total_ingested = c.total_ingested + v.ingested, updated_at = now()
+FROM (VALUES %s) AS v(id, found, crawled, failed, skipped, lightweight, rendered, ingested)
 WHERE c.id = v.id AND c.status = 'in_progress'
   AND c.pages_crawled + v.crawled <= (c.config ->> 'max_pages')::bigint
 RETURNING c.id
 """
-_COUNT_ROW = "(%s::uuid, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer)"
+_COUNT_ROW = "(%s::uuid, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer, %s::integer)"
 
 
-def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tuple[UUID, str]]) -> None:
-    """Count what really happened: rows that turned, rows that were new."""
+def _count(
+    db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tuple[UUID, str]], due: Counter[UUID]
+) -> None:
+    """Count what really happened: rows that turned, rows that were new. `due`: pages not ingested by being stored."""
     states = {e.key: e.state.value for e in batch.ends if e.key in turned}
     ended = Counter((key.crawl_id, state) for key, state in states.items())
     methods = {p.key: p.crawl_method for p in batch.pages} | {u.key: u.crawl_method for u in batch.unchanged}
@@ -373,6 +382,7 @@ def _count(db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tupl
                 ended[crawl_id, "skipped"] + inserted[crawl_id, "skipped"],
                 done - rendered[crawl_id],
                 rendered[crawl_id],
+                done - due[crawl_id],
             )
         )
     if not rows:

@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 
 from crawler import telemetry
 from crawler.domain.schedules import Schedule
+from crawler.errors import RedisUnavailable
 
 log = telemetry.logger(__name__)
 
@@ -41,6 +42,15 @@ class BeatEntries:
         """Exactly these: what Redis forgot is there again, what nobody schedules any more is gone."""
         planned = {schedule.project_id: schedule.next_run_at for schedule in schedules if schedule.next_run_at}
         self._try(lambda: self._rebuild(planned))
+
+    def is_beating(self) -> bool:
+        """Whether a beat holds the lock: it is extended with every loop, and lost a minute after the last one."""
+        from redbeat.schedulers import get_redis  # noqa: PLC0415 - as below
+
+        try:
+            return bool(get_redis(self._app).exists(self._conf().lock_key))
+        except (RedisError, OperationalError, OSError) as exc:
+            raise RedisUnavailable from exc
 
     def _try(self, write: Callable[[], None], **about: str) -> None:
         try:

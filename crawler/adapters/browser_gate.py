@@ -35,6 +35,8 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WITHOUT_BODY = frozenset({204, 205, 304})
 UNHEARD = frozenset({"content-disposition", "speculation-rules"})
 """The tab would save the page instead of showing it, and ask for others ahead of a click that never comes."""
+PDF = "application/pdf"
+"""Some browsers would show it in a page of their own making."""
 FORBIDDEN = 403
 """Its page is run: it may be the one that lets a browser in by loading itself again."""
 
@@ -59,6 +61,10 @@ class Outcome(NamedTuple):
     location: str = ""
     failure: Reason | None = None
     error: str = ""
+    is_file: bool = False
+
+
+FILE = Outcome(failure=Reason.CONTENT_TYPE, error="The browser got a file, not a page.", is_file=True)
 
 
 class Gate:
@@ -192,6 +198,8 @@ class Gate:
         accepted = self._request.accept_types
         if 200 <= status < 300 and media_type and accepted and media_type not in accepted:
             return Outcome(status=status, failure=Reason.CONTENT_TYPE)
+        if media_type == PDF:
+            return FILE
         length = headers.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length) > self._max_bytes:
             error = f"The body is larger than {self._max_bytes} bytes."

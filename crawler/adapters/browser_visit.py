@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -14,7 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler import telemetry
 from crawler.adapters.browser_drive import Drive
 from crawler.adapters.browser_errors import error_name, reason_of
-from crawler.adapters.browser_gate import Gate, Outcome, without_fragment
+from crawler.adapters.browser_gate import FILE, Gate, Outcome, without_fragment
 from crawler.adapters.browser_settle import Network, World
 from crawler.adapters.curl_errors import REFUSED, one_line
 from crawler.adapters.egress_proxy import Door, EgressProxy
@@ -28,6 +29,9 @@ from crawler.errors import EgressRefused
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 RENDERED_TYPE = "text/html; charset=utf-8"
 VIEWPORT = {"width": 1280, "height": 1024}
+_SAVED = "Download is starting"
+"""Chromium's word for a navigation that ends in no document."""
+_PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
 OTHER_BODY_BYTES = 64 * 1024
 """Kept of an answer that is not 2xx, as in the light lane."""
 
@@ -173,6 +177,8 @@ class Visit:
             return self._result(Outcome(failure=Reason.PROTOCOL, error="The page put an empty one in its place."))
         answer = gate.answer
         is_html = answer is None or answer.media_type in HTML_TYPES
+        if is_html and _PDF_AS_MARKUP.match(drive.html.result()[:1000]):
+            return self._result(FILE)
         if is_html or drive.response is None:
             body = drive.html.result().encode("utf-8", "replace")
         else:
@@ -204,6 +210,8 @@ class Visit:
         """Why nothing came; raises TabLost when it is not the site's doing."""
         if failure := door.failures.get(gate.endpoint):
             return Outcome(failure=failure.reason, error=failure.message)
+        if _SAVED in str(error):
+            return FILE
         if name := error_name(str(error)):
             return Outcome(failure=reason_of(name), error=f"The browser said {name}.")
         raise TabLost(next(reversed(str(error).strip().splitlines()), "no reason given")) from error
@@ -246,6 +254,7 @@ class Visit:
             screenshot=screenshot,
             refused=tuple(f"{host}:{port}" for host, port in self._door.refusals) if self._door else (),
             again=self._again,
+            is_file=outcome.is_file,
             requests=self._network.requests,
         )
 

@@ -14,6 +14,7 @@ from kombu.entity import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.config import Settings
+from crawler.domain.extractions import Handed
 from crawler.domain.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -28,8 +29,14 @@ ROUTES = {
     "crawler.run_scheduled_crawl": "coordinator",
     "crawler.run_queue": "coordinator",
     "crawler.notify": "notify",
+    "crawler.resend_notice": "notify",
+    "crawler.extract_entries": "ingest",
     "crawler.ingest_document": "ingest",
+    "crawler.ingest_documents": "ingest",
+    "crawler.embed_documents": "ingest",
 }
+# Of others: none of our workers takes from it.
+_CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
 # Classic durable queues, as any Celery app declares them: whoever sends us tasks needs no settings for the broker.
 RABBITMQ = ("amqp", "pyamqp")
 # Nothing is scheduled further ahead than this: longer waits are frontier scores.
@@ -168,6 +175,32 @@ class CeleryQueue:
     def run_queue(self) -> None:
         self._send("crawler.run_queue", {}, expires=QUEUE_SECONDS)
 
+    def extract_entries(self, countdown_seconds: float = 0) -> None:
+        self._send("crawler.extract_entries", {}, countdown=countdown_seconds, expires=countdown_seconds + 120)
+
+    def classify(self, task: str, handed: Handed) -> None:
+        """To a service that is not ours: it gets the job under the job's own id, however often it is sent."""
+        try:
+            self._app.send_task(
+                task,
+                kwargs=handed._asdict(),
+                queue=_CLASSIFICATION,
+                task_id=handed.job_id,
+                ignore_result=True,
+                retry=True,
+                retry_policy={"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2},
+                argsrepr="()",
+                kwargsrepr=f"{{'job_id': '{handed.job_id}', …}}",  # what monitors are shown: not a page's text
+            )
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
+    def ingest_documents(self) -> None:
+        self._send("crawler.ingest_documents", {}, expires=120)
+
+    def embed_documents(self) -> None:
+        self._send("crawler.embed_documents", {}, expires=120)
+
     def reconcile(self) -> None:
         self._send("crawler.reconcile", {}, expires=60)
 
@@ -188,6 +221,10 @@ class CeleryQueue:
 
     def notify(self, crawl_id: UUID) -> None:
         self._send("crawler.notify", {"crawl_id": str(crawl_id)})
+
+    def resend_notice(self, notification_id: UUID) -> None:
+        """Somebody waits for it: what nobody takes by then is not sent an hour later."""
+        self._send("crawler.resend_notice", {"notification_id": str(notification_id)}, expires=60)
 
     def _send(
         self,

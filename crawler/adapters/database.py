@@ -2,22 +2,25 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 import orjson
 import psycopg2
+from psycopg2.extensions import TransactionRollbackError, new_type, register_type
 from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
-from psycopg2.extensions import new_type, register_type
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 
-from crawler.errors import DatabaseUnavailable, Unavailable
+from crawler.errors import DatabaseContended, DatabaseUnavailable, Unavailable
 
-__all__ = ["Cursor", "connect", "cursor", "transaction", "unavailable"]
+__all__ = ["Cursor", "again_after_deadlock", "connect", "cursor", "transaction", "unavailable"]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 IDLE_SECONDS = 1.0
 _LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
@@ -71,7 +74,7 @@ def _ping_if_idle(connection: Any, record: Any, _: object) -> None:
 
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Connection]:
-    """One transaction; a lost server is `DatabaseUnavailable`, whatever else went wrong is itself."""
+    """One transaction; a lost server is `DatabaseUnavailable`, a deadlock `DatabaseContended`, all else is itself."""
     try:
         with engine.begin() as connection:
             try:
@@ -81,15 +84,34 @@ def transaction(engine: Engine) -> Iterator[Connection]:
                     connection.invalidate()
                 raise
     except (DBAPIError, psycopg2.Error) as exc:
+        if _is_contended(exc):
+            raise DatabaseContended(detail=_detail(exc)) from exc
         if _is_lost(exc):
             raise unavailable(exc, engine) from exc
         raise
 
 
+def again_after_deadlock(write: Callable[Given, Result]) -> Callable[Given, Result]:
+    """For a whole transaction: the server ended it so that the other could go on; now it is our turn."""
+
+    @wraps(write)
+    def twice(*args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            return write(*args, **options)
+        except DatabaseContended:
+            return write(*args, **options)
+
+    return twice
+
+
+def _is_contended(exc: Exception) -> bool:
+    return isinstance(getattr(exc, "orig", exc), TransactionRollbackError)
+
+
 def _is_lost(exc: Exception) -> bool:
     """Psycopg has no class of its own for a server that hangs up in the middle of a statement: it is a bare error."""
     cause = getattr(exc, "orig", exc)
-    return isinstance(cause, _LOST) or type(cause) is psycopg2.DatabaseError
+    return (isinstance(cause, _LOST) and not _is_contended(exc)) or type(cause) is psycopg2.DatabaseError
 
 
 @contextmanager
@@ -100,8 +122,12 @@ def cursor(connection: Connection) -> Iterator[Cursor]:
         yield db
 
 
+def _detail(exc: Exception) -> str:
+    return " ".join(str(getattr(exc, "orig", exc)).split())
+
+
 def unavailable(exc: Exception, engine: Engine) -> Unavailable:
-    detail = " ".join(str(getattr(exc, "orig", exc)).split())
+    detail = _detail(exc)
     where = make_url(engine.url).set(drivername="postgresql", password=None).render_as_string()
     return DatabaseUnavailable(f"Postgres at {where} {_problem(detail)}", detail=detail)
 

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.database import transaction
 from crawler.domain.explaining import Attempt, Lead, LedgerUrl, Queued, StoredPage
+from crawler.domain.probe_words import KeptProbe
 
 
 class ExplainReader:
@@ -43,6 +44,11 @@ class ExplainReader:
         given = {"crawl": crawl_id, "host": host, "path": _path(normalized_url)}
         with transaction(self._engine) as db:
             return [(url, Attempt(**row)) for url, row in map(_split, db.execute(text(_ATTEMPTS), given))]
+
+    def find_probe(self, crawl_id: UUID, normalized_url: str) -> KeptProbe | None:
+        with transaction(self._engine) as db:
+            row = db.execute(text(_PROBE), {"crawl": crawl_id, "url": normalized_url}).one_or_none()
+        return KeptProbe(*row) if row else None
 
     def queued(self, crawl_id: UUID, host: str, since: datetime, until: datetime) -> Queued:
         given = {"crawl": crawl_id, "host": host, "since": since, "until": until}
@@ -103,6 +109,9 @@ _ATTEMPTS = f"""
 SELECT url, at, lane, status, elapsed_ms, certain FROM request_log
 WHERE crawl_id = :crawl AND host = :host AND kind = 'p' AND {_PATH_OF.format("url")} ORDER BY at
 """  # noqa: S608 - built from our own words
+_PROBE = f"""
+SELECT {", ".join(KeptProbe._fields)} FROM crawl_probes WHERE crawl_id = :crawl AND normalized_url = :url
+"""  # noqa: S608 - names of our own
 _QUEUED = """
 SELECT count(*) FILTER (WHERE crawl_id = :crawl), count(*) FILTER (WHERE crawl_id <> :crawl),
        count(*) FILTER (WHERE status IN (429, 503))

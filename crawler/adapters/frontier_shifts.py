@@ -21,6 +21,9 @@ class ShiftBook(FrontierCalls):
     def reconcile_allowed(self, seconds: float) -> bool:
         return self._first(self._keys.named("reconcile"), milliseconds(seconds))
 
+    def extract_allowed(self, seconds: float) -> bool:
+        return self._first(self._keys.named("hint", "extract"), milliseconds(seconds))
+
     def wake_allowed(self, lane: Lane, seconds: float) -> bool:
         key = self._keys.named("wake", LANE_LETTER[lane])
         return bool(self._scripts.run("wake", [key], [milliseconds(seconds)]))

@@ -11,6 +11,7 @@ from uuid import UUID
 from crawler.domain.notices import Answer, Mail
 
 SECONDS = 15
+_PORTS = {"smtp": 25, "smtps": 465}
 _UNFOLDED = SMTP.clone(max_line_length=900)  # a subject broken at its first word shows a blank before it
 
 
@@ -27,8 +28,23 @@ class Mailer:
             with self._connected() as server:
                 server.send_message(self._message(to, mail, message_id))
         except (smtplib.SMTPException, OSError, ValueError) as exc:
-            return Answer(delivered=False, words=f"Not sent: {' '.join(str(exc).split())}"[:2000])
+            return Answer(delivered=False, words=f"Not sent: the mail server {self.place} {_why(exc)}."[:2000])
         return Answer(delivered=True, words="The mail server took it.")
+
+    @property
+    def place(self) -> str | None:
+        """The server, without what is secret."""
+        parts = urlsplit(self._url or "")
+        return f"{parts.hostname or 'localhost'}:{parts.port or _PORTS.get(parts.scheme, 25)}" if self._url else None
+
+    def why_unreachable(self) -> str | None:
+        """Greets the server and sends nothing."""
+        try:
+            with self._connected() as server:
+                server.noop()
+        except (smtplib.SMTPException, OSError, ValueError) as exc:
+            return _why(exc)
+        return None
 
     def _message(self, to: str, mail: Mail, message_id: UUID) -> EmailMessage:
         message = EmailMessage(policy=_UNFOLDED)
@@ -47,9 +63,9 @@ class Mailer:
         context = ssl.create_default_context()
         server: smtplib.SMTP
         if secure:
-            server = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SECONDS, context=context)
+            server = smtplib.SMTP_SSL(host, parts.port or _PORTS[parts.scheme], timeout=SECONDS, context=context)
         else:
-            server = smtplib.SMTP(host, parts.port or 25, timeout=SECONDS)
+            server = smtplib.SMTP(host, parts.port or _PORTS["smtp"], timeout=SECONDS)
             server.ehlo()
             if server.has_extn("starttls"):
                 server.starttls(context=context)
@@ -61,3 +77,19 @@ class Mailer:
                 raise ValueError("the mail server offers no encryption, and a password would be sent in the clear")
             server.login(unquote(parts.username), unquote(parts.password or ""))
         return server
+
+
+def _why(exc: Exception) -> str:
+    """What the server said, or that it could not be asked."""
+    if isinstance(exc, smtplib.SMTPRecipientsRefused) and exc.recipients:
+        code, said = next(iter(exc.recipients.values()))
+        return f"said {code} {_one_line(said)}"
+    if isinstance(exc, smtplib.SMTPResponseException):
+        return f"said {exc.smtp_code} {_one_line(exc.smtp_error)}"
+    why = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+    return f"cannot be used ({_one_line(why) or type(exc).__name__})"
+
+
+def _one_line(said: bytes | str) -> str:
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return " ".join(text.split()).rstrip(".")[:500]

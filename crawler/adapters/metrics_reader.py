@@ -20,6 +20,7 @@ from crawler.adapters.attendance import AttendanceBook
 from crawler.adapters.canary_book import CanaryBook
 from crawler.adapters.celery_queue import QUEUES, CeleryQueue
 from crawler.adapters.database import transaction
+from crawler.adapters.field_fills import FieldFills
 from crawler.adapters.lane_watch import LaneWatch
 from crawler.adapters.redis_frontier import RedisFrontier
 from crawler.domain.frontier import Lane, Wait
@@ -89,13 +90,27 @@ class MetricsReader:
             requests = db.execute(text(_REQUESTS)).all()
             hosts = db.execute(text(_HOSTS)).one()
             told = db.execute(text(_NOTIFICATIONS)).all()
+            entries = db.execute(text(_ENTRIES)).all()
+            handed = db.execute(text(_UNSENT)).scalar_one()
         yield from _pages(totals, reasons)
         yield _gauge("crawler_crawls", "Crawls by status", ["status"], [((row.status,), row.n) for row in states])
         yield from _requests(requests)
         states_of = [((name,), getattr(hosts, name)) for name in ("blocked", "paused", "denied", "slowed")]
         yield _gauge("crawler_hosts", "Hosts that are not asked as usual", ["state"], states_of)
+        yield from self._of_extraction(entries, handed)
         ends = [((row.channel, row.status), row.n) for row in told]
         yield _gauge("crawler_notifications", "Mails and webhooks by what became of them", ["channel", "status"], ends)
+
+    def _of_extraction(self, entries: Iterable[Any], unsent: int) -> Iterator[Metric]:
+        states = [((row.status,), row.n) for row in entries]
+        yield _gauge("crawler_queue_entries", "Entries of the acquisition queue", ["status"], states)
+        yield GaugeMetricFamily("crawler_hand_off_waiting", "Extractions not yet sent to be classified", unsent)
+        fills = [((name, one.field), one) for name, fields in FieldFills(self._engine).of().items() for one in fields]
+        labels = ["category", "field"]
+        shares = [(place, one.share) for place, one in fills]
+        yield _gauge("crawler_field_fill", "Of the newest extractions, those with a value", labels, shares)
+        dropped = [(place, float(one.dropped)) for place, one in fills]
+        yield _gauge("crawler_field_fill_dropped", "Whether that fell below what is usual", labels, dropped)
 
     # -- Redis ------------------------------------------------------------------------------
 
@@ -244,4 +259,6 @@ SELECT count(*) FILTER (WHERE blocked_until > now() AND NOT denied) AS blocked,
        count(*) FILTER (WHERE denied) AS denied, count(*) FILTER (WHERE learned_seconds > 0 AND NOT denied) AS slowed
 FROM hosts
 """
+_ENTRIES = "SELECT status, count(*) AS n FROM crawl_queue GROUP BY 1"
+_UNSENT = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
 _NOTIFICATIONS = "SELECT channel, status, count(*) AS n FROM notifications GROUP BY 1, 2"

@@ -1,5 +1,6 @@
 """What was told to whom, and what came of it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -84,6 +85,15 @@ class NotificationStore:
             rows = db.execute(text(f"{_SELECT} {where} ORDER BY id DESC LIMIT :limit"), given)
             return [KeptNotification(*row) for row in rows]
 
+    def told_of(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
+        """By which channels the changes of each crawl were told, and what became of that."""
+        found: dict[UUID, list[tuple[str, str]]] = {}
+        given = {"crawls": list(crawl_ids), "kind": Kind.CHANGES.value}
+        with transaction(self._engine) as db:
+            for crawl, channel, status in db.execute(text(_TOLD_OF), given):
+                found.setdefault(crawl, []).append((channel, status))
+        return found
+
     def told(self, crawl_id: UUID) -> None:
         """Nothing more is to be said about this crawl, unless somebody still sends, or died while sending."""
         with transaction(self._engine) as db:
@@ -121,6 +131,9 @@ WHERE crawl_id = :crawl AND status = 'sending' AND created_at < :before
 """
 _LAST_TOLD = """
 SELECT kind, crawl_id FROM notifications WHERE project_id = :project AND kind = ANY(:kinds) ORDER BY id DESC LIMIT 1
+"""
+_TOLD_OF = """
+SELECT crawl_id, channel, status FROM notifications WHERE crawl_id = ANY(:crawls) AND kind = :kind ORDER BY id
 """
 # Of the last day: what cannot be told at all is not tried for ever.
 _UNTOLD = """

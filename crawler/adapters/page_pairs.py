@@ -9,7 +9,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.compared_versions import OLD_VERSION
 from crawler.adapters.database import transaction
 from crawler.adapters.snapshot_bytes import decompressed
-from crawler.domain.page_pairs import MAX_BYTES, PagePair, PageSide
+from crawler.domain.page_pairs import MAX_BYTES, PagePair, PageSide, StoredPage
 
 PAGES_AT_ONCE = 50
 """No transaction stays open while they are compared."""
@@ -40,6 +40,14 @@ class PagePairs:
         for start in range(0, len(looks), PAGES_AT_ONCE):
             keys, snapshots = (list(column) for column in zip(*looks[start : start + PAGES_AT_ONCE], strict=True))
             yield from self._read(_LOOKS, {"crawl": crawl_id, "keys": keys, "snapshots": snapshots})
+
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]:
+        """These pages as the crawl has them; without those no longer kept, or too large."""
+        for start in range(0, len(urls), PAGES_AT_ONCE):
+            given = {"crawl": crawl_id, "urls": list(urls[start : start + PAGES_AT_ONCE]), "most": MAX_BYTES}
+            with transaction(self._engine) as db:
+                rows = db.execute(text(_STORED), given).all()
+            yield from (StoredPage(row.url, _side(row, "new")) for row in rows)
 
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
@@ -79,4 +87,12 @@ JOIN page_versions v ON v.id = u.version_id
 JOIN snapshots os ON os.id = v.snapshot_id AND os.byte_length <= :most
 JOIN snapshots ns ON ns.id = look.snapshot_id AND ns.byte_length <= :most
 ORDER BY u.url
+"""
+_STORED = """
+SELECT u.url, ns.content AS new_content, ns.byte_length AS new_length, v.fetched_at AS new_at,
+       coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+JOIN snapshots ns ON ns.id = v.snapshot_id AND ns.byte_length <= :most
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done' ORDER BY u.url
 """

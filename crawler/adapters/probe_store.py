@@ -1,16 +1,16 @@
 """Requests beyond a crawl's pages, as Postgres keeps them: planned in one transaction, before the first is queued."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from uuid import UUID
 
 from psycopg2.extras import execute_values
 from sqlalchemy import Engine, text
 
 from crawler.adapters.database import Cursor, cursor, transaction
-from crawler.domain.changes import Probed, SeenPage, Standing
+from crawler.domain.changes import Probed, SeenPage, Standing, standing
 from crawler.domain.ledger import ProbeEnd, UrlKey
-from crawler.domain.probes import MOST_ROUNDS, MissingPage, Probe, ProbeState, Purpose
-from crawler.domain.removals import UNSETTLED, Removal
+from crawler.domain.probes import MOST_ROUNDS, ROUNDS, MissingPage, Probe, ProbeState, Purpose
+from crawler.domain.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
 
 _PAGE_SIZE = 5000
 
@@ -64,13 +64,31 @@ class ProbeStore:
         with transaction(self._engine) as db:
             db.execute(text(_CLOSE), {"crawl": crawl_id})
 
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]:
-        """Pages of the baseline, and those it could not settle, that this crawl has not met; the nearest first."""
-        given = {"crawl": crawl_id, "baseline": baseline_id, "unsettled": _names(UNSETTLED), "rounds": MOST_ROUNDS}
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[MissingPage]:
+        """Pages of the baseline, and those it asked for in vain, that this crawl has not met.
+
+        The nearest first, and last those that answered: they must not keep others from being asked for. Of those that
+        led elsewhere only `unsettled` ones, by URL: they did so for the time being.
+        """
+        given = {
+            "crawl": crawl_id, "baseline": baseline_id, "again": _names(ASKED_AGAIN | {Removal.MOVED}),
+            "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": ROUNDS[Removal.BLOCKED],
+        }  # fmt: skip
         with transaction(self._engine) as db:
             return [
                 MissingPage(key, url, depth, _bytes(digest), rounds)
-                for key, url, depth, digest, rounds in db.execute(text(_MISSING), given)
+                for key, url, depth, digest, rounds, outcome, _ in db.execute(text(_MISSING), given)
+                if outcome != Removal.MOVED or url in unsettled
+            ]
+
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]:
+        """Pages of the baseline, and those it could not settle, that failed in this crawl."""
+        given = {"crawl": crawl_id, "baseline": baseline_id, "settled": _names({Removal.GONE, Removal.MOVED})}
+        with transaction(self._engine) as db:
+            return [
+                MissingPage(key, url, depth, _bytes(digest), rounds)
+                for key, url, depth, digest, rounds, state, reason, status in db.execute(text(_UNSURE), given)
+                if standing(state, reason, status) is Standing.UNKNOWN and kind_by_reason(reason) in UNSETTLED
             ]
 
     def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]:
@@ -80,6 +98,11 @@ class ProbeStore:
         """
         with transaction(self._engine) as db:
             return [(key, url) for key, url in db.execute(text(_FRESH), {"crawl": crawl_id})]
+
+    def looked_at(self, crawl_id: UUID) -> dict[str, int]:
+        """How often the project's last crawls before this one looked at each page a second time."""
+        with transaction(self._engine) as db:
+            return {row.normalized_url: row.looks for row in db.execute(text(_LOOKED_AT), {"crawl": crawl_id})}
 
     def probed(self, crawl_id: UUID) -> Iterator[Probed]:
         """What the crawl's probes found out about missing pages."""
@@ -155,20 +178,34 @@ UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id =
 """
 # A page that this crawl refused at sight was met: the ledger says why. What still waits when it ends was not.
 _MISSING = """
-SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds FROM crawl_discovered_urls b
+SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers
+FROM crawl_discovered_urls b
 WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done'
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
                   WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url AND u.fetch_state <> 'queued')
 UNION ALL
-SELECT p.normalized_url, p.url, 0, p.content_hash, p.rounds + (p.outcome = 'blocked')::int FROM crawl_probes p
-WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:unsettled)
-  AND p.rounds + (p.outcome = 'blocked')::int < :rounds
+SELECT p.normalized_url, p.url, 0, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive'
+FROM crawl_probes p CROSS JOIN LATERAL (
+    SELECT p.rounds + CASE p.outcome WHEN 'alive' THEN :alive WHEN 'not_reached' THEN 0 ELSE :blocked END AS rounds) c
+WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again) AND c.rounds < :most
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
                   WHERE u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url AND u.fetch_state <> 'queued')
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
                   WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
-                    AND b.reason IS DISTINCT FROM 'max_pages')
-ORDER BY depth, normalized_url
+                    AND (b.fetch_state = 'done' OR b.reason IN ('not_found', 'redirected', 'off_domain')))
+ORDER BY answers, depth, normalized_url
+"""
+_UNSURE = """
+SELECT u.normalized_url, u.url, u.depth, coalesce(b.content_hash, p.content_hash), coalesce(p.rounds, 0),
+    u.fetch_state, u.reason, u.http_status
+FROM crawl_discovered_urls u
+LEFT JOIN crawl_discovered_urls b
+    ON b.crawl_job_id = :baseline AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'
+LEFT JOIN crawl_probes p
+    ON p.crawl_id = :baseline AND p.normalized_url = u.normalized_url AND p.purpose = 'missing'
+    AND p.outcome <> ALL(:settled)
+WHERE u.crawl_job_id = :crawl AND u.fetch_state IN ('failed', 'skipped')
+    AND (b.normalized_url IS NOT NULL OR p.normalized_url IS NOT NULL)
 """
 _FRESH = """
 SELECT u.normalized_url, p.url
@@ -177,6 +214,13 @@ JOIN page_versions v ON v.id = u.version_id AND v.crawl_id = u.crawl_job_id AND 
 JOIN crawled_pages p ON p.id = v.page_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND v.snapshot_id IS NOT NULL
   AND u.reason IS NULL
+"""
+_LOOKED_AT = """
+SELECT normalized_url, count(*) AS looks FROM crawl_probes
+WHERE purpose = 'again' AND outcome = 'seen' AND crawl_id IN (
+    SELECT e.id FROM crawl_jobs e JOIN crawl_jobs c ON c.project_id = e.project_id AND c.id = :crawl
+    WHERE e.id <> c.id ORDER BY e.created_at DESC LIMIT 50)
+GROUP BY normalized_url
 """
 _PROBED = """
 SELECT normalized_url, url, outcome, content_hash, final_url, http_status FROM crawl_probes

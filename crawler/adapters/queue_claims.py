@@ -69,6 +69,10 @@ class QueueClaims:
             row = db.execute(text(_LEDGER_END), {"crawl": crawl_id, "url": url}).one_or_none()
         return LedgerEnd(*row) if row else None
 
+    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+        with transaction(self._engine) as db:
+            return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
+
     def settle(self, verdicts: Sequence[Verdict]) -> None:
         """Guarded: who was settled by somebody else meanwhile stays as that one left it."""
         with transaction(self._engine) as db:
@@ -78,7 +82,8 @@ class QueueClaims:
 
 def _stranded(row: Row[Any]) -> Stranded:
     end = LedgerEnd(row.fetch_state, row.reason, row.final_url, row.error_message, row.http_status)
-    return Stranded(row.id, row.crawl_id, row.ledger_url, row.project_id, row.config, end if row.fetch_state else None)
+    known = end if row.fetch_state else None
+    return Stranded(row.id, row.crawl_id, row.source_url, row.ledger_url, row.project_id, row.config, known)
 
 
 def _take(db: Connection, places: int, per_run: int, per_host: int) -> list[Waiting]:
@@ -122,7 +127,7 @@ WHERE q.id = v.id AND q.status = ANY(:from)
 """
 _UNDER_WAY = "SELECT count(*) FROM crawl_queue WHERE status = 'fetching'"
 _STRANDED = """
-SELECT q.id, q.crawl_id, q.ledger_url, c.project_id, c.config,
+SELECT q.id, q.crawl_id, q.source_url, q.ledger_url, c.project_id, c.config,
     u.fetch_state, u.reason, u.final_url, u.error_message, u.http_status
 FROM crawl_queue q LEFT JOIN crawl_jobs c ON c.id = q.crawl_id
 LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = q.crawl_id AND u.normalized_url = q.ledger_url
@@ -132,6 +137,17 @@ ORDER BY q.id LIMIT :limit
 _LEDGER_END = """
 SELECT fetch_state, reason, final_url, error_message, http_status FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND normalized_url = :url
+"""
+_FIRST_OF_WAY = """
+WITH RECURSIVE way AS (
+    SELECT normalized_url, parent, source, 0 AS steps FROM crawl_discovered_urls
+    WHERE crawl_job_id = :crawl AND normalized_url = :url
+    UNION ALL
+    SELECT u.normalized_url, u.parent, u.source, steps + 1
+    FROM way JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = way.parent
+    WHERE way.source = 'redirect' AND steps < 50
+)
+SELECT normalized_url FROM way ORDER BY steps DESC LIMIT 1
 """
 _SETTLE = f"""
 UPDATE crawl_queue SET

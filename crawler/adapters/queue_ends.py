@@ -30,12 +30,12 @@ WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.url AND q.status = 'fetching'
 _MEET = """
 UPDATE crawl_queue q
 SET status = CASE u.fetch_state WHEN 'done' THEN 'fetched' ELSE 'failed' END,
-    page_id = coalesce(p.id, q.page_id), updated_at = now(),
+    page_id = coalesce(p.id, q.page_id), rounds = 0, updated_at = now(),
     last_error = CASE u.fetch_state WHEN 'done' THEN NULL
                  ELSE u.reason || coalesce(': ' || u.error_message, ' (HTTP ' || u.http_status || ')', '') END
 FROM json_to_recordset(%s) AS v(crawl_id uuid, target text)
 JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.target
-    AND u.fetch_state <> 'queued' AND u.reason IS DISTINCT FROM 'redirected'
+    AND u.fetch_state <> 'queued' AND coalesce(u.reason, '') NOT IN ('redirected', 'redirect_loop')
 JOIN crawl_jobs c ON c.id = v.crawl_id
 LEFT JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = v.target AND u.fetch_state = 'done'
 WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.target AND q.status = 'fetching'

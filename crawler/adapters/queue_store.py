@@ -20,6 +20,7 @@ from crawler.domain.queue_entries import (
     QueueFilter,
     Sort,
 )
+from crawler.errors import NotFound
 
 ROWS_AT_ONCE = 2000
 CHANGED_AT_ONCE = 10_000
@@ -52,12 +53,12 @@ class QueueStore:
     def list_entries(
         self, chosen: QueueFilter, sort: Sort = Sort.OLDEST, after: Sequence[str] | None = None, limit: int = 50
     ) -> list[QueueEntry]:
-        where, values = _conditions(chosen)
+        where, values = conditions_of(chosen)
         order, go_on, names = _SORTS[sort]
         if after is not None:
             where.append(go_on)
             values |= dict(zip(names, after, strict=True))
-        query = f"SELECT {_COLUMNS} FROM crawl_queue q{_where(where)} ORDER BY {order} LIMIT :limit"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM crawl_queue q{where_of(where)} ORDER BY {order} LIMIT :limit"  # noqa: S608
         with transaction(self._engine) as db:
             return [_entry(row) for row in db.execute(text(query), {**values, "limit": limit})]
 
@@ -67,10 +68,22 @@ class QueueStore:
             found = {row.status: row.entries for row in db.execute(text(_COUNTS))}
         return {status.value: found.get(status.value, 0) for status in EntryStatus}
 
+    def undefined(self) -> int:
+        """Entries whose category nobody has defined."""
+        with transaction(self._engine) as db:
+            return int(db.execute(text(_UNDEFINED)).scalar_one())
+
+    def get(self, entry_id: int) -> QueueEntry:
+        with transaction(self._engine) as db:
+            row = db.execute(text(f"SELECT {_COLUMNS} FROM crawl_queue q WHERE q.id = :id"), {"id": entry_id}).first()  # noqa: S608
+        if row is None:
+            raise NotFound(f"There is no queue entry {entry_id}.")
+        return _entry(row)
+
     def rows(self, chosen: QueueFilter) -> Generator[ExportedEntry]:
         """All of them by id, streamed."""
-        where, values = _conditions(chosen)
-        query = f"SELECT {_EXPORTED} FROM crawl_queue q{_where(where)} ORDER BY q.id"  # noqa: S608 - our own words
+        where, values = conditions_of(chosen)
+        query = f"SELECT {_EXPORTED} FROM crawl_queue q{where_of(where)} ORDER BY q.id"  # noqa: S608 - our own words
         with transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
             for row in streamed.execute(text(query), values):
@@ -94,8 +107,8 @@ class QueueStore:
     def _next_ids(self, db: Connection, chosen: Chosen, after: int) -> list[int]:
         if chosen.filter is None:
             return sorted({entry for entry in chosen.ids if entry > after})[:CHANGED_AT_ONCE]
-        where, values = _conditions(chosen.filter)
-        query = f"SELECT q.id FROM crawl_queue q{_where([*where, 'q.id > :after'])} ORDER BY q.id LIMIT :limit"  # noqa: S608
+        where, values = conditions_of(chosen.filter)
+        query = f"SELECT q.id FROM crawl_queue q{where_of([*where, 'q.id > :after'])} ORDER BY q.id LIMIT :limit"  # noqa: S608
         found = db.execute(text(query), {**values, "after": after, "limit": CHANGED_AT_ONCE})
         return list(found.scalars())
 
@@ -133,6 +146,9 @@ SELECT %s::uuid, url, key, host, category, priority FROM arrivals ORDER BY numbe
 ON CONFLICT (normalized_url) DO NOTHING
 """
 _COUNTS = "SELECT status, count(*) AS entries FROM crawl_queue GROUP BY status"
+_UNDEFINED = """
+SELECT count(*) FROM crawl_queue WHERE category IS NOT NULL AND category NOT IN (SELECT name FROM categories)
+"""
 _LOCKED = "(SELECT id FROM crawl_queue WHERE id = ANY(:ids) {also} ORDER BY id FOR UPDATE)"
 _CHANGES = {
     BulkAction.RETRY: f"""
@@ -165,12 +181,12 @@ def place_of(entry: QueueEntry, sort: Sort) -> tuple[str, ...]:
     return (str(entry.id),)
 
 
-def _where(conditions: Iterable[str]) -> str:
+def where_of(conditions: Iterable[str]) -> str:
     joined = " AND ".join(conditions)
     return f" WHERE {joined}" if joined else ""
 
 
-def _conditions(chosen: QueueFilter) -> tuple[list[str], dict[str, Any]]:
+def conditions_of(chosen: QueueFilter) -> tuple[list[str], dict[str, Any]]:
     where: list[str] = []
     values: dict[str, Any] = {}
     if chosen.status is not None:

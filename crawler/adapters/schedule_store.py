@@ -76,6 +76,11 @@ class ScheduleStore:
         with transaction(self._engine) as db:
             return _readable(db.execute(text(f"{_SELECT} WHERE enabled")))
 
+    def count_mailing(self) -> int:
+        """How many would send a mail."""
+        with transaction(self._engine) as db:
+            return int(db.execute(text(_MAILING)).scalar_one())
+
     def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]:
         """Whose next run should have begun, the longest overdue first."""
         one = "AND project_id = :project" if project_id else ""
@@ -213,3 +218,8 @@ WHERE f.retries < {len(RETRY_WAITS)} AND f.completed_at + CASE f.retries {_WAITS
   AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
 ORDER BY f.last LIMIT 50
 """  # noqa: S608 - our own numbers
+_MAILING = """
+SELECT count(*) FROM crawl_schedules
+WHERE enabled AND notification_email IS NOT NULL
+  AND (notify_on_changes OR coalesce(options ->> 'notify_after_failures', '3') <> '0')
+"""

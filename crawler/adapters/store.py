@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters import tables as t
 from crawler.adapters.batch_writer import admit
-from crawler.adapters.database import transaction
+from crawler.adapters.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.ledger import Found
@@ -128,6 +128,7 @@ class Store:
         if not done.rowcount:
             raise NotFound(f"There is no project {project_id}.")
 
+    @again_after_deadlock
     def delete_project(self, project_id: UUID) -> None:
         with transaction(self.engine) as db:
             done = db.execute(delete(t.projects).where(t.projects.c.id == project_id))
@@ -343,6 +344,13 @@ class Store:
             row = db.execute(query).one_or_none()
         key = ApiKey.model_validate(row._asdict()) if row else None
         return key if key and key.matches(secret) else None
+
+    def find_key_by_id(self, key_id: UUID) -> ApiKey | None:
+        """Unless it was revoked."""
+        with transaction(self.engine) as db:
+            row = db.execute(select(*_KEY_COLUMNS).where(t.api_keys.c.id == key_id)).one_or_none()
+        key = ApiKey.model_validate(row._asdict()) if row else None
+        return key if key and key.revoked_at is None else None
 
     def list_keys(self) -> list[ApiKey]:
         with transaction(self.engine) as db:

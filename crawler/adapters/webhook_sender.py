@@ -9,7 +9,7 @@ import pycurl
 
 from crawler.adapters.curl_handle import TransferOptions, new_handle, trusted_certificates
 from crawler.domain.egress import EgressRule
-from crawler.domain.notices import Answer
+from crawler.domain.notices import CLOSED, Answer
 from crawler.domain.urls import parse
 
 SECONDS = 15
@@ -52,9 +52,23 @@ class WebhookSender:
             curl.perform()
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
-            why = "its address may not be reached from here" if refused else str(exc.args[-1])
+            why = CLOSED if refused else _why(exc)
             return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()
-        words = f"{status} {said.getvalue()[:KEPT_BYTES].decode('utf-8', 'replace')}".replace("\x00", "").strip()
+        body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
+        words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
         return Answer(delivered=200 <= status < 300, words=words, gone=status == GONE)
+
+
+def _why(exc: pycurl.error) -> str:
+    if exc.args[0] == pycurl.E_OPERATION_TIMEDOUT:
+        return f"no answer within {SECONDS} s"
+    return str(exc.args[-1]).rstrip(".")
+
+
+def _meaning(status: int) -> str:
+    """Of answers that do not speak for themselves."""
+    if status == GONE:
+        return "It wants nothing more."
+    return "It redirects, which is not followed." if 300 <= status < 400 else ""

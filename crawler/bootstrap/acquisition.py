@@ -1,12 +1,26 @@
-"""The queue of URLs of many sites."""
+"""The queue of URLs of many sites: fetched, read by selectors, handed on."""
 
 from functools import cached_property
 
+from crawler.adapters.category_store import CategoryStore
+from crawler.adapters.extraction_process import ExtractionProcess
+from crawler.adapters.extraction_reader import ExtractionReader
+from crawler.adapters.extraction_store import ExtractionStore
+from crawler.adapters.field_fills import FieldFills
+from crawler.adapters.outbox import Outbox
 from crawler.adapters.queue_claims import QueueClaims
 from crawler.adapters.queue_store import QueueStore
+from crawler.bootstrap.failpoint import failpoint
 from crawler.bootstrap.recurring import Recurring
+from crawler.domain.selectors import SelectorSet
+from crawler.handlers.extract_entries import ExtractEntries
 from crawler.handlers.fill_queue import FillQueue
+from crawler.handlers.manage_categories import ManageCategories
+from crawler.handlers.relay_outbox import RelayOutbox
 from crawler.handlers.run_queue import RunQueue
+
+EXTRACTION_SECONDS = 15.0
+"""Of one task; others wait for the same worker."""
 
 
 class Acquisition(Recurring):
@@ -30,3 +44,59 @@ class Acquisition(Recurring):
             batch_size=lambda: self.in_force().queue_batch_size or self.settings.queue_batch_size,
             concurrency=self.settings.queue_concurrency,
         )
+
+    @cached_property
+    def categories(self) -> CategoryStore:
+        return CategoryStore(self.engine)
+
+    @cached_property
+    def extractions(self) -> ExtractionReader:
+        return ExtractionReader(self.engine)
+
+    @cached_property
+    def field_fills(self) -> FieldFills:
+        return FieldFills(self.engine)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        return Outbox(self.engine)
+
+    @cached_property
+    def extractor(self) -> ExtractionProcess:
+        """A process of its own, started with the first page."""
+        return ExtractionProcess(self.settings.extract_timeout_seconds)
+
+    @cached_property
+    def extract_entries(self) -> ExtractEntries:
+        settings = self.settings
+        return ExtractEntries(
+            ExtractionStore(self.engine),
+            self.categories.find,
+            self.extractor,
+            self.field_fills,
+            self.relay_outbox,
+            self.hints.extract_entries,
+            seconds=EXTRACTION_SECONDS,
+            stale_seconds=settings.lease_seconds + settings.extract_timeout_seconds,
+            failpoint=failpoint(settings.failpoint),
+        )
+
+    @cached_property
+    def manage_categories(self) -> ManageCategories:
+        find_page, seconds = ExtractionStore(self.engine).find_page, self.settings.extract_timeout_seconds
+        return ManageCategories(
+            self.categories, self.field_fills, find_page, ExtractionProcess, _check, seconds=seconds
+        )
+
+    @cached_property
+    def relay_outbox(self) -> RelayOutbox:
+        settings = self.settings
+        send, stop = self.hints.classify, failpoint(settings.failpoint)
+        return RelayOutbox(self.outbox, send, settings.classify_task, self.clock, stop)
+
+
+def _check(rules: SelectorSet) -> None:
+    # Here, because it takes BeautifulSoup and lxml, and few processes ever check selectors.
+    from crawler.domain.selector_syntax import check_selectors  # noqa: PLC0415
+
+    check_selectors(rules)

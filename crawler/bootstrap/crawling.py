@@ -21,6 +21,7 @@ from crawler.handlers.control_host import ControlHost
 from crawler.handlers.crawl_context import CrawlContexts
 from crawler.handlers.finish_crawl import FinishCrawl
 from crawler.handlers.follow_links import FollowLinks
+from crawler.handlers.hint_extraction import HintExtraction
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.launch_requests import LaunchRequests
 from crawler.handlers.lower_depths import LowerDepths
@@ -133,6 +134,8 @@ class Crawling(Records):
             TellNews(self.events, self.store, self.frontier),
             patience_seconds=self.settings.lease_seconds / 2,
             failpoint=failpoint(self.settings.failpoint),
+            hint_documents=self.hints.ingest_documents,
+            hint_extraction=HintExtraction(self.frontier.extract_allowed, self.hints.extract_entries),
         )
 
     @cached_property
@@ -174,6 +177,7 @@ class Crawling(Records):
                 care=self.care,
                 render=self.render_where_needed,
                 purposes=self.probes.purposes,
+                existing=self.document_store.existing,
                 clock=self.clock,
             ),
             take=self.take_answer,

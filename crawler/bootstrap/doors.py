@@ -5,14 +5,24 @@ from functools import cached_property
 from crawler.adapters.answer_memory import AnswerMemory
 from crawler.adapters.attendance import AttendanceBook
 from crawler.adapters.celery_queue import CeleryQueue
+from crawler.adapters.change_history import ChangeHistory
 from crawler.adapters.changed_pages import ChangedPagesReader
+from crawler.adapters.compared_pages import ComparedPages
+from crawler.adapters.crawl_pace import CrawlPace
+from crawler.adapters.document_list import DocumentList
 from crawler.adapters.explain_reader import ExplainReader
 from crawler.adapters.host_reader import HostReader
 from crawler.adapters.metrics_reader import MetricsReader
+from crawler.adapters.notification_list import NotificationList
 from crawler.adapters.page_content import PageContent
+from crawler.adapters.page_neighbours import PageNeighbours
 from crawler.adapters.page_reader import PageReader
+from crawler.adapters.page_sample import PageSample
+from crawler.adapters.project_list import ProjectList
+from crawler.adapters.queue_overview import QueueOverview
 from crawler.adapters.report_builder import ReportBuilder
 from crawler.adapters.report_reader import ReportReader
+from crawler.adapters.session_store import SessionStore
 from crawler.adapters.url_reader import UrlReader
 from crawler.bootstrap.documents import Documents
 from crawler.handlers.answer_once import AnswerOnce
@@ -20,9 +30,12 @@ from crawler.handlers.compare_versions import CompareVersions
 from crawler.handlers.describe_changes import DescribeChanges
 from crawler.handlers.describe_hosts import DescribeHosts
 from crawler.handlers.describe_progress import DescribeProgress
+from crawler.handlers.explain_notice import ExplainNotice
 from crawler.handlers.explain_url import ExplainUrl
+from crawler.handlers.judge_page import JudgePage
 from crawler.handlers.manage_projects import ManageProjects
 from crawler.handlers.preview_scope import PreviewScope
+from crawler.handlers.preview_settings import PreviewSettings
 from crawler.handlers.report_crawl import ReportCrawl
 
 
@@ -63,6 +76,26 @@ class Doors(Documents):
         return CompareVersions(self.page_content)
 
     @cached_property
+    def compared_pages(self) -> ComparedPages:
+        return ComparedPages(self.engine)
+
+    @cached_property
+    def change_history(self) -> ChangeHistory:
+        return ChangeHistory(self.engine)
+
+    @cached_property
+    def page_neighbours(self) -> PageNeighbours:
+        return PageNeighbours(self.engine)
+
+    @cached_property
+    def judge_page(self) -> JudgePage:
+        return JudgePage(self.page_content, self.noise_rules)
+
+    @cached_property
+    def explain_notice(self) -> ExplainNotice:
+        return ExplainNotice(self.schedules, self.notifications)
+
+    @cached_property
     def describe_changes(self) -> DescribeChanges:
         return DescribeChanges(self.store, ChangedPagesReader(self.engine), self.digest_changes)
 
@@ -81,6 +114,35 @@ class Doors(Documents):
     @cached_property
     def answer_once(self) -> AnswerOnce:
         return AnswerOnce(AnswerMemory(self.engine))
+
+    @cached_property
+    def project_list(self) -> ProjectList:
+        return ProjectList(self.engine)
+
+    @cached_property
+    def notification_list(self) -> NotificationList:
+        return NotificationList(self.engine)
+
+    @cached_property
+    def document_list(self) -> DocumentList:
+        return DocumentList(self.engine)
+
+    @cached_property
+    def queue_overview(self) -> QueueOverview:
+        return QueueOverview(self.engine)
+
+    @cached_property
+    def crawl_pace(self) -> CrawlPace:
+        return CrawlPace(self.engine)
+
+    @cached_property
+    def preview_settings(self) -> PreviewSettings:
+        return PreviewSettings(self.preview_scope, PageSample(self.engine), self.urls)
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        """Of people who are signed in to the dashboard."""
+        return SessionStore(self.redis)
 
     @cached_property
     def metrics(self) -> MetricsReader:

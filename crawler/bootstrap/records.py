@@ -4,6 +4,7 @@ from functools import cached_property
 
 from crawler.adapters.batch_writer import BatchWriter
 from crawler.adapters.crawl_facts import CrawlFactsReader
+from crawler.adapters.document_store import DocumentStore
 from crawler.adapters.event_stream import EventStream
 from crawler.adapters.event_tail import EventTails
 from crawler.adapters.host_store import HostStore
@@ -28,6 +29,10 @@ class Records(Servers):
     @cached_property
     def store(self) -> Store:
         return Store(self.engine)
+
+    @cached_property
+    def document_store(self) -> DocumentStore:
+        return DocumentStore(self.engine)
 
     @cached_property
     def ledger(self) -> Ledger:

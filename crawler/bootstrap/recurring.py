@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from crawler.adapters.apprise_sender import AppriseSender
+from crawler.adapters.attendance import AttendanceBook
 from crawler.adapters.beat_entries import BeatEntries
 from crawler.adapters.mailer import Mailer
 from crawler.adapters.noise_store import NoiseStore
@@ -12,12 +13,15 @@ from crawler.adapters.schedule_store import ScheduleStore
 from crawler.adapters.webhook_sender import WebhookSender, webhook_options
 from crawler.bootstrap.crawling import Crawling
 from crawler.domain.notice_mail import Sender, change_sections
+from crawler.domain.notices import Notifiers
 from crawler.handlers.backtest_schedule import BacktestSchedule
 from crawler.handlers.describe_schedule import DescribeSchedule
 from crawler.handlers.diff_crawl import DiffCrawl
 from crawler.handlers.digest_changes import DigestChanges
+from crawler.handlers.foresee_notices import ForeseeNotices
 from crawler.handlers.manage_noise import ManageNoise
 from crawler.handlers.notify_crawl import NotifyCrawl
+from crawler.handlers.resend_notice import ResendNotice
 from crawler.handlers.run_schedules import RunSchedules
 from crawler.handlers.send_notice import SendNotice
 from crawler.handlers.set_schedule import Reach, SetSchedule
@@ -30,7 +34,7 @@ class Recurring(Crawling):
 
     @cached_property
     def diff_crawl(self) -> DiffCrawl:
-        return DiffCrawl(self.store, self.ledger, self.probes, self.weigh_changes)
+        return DiffCrawl(self.store, self.ledger, self.probes, self.weigh_changes, self.document_store.remove)
 
     @cached_property
     def noise_rules(self) -> NoiseStore:
@@ -46,7 +50,8 @@ class Recurring(Crawling):
 
     @cached_property
     def backtest_schedule(self) -> BacktestSchedule:
-        return BacktestSchedule(self.store, self.schedules, PagePairs(self.engine), self.noise_rules)
+        pairs = PagePairs(self.engine)
+        return BacktestSchedule(self.store, self.schedules, pairs, self.noise_rules, self.notifications)
 
     @cached_property
     def digest_changes(self) -> DigestChanges:
@@ -67,7 +72,19 @@ class Recurring(Crawling):
 
     @cached_property
     def describe_schedule(self) -> DescribeSchedule:
-        return DescribeSchedule(self.schedules.slots, self.clock)
+        return DescribeSchedule(self.schedules.slots, self.foresee_notices, self.clock)
+
+    @cached_property
+    def attendance(self) -> AttendanceBook:
+        return AttendanceBook(self.redis)
+
+    @property
+    def foresee_notices(self) -> ForeseeNotices:
+        settings = self.settings
+        return ForeseeNotices(self._notifiers, settings.smtp_url, settings.mail_from)
+
+    def _notifiers(self) -> Notifiers:
+        return self.attendance.notifiers(self.clock().timestamp())
 
     @cached_property
     def run_schedules(self) -> RunSchedules:
@@ -86,13 +103,22 @@ class Recurring(Crawling):
         return AppriseSender(self.settings.egress_allow)
 
     @cached_property
+    def mailer(self) -> Mailer:
+        smtp = self.settings.smtp_url
+        return Mailer(smtp.get_secret_value() if smtp else None, self.settings.mail_from)
+
+    @cached_property
+    def resend_notice(self) -> ResendNotice:
+        return ResendNotice(self.notifications, self.notify_crawl.resend, self._notifiers, lambda: self.hints)
+
+    @cached_property
     def send_notice(self) -> SendNotice:
         settings = self.settings
-        smtp, secret = settings.smtp_url, settings.webhook_secret
+        secret = settings.webhook_secret
         return SendNotice(
             self.notifications,
             self.schedules,
-            Mailer(smtp.get_secret_value() if smtp else None, settings.mail_from),
+            self.mailer,
             WebhookSender(webhook_options(settings.user_agent, self.egress, settings.ca_bundle)),
             self.apprise,
             self.clock,

@@ -3,6 +3,7 @@
 It needs `requests` and `pydantic` and imports nothing of the engine. `docs/client.md` shows it at work.
 """
 
+from crawler.client.categories import Categories, Category, ExtractionTrial, FieldFill
 from crawler.client.client import Client
 from crawler.client.crawl_values import (
     Audit,
@@ -18,6 +19,17 @@ from crawler.client.crawl_values import (
     Rebuilt,
     Retried,
     Url,
+)
+from crawler.client.documents import (
+    Chunk,
+    Document,
+    DocumentChange,
+    DocumentCounts,
+    DocumentFeed,
+    Documents,
+    SearchHit,
+    SearchHits,
+    SnippetPart,
 )
 from crawler.client.errors import (
     ClientError,
@@ -37,23 +49,46 @@ from crawler.client.noise import NoiseRule, Trial
 from crawler.client.notifications import Notification
 from crawler.client.pages import Diff, Page, Snapshot, Version, WholePage
 from crawler.client.projects import Previewed, Project
-from crawler.client.queue import ImportReport, Queue, QueueEntry, QueueRun, RowProblem
+from crawler.client.queue import (
+    EntryShown,
+    Extraction,
+    HandOff,
+    ImportReport,
+    Queue,
+    QueueCounts,
+    QueueEntry,
+    QueueRun,
+    RowProblem,
+)
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.system import Check, Health, RuntimeSettings
 
 __all__ = [
     "Audit",
+    "Categories",
+    "Category",
     "Changes",
     "Check",
+    "Chunk",
     "Client",
     "ClientError",
     "Conflict",
     "Crawl",
     "Diff",
+    "Document",
+    "DocumentChange",
+    "DocumentCounts",
+    "DocumentFeed",
+    "Documents",
+    "EntryShown",
     "Event",
     "Explanation",
+    "Extraction",
+    "ExtractionTrial",
+    "FieldFill",
     "Finding",
+    "HandOff",
     "Health",
     "Host",
     "HostAudit",
@@ -78,6 +113,7 @@ __all__ = [
     "Progress",
     "Project",
     "Queue",
+    "QueueCounts",
     "QueueEntry",
     "QueueRun",
     "Rebuilt",
@@ -86,8 +122,11 @@ __all__ = [
     "RowProblem",
     "RuntimeSettings",
     "Schedule",
+    "SearchHit",
+    "SearchHits",
     "SlotRun",
     "Snapshot",
+    "SnippetPart",
     "StillRunning",
     "Trial",
     "Unavailable",

@@ -6,9 +6,11 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
+from crawler.client.categories import Categories
 from crawler.client.connection import Call, Connection
 from crawler.client.crawl_values import Crawl, Progress
 from crawler.client.crawls import Crawls
+from crawler.client.documents import Documents
 from crawler.client.errors import StillRunning
 from crawler.client.hosts import Hosts
 from crawler.client.keys import Keys
@@ -63,6 +65,8 @@ class Client:
         self.noise = Noise(self._connection)
         self.notifications = Notifications(self._connection)
         self.queue = Queue(self._connection)
+        self.documents = Documents(self._connection)
+        self.categories = Categories(self._connection)
 
     @property
     def url(self) -> str:

@@ -209,6 +209,8 @@ class TemplateEdit(Value):
     place: str | None = None
     line: str | None = None
     """Where only numbers or dates moved: how all of these lines read."""
+    own_values: bool = False
+    """Each page has values of its own; the texts are those of one of them."""
 
 
 class WalledPage(Value):
@@ -221,6 +223,23 @@ class WalledPage(Value):
 class ChangedLine(Value):
     removed: str | None
     added: str | None
+
+
+class WallNote(Value):
+    """How many pages are behind one wall."""
+
+    kind: str
+    pages: int
+    target: str | None = None
+    example_urls: tuple[str, ...] = ()
+
+
+class RedirectedPages(Value):
+    """Removed pages that lead to one and the same place now."""
+
+    target: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
 
 
 class PageText(Value):
@@ -255,6 +274,10 @@ class Changes(Value):
     quiet_page_urls: tuple[QuietPage, ...] = ()
     template_changes: tuple[TemplateEdit, ...] = ()
     walls: tuple[WalledPage, ...] = ()
+    redirected_together: tuple[RedirectedPages, ...] = ()
+    template_pages: int = 0
+    """That show an edit of the template and did not change otherwise."""
+    wall_notes: tuple[WallNote, ...] = ()
     texts: tuple[PageText, ...] | None = None
     """When they were asked for: what changed on the first pages, line by line."""
     changed_pages: tuple[PageChange, ...] | None = None

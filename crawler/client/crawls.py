@@ -55,15 +55,20 @@ class Crawls:
         max_pages: int = 50,
         include: str | None = None,
         exclude: str | None = None,
+        refresh: bool = False,
         idempotency_key: str | None = None,
     ) -> UUID:
-        """Start a crawl that begins at `url` and ingests its pages as documents of the project (seed 001)."""
+        """Start a crawl that begins at `url` and ingests its pages as documents of the project (seed 001).
+
+        URLs that have a document are fetched again only with `refresh`.
+        """
         body = given(
             url=url,
             max_depth=max_depth,
             max_pages=max_pages,
             url_include_pattern=include,
             url_exclude_pattern=exclude,
+            refresh=refresh or None,
         )
         sent = self._connection.start(path("notebooks", project_id, "crawl"), body, idempotency_key)
         return read(_SourceStarted, sent).id
@@ -138,12 +143,21 @@ class Crawls:
         return self._connection.listed(path("crawl", crawl_id, "urls"), Url, **chosen)
 
     def changes(
-        self, project_id: UUID | str, crawl_id: UUID | str, *, pages: bool = False, text: bool = False
+        self,
+        project_id: UUID | str,
+        crawl_id: UUID | str,
+        *,
+        pages: bool = False,
+        text: bool = False,
+        text_pages: int | None = None,
+        text_lines: int | None = None,
     ) -> Changes:
-        """What the crawl found changed; with `pages` the changed pages' ids and versions, with `text` what changed."""
+        """What the crawl found changed; with `pages` the changed pages' ids and versions, with `text` what changed,
+        on 20 pages and in 10 lines each unless told otherwise."""
         where = path("projects", project_id, "crawl-history", crawl_id, "changes")
         include = "text" if text else "pages" if pages else None
-        return read(Changes, self._connection.get(where, include=include))
+        few = given(text_pages=text_pages, text_lines=text_lines) if text else {}
+        return read(Changes, self._connection.get(where, include=include, **few))
 
     def export(self, crawl_id: UUID | str, format: str, file: str | os.PathLike[str]) -> Path:  # noqa: A002
         """The crawl's pages as they were then (jsonl, csv, markdown, warc), in a file that appears whole or not at all.

@@ -28,9 +28,10 @@ class Notifications:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def all(self) -> Iterator[Notification]:
-        """Those of projects the key sees, newest first."""
-        return self._connection.listed("/notifications", Notification)
+    def all(self, project_id: UUID | str | None = None) -> Iterator[Notification]:
+        """Those of projects the key sees, or of one of them, newest first."""
+        query = {} if project_id is None else {"project_id": str(project_id)}
+        return self._connection.listed("/notifications", Notification, **query)
 
     def resend(self, notification_id: UUID | str) -> Notification:
         """The same words under the same id. Sent once: each time is one more message to somebody."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from crawler.client.connection import CHUNK_BYTES, Call, Connection, given
+from crawler.client.connection import CHUNK_BYTES, Call, Connection, given, path
 from crawler.client.files import write_whole
 from crawler.client.value import Value, read
 
@@ -29,6 +29,7 @@ class QueueEntry(Value):
     is_active: bool
     page_id: UUID | None
     crawl_id: UUID | None
+    extraction_id: UUID | None
     created_at: datetime
     updated_at: datetime
 
@@ -56,8 +57,40 @@ class _Changed(Value):
     next_after: int | None
 
 
-class _Counts(Value):
+class HandOff(Value):
+    waiting: int
+    sent: int
+
+
+class QueueCounts(Value):
     counts: dict[str, int]
+    """By status."""
+    undefined: int
+    """Entries whose category nobody has defined."""
+    classification: HandOff
+
+
+class Extraction(Value):
+    id: UUID
+    queue_id: int | None
+    page_id: UUID | None
+    version_id: UUID | None
+    url: str
+    category: str | None
+    revision: str
+    """Of the selectors it was made with."""
+    fields: dict[str, Any]
+    text: str
+    language: str | None
+    extracted_at: datetime
+    job_id: UUID | None
+    job_status: str | None
+    sent_at: datetime | None
+
+
+class EntryShown(Value):
+    entry: QueueEntry
+    extraction: Extraction | None
 
 
 class Queue:
@@ -74,7 +107,15 @@ class Queue:
 
     def counts(self) -> dict[str, int]:
         """By status."""
-        return read(_Counts, self._connection.get("/queue/counts")).counts
+        return self.overview().counts
+
+    def overview(self) -> QueueCounts:
+        """By status, and how many are handed on to classification."""
+        return read(QueueCounts, self._connection.get("/queue/counts"))
+
+    def get(self, entry_id: int) -> EntryShown:
+        """One entry, and what was read from its page."""
+        return read(EntryShown, self._connection.get(path("queue", entry_id)))
 
     def add(
         self,
@@ -88,13 +129,24 @@ class Queue:
         body = given(urls=list(urls), category=category, priority=priority, project_id=project)
         return read(ImportReport, self._connection.json(Call("POST", "/queue", body=body)))
 
-    def import_file(self, file: str | os.PathLike[str], *, project_id: UUID | str | None = None) -> ImportReport:
-        """A CSV file with the columns url, category and priority. Sent in pieces, whatever its size."""
-        with Path(file).open("rb") as opened:
-            return self.import_pieces(iter(lambda: opened.read(CHUNK_BYTES), b""), project_id=project_id)
+    def import_file(self, file: str | os.PathLike[str], **options: Any) -> ImportReport:
+        """A CSV file with the columns url, category and priority, or a web archive (.warc, .warc.gz) of any size.
 
-    def import_pieces(self, pieces: Iterable[bytes], *, project_id: UUID | str | None = None) -> ImportReport:
-        query = given(project_id=None if project_id is None else str(project_id))
+        `options`: project_id; of an archive's URLs also category and priority.
+        """
+        with Path(file).open("rb") as opened:
+            return self.import_pieces(iter(lambda: opened.read(CHUNK_BYTES), b""), **options)
+
+    def import_pieces(
+        self,
+        pieces: Iterable[bytes],
+        *,
+        project_id: UUID | str | None = None,
+        category: str | None = None,
+        priority: int | None = None,
+    ) -> ImportReport:
+        project = None if project_id is None else str(project_id)
+        query = given(project_id=project, category=category, priority=priority)
         sent = self._connection.json(Call("POST", "/queue/import", query, pieces=pieces, media_type="text/csv"))
         return read(ImportReport, sent)
 
@@ -105,6 +157,10 @@ class Queue:
     def export(self, file: str | os.PathLike[str], **chosen: Any) -> Path:
         with self.export_pieces(**chosen) as pieces:
             return write_whole(file, pieces)
+
+    def extraction_pieces(self, kind: str = "jsonl", **chosen: Any) -> AbstractContextManager[Iterator[bytes]]:
+        """What was read from the entries' pages, as jsonl or csv; `chosen` as for `entries`."""
+        return self._connection.stream("/queue/extractions", format=kind, **chosen)
 
     def change(
         self,

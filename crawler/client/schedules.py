@@ -37,6 +37,8 @@ class Schedule(Value):
     next_run_at: datetime | None
     webhook_gone_at: datetime | None
     described: str
+    warnings: tuple[str, ...] = ()
+    """What will keep notices from being sent, a sentence each."""
     upcoming: tuple[datetime, ...]
     runs: tuple[SlotRun, ...]
 
@@ -46,7 +48,7 @@ class Schedule(Value):
         return self.model_dump(mode="json", exclude=_SHOWN_ONLY)
 
 
-_SHOWN_ONLY = {"project_id", "next_run_at", "webhook_gone_at", "described", "upcoming", "runs"}
+_SHOWN_ONLY = {"project_id", "next_run_at", "webhook_gone_at", "described", "warnings", "upcoming", "runs"}
 
 
 class _Started(Value):

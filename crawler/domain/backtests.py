@@ -1,15 +1,15 @@
 """Which past crawls would have been told with other rules or thresholds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from crawler.domain.crawls import CrawlConfig
+from crawler.domain.crawls import CrawlConfig, CrawlType
 from crawler.domain.noise_rules import RuleKind, checked_value
-from crawler.domain.notices import is_news
+from crawler.domain.notices import Delivery, is_news
 from crawler.domain.schedules import NotifyOn, ScheduleConfig
 from crawler.errors import Invalid, InvalidPattern
 
@@ -67,8 +67,8 @@ class Trial(BaseModel):
 
     crawl_id: UUID
     completed_at: datetime | None
-    then: Verdict
-    now: Verdict
+    then: Verdict = Field(description="What happened: whether anybody was told, and by which channels")
+    now: Verdict = Field(description="What would happen by the rules that are tried")
     rules_tried: bool = Field(description="False: its pages were too many, or none was asked for; only thresholds were")
 
 
@@ -96,6 +96,8 @@ class Counted(NamedTuple):
     changed: int
     unchanged: int
     template: int
+    template_pages: int = 0
+    """That show an edit of the template and did not change otherwise."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":
@@ -106,22 +108,41 @@ class Counted(NamedTuple):
             counts["changed_pages"],
             counts["unchanged_pages"],
             len(summary.get("template_changes", ())),
+            summary.get("template_pages", 0),
         )
+
+    @property
+    def edited(self) -> int:
+        """Pages on which anything counts."""
+        return min(self.changed + (self.template_pages if self.template else 0), self.changed + self.unchanged)
 
     @property
     def share(self) -> float:
         compared = self.changed + self.unchanged
-        return self.changed / compared if compared else 0.0
+        return self.edited / compared if compared else 0.0
 
 
 def judge(counted: Counted, limits: Thresholds) -> Verdict:
     reasons = []
     if counted.new >= limits.new_pages:
-        reasons.append(f"{counted.new:,} new pages, at least {limits.new_pages:,}")
-    if counted.changed and counted.share >= limits.changed_share:
+        reasons.append(f"{counted.new:,} new page{'' if counted.new == 1 else 's'}, at least {limits.new_pages:,}")
+    if counted.edited and counted.share >= limits.changed_share:
         reasons.append(f"{counted.share:.1%} changed, at least {limits.changed_share:.1%}")
     alert = is_news(_told(limits.notify_on), _summary(counted, significant=bool(reasons)))
     return Verdict(alert=alert, why=_why(counted, reasons, limits), changed_pages=counted.changed)
+
+
+def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
+    """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
+    if told:
+        named = (channel if status == Delivery.SENT else f"{channel} ({status})" for channel, status in told)
+        why = f"told by {', '.join(named)}"
+    elif crawl_type is CrawlType.SCHEDULED:
+        why = "nobody was told"
+    else:
+        article = "an" if crawl_type is CrawlType.INITIAL else "a"
+        why = f"nobody is told of {article} {crawl_type} crawl"
+    return Verdict(alert=bool(told), why=why, changed_pages=counted.changed)
 
 
 def _told(notify_on: NotifyOn) -> ScheduleConfig:

@@ -4,12 +4,13 @@ States are compared with ==, because they may come as the text of a database col
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from crawler.domain.barriers import places_before, places_now, waited_for
 from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.removals import (
@@ -20,6 +21,7 @@ from crawler.domain.removals import (
     Move,
     Removal,
     kind_by_reason,
+    led_together,
     pair_moves,
     settle_targets,
 )
@@ -95,11 +97,19 @@ class Changes:
         return len(self.changed) / compared if compared else 0.0
 
     def is_significant(
-        self, *, new_pages: int = SIGNIFICANT_NEW_PAGES, changed_share: float = SIGNIFICANT_CHANGED_SHARE
+        self,
+        *,
+        new_pages: int = SIGNIFICANT_NEW_PAGES,
+        changed_share: float = SIGNIFICANT_CHANGED_SHARE,
+        template_pages: int = 0,
     ) -> bool:
-        """Division, not multiplication: 3 of 30 is 0.1 exactly, but 0.1 × 30 is more than 3."""
+        """`template_pages`: that show an edit of the template and did not change otherwise.
+
+        Division, not multiplication: 3 of 30 is 0.1 exactly, but 0.1 × 30 is more than 3.
+        """
         arrived = len(self.new) + len(self.moved)  # a moved page is a new address, too
-        return arrived >= new_pages or (bool(self.changed) and self.changed_share >= changed_share)
+        edited, compared = len(self.changed) + template_pages, len(self.changed) + len(self.unchanged)
+        return arrived >= new_pages or (edited > 0 and edited / max(compared, 1) >= changed_share)
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
@@ -121,9 +131,11 @@ def compare(
     last_seen: Iterable[SeenPage] = (),
     baseline_exhausted: bool = True,
     key_of: Key = str,
+    unsettled: Container[str] = (),
 ) -> Changes:
     """What a crawl did not meet is removed only if one more request said so.
 
+    `unsettled`: URLs of pages that the old crawl could not tell about when it was compared itself.
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
     `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
     """
@@ -131,7 +143,12 @@ def compare(
     after = {page.normalized_url: page for page in new}
     open_ends = {page.normalized_url: page for page in remembered if _is_open(before, page.normalized_url)}
     known = before | open_ends
-    known |= {page.normalized_url: page for page in last_seen if _could_not_tell(known, page, baseline_exhausted)}
+    barred = _behind_barrier(before, key_of)
+    earlier = {page.normalized_url: page for page in last_seen}
+    behind = {page.url for page in barred}
+    known |= {
+        key: page for key, page in earlier.items() if key in behind or _could_not_tell(before, page, baseline_exhausted)
+    }
     found: dict[str, list[str]] = {"new": [], "changed": [], "unchanged": [], "not_compared": []}
     arrived: dict[str, bytes | None] = {}
     for key, page in after.items():
@@ -140,8 +157,33 @@ def compare(
             found[kind].append(page.url)
             if kind == "new" or key not in known:
                 arrived[key] = page.content_hash
-    lost = _settle(_lost(before, open_ends, after, probed), after, key_of)
+    barred += [Lost(key, None, Removal.BLOCKED, page.target) for key, page in open_ends.items() if page.target]
+    waited = waited_for(barred, {key: page.url for key, page in known.items()}, unsettled)
+    had = sum(page.state == Standing.PAGE or key in waited for key, page in known.items())
+    lost = _settle(_lost(before, open_ends, after, probed, waited), after, key_of, had, waited)
+    gone = places_before(barred, known.keys() & (earlier.keys() | open_ends.keys()), _led_to(after), key_of)
+    lost = [page for page in lost if key_of(page.url) not in gone and not _still_waits(page, before, key_of)]
+    for key in places_now(lost, _behind_barrier(after, key_of), key_of) & arrived.keys():
+        del arrived[key]
+        _set_apart(found, after[key].url)
     return _told(found, lost, arrived, before, after, key_of)
+
+
+def _set_apart(found: Mapping[str, list[str]], url: str) -> None:
+    """It is there only as what a barrier leads to."""
+    if url in found["new"]:
+        found["new"].remove(url)
+        found["not_compared"].append(url)
+
+
+def _led_to(after: Mapping[str, SeenPage]) -> list[str | None]:
+    return [page.target for page in after.values() if page.state == Standing.MOVED]
+
+
+def _still_waits(page: Lost, before: Mapping[str, SeenPage], key_of: Key) -> bool:
+    """Whether it was behind the same barrier already: that was told."""
+    old = before.get(key_of(page.url) or "")
+    return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
 
 
 def _is_open(before: Mapping[str, SeenPage], key: str) -> bool:
@@ -149,9 +191,9 @@ def _is_open(before: Mapping[str, SeenPage], key: str) -> bool:
     return key not in before or before[key].state == Standing.UNKNOWN
 
 
-def _could_not_tell(known: Mapping[str, SeenPage], page: SeenPage, baseline_exhausted: bool) -> bool:
+def _could_not_tell(before: Mapping[str, SeenPage], page: SeenPage, baseline_exhausted: bool) -> bool:
     """Whether the old crawl leaves open what became of this page; one that it found gone is new when it is back."""
-    old = known.get(page.normalized_url)
+    old = before.get(page.normalized_url)
     return not baseline_exhausted if old is None else old.state == Standing.UNKNOWN
 
 
@@ -175,6 +217,7 @@ def _lost(
     open_ends: Mapping[str, SeenPage],
     after: Mapping[str, SeenPage],
     probed: Iterable[Probed],
+    waited: Container[str] = (),
 ) -> Iterator[Lost]:
     """Pages that are pages no longer. What the crawl itself met counts more than what a probe said."""
     asked = {probe.normalized_url: probe for probe in probed}
@@ -183,7 +226,7 @@ def _lost(
         if now is not None and now.state in (Standing.GONE, Standing.MOVED):
             yield Lost(now.url, page.content_hash, _class_of(now), now.target, now.status)
     for key, page in before.items():
-        if page.state != Standing.PAGE:
+        if page.state != Standing.PAGE and not (key in waited and key in after):
             continue
         now, probe = after.get(key), asked.get(key)
         if now is not None and now.state != Standing.PAGE:
@@ -203,14 +246,48 @@ def _class_of(now: SeenPage) -> Removal:
     return Removal.MOVED if now.state == Standing.MOVED else kind_by_reason(now.reason)
 
 
-def _settle(lost: Iterable[Lost], after: Mapping[str, SeenPage], key_of: Key) -> list[Lost]:
+def _behind_barrier(before: Mapping[str, SeenPage], key_of: Key) -> list[Lost]:
+    """Pages, by key, that only led to a login or the like when that crawl came: they are not new when back."""
+    led = [
+        Lost(key, None, Removal.MOVED, page.target, page.status)
+        for key, page in before.items()
+        if page.state == Standing.MOVED and page.target
+    ]
+    had = len(led) + sum(page.state == Standing.PAGE for page in before.values())
+    return [page for page in _settle(led, before, key_of, had) if page.kind is Removal.BLOCKED]
+
+
+def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
+    """The same for pages that the old crawl only probed, as they were before."""
+    asked = {probe.normalized_url: probe for probe in probed}
+    led = [Lost(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
+    barred = [
+        page.url for page in settle_targets(led, {}, lambda _: False, key_of, len(led)) if _is_barred(page, asked)
+    ]
+    return [
+        SeenPage(key, asked[key].url, asked[key].content_hash, Standing.PAGE, target=asked[key].target)
+        for key in barred
+    ]
+
+
+def _is_barred(page: Lost, asked: Mapping[str, Probed]) -> bool:
+    return page.kind is Removal.BLOCKED and asked[page.url].kind is Removal.MOVED
+
+
+def _settle(
+    lost: Iterable[Lost],
+    after: Mapping[str, SeenPage],
+    key_of: Key,
+    known: int,
+    waited: Mapping[str, str] | None = None,
+) -> list[Lost]:
     redirects = {key: page.target for key, page in after.items() if page.state == Standing.MOVED and page.target}
 
     def gone(key: str) -> bool:
         met = after.get(key)
         return met is not None and met.state == Standing.GONE
 
-    return settle_targets(lost, redirects, gone, key_of)
+    return settle_targets(lost, redirects, gone, key_of, known, waited)
 
 
 def _told(
@@ -263,6 +340,7 @@ def change_summary(
     compared_to: UUID,
     new_pages: int = SIGNIFICANT_NEW_PAGES,
     changed_share: float = SIGNIFICANT_CHANGED_SHARE,
+    template_pages: int = 0,
 ) -> dict[str, Any]:
     """Seed 002's shape first, then what is ours."""
     return {
@@ -277,7 +355,9 @@ def change_summary(
         "new_page_urls": list(changes.new),
         "removed_page_urls": list(changes.removed),
         "changed_page_urls": list(changes.changed),
-        "is_significant": changes.is_significant(new_pages=new_pages, changed_share=changed_share),
+        "is_significant": changes.is_significant(
+            new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
+        ),
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),
         "changed_share": round(changes.changed_share, 4),
@@ -285,6 +365,7 @@ def change_summary(
         "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
         "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
         "removal_counts": _by_class(changes.lost),
+        "redirected_together": [group.as_record() for group in led_together(changes.lost, Removal.MOVED)],
     }
 
 
@@ -319,6 +400,7 @@ def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:
         and earlier.crawl_type is not CrawlType.FETCH_ONLY
         and earlier.status is CrawlStatus.COMPLETED
         and earlier.end_reason in _COMPARABLE_ENDS
+        and not earlier.stats.get("by_reason", {}).get(Reason.EXISTS)  # it left out what had a document
         and _ended(earlier) < _ended(crawl)
     )
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.removals import Removal
 
+MOST_TEXT_PAGES = 200
+MOST_TEXT_LINES = 100
 _SHORT = ("compared_to", "summary", "is_significant", "moved_pages")
 
 
@@ -78,13 +80,33 @@ class TemplateEdit(_Value):
     example_urls: tuple[str, ...] = ()
     place: str | None = None
     line: str | None = Field(None, description="Where only numbers or dates moved: how all of these lines read")
+    own_values: bool = Field(
+        default=False, description="Each page has values of its own; the texts are those of one of them"
+    )
 
 
 class WalledPage(_Value):
     """An error, a wall against robots or nothing, served in place of the page: not compared."""
 
     url: str
-    kind: str = Field(description="error, wall or empty")
+    kind: str = Field(description="error, wall, empty or same_page (one text in place of many pages)")
+
+
+class WallNote(_Value):
+    """How many pages are behind one wall: nobody can tell whether they changed."""
+
+    kind: str = Field(description="As in `walls`, or redirect: all of them lead to one place")
+    pages: int
+    target: str | None = Field(None, description="Where a redirect leads")
+    example_urls: tuple[str, ...] = ()
+
+
+class RedirectedPages(_Value):
+    """Removed pages that lead to one and the same place now."""
+
+    target: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
 
 
 class ChangedLine(_Value):
@@ -124,7 +146,12 @@ class CrawlChanges(_Value):
     quiet_page_urls: tuple[QuietPage, ...] = Field((), description="The first 1,000")
     template_changes: tuple[TemplateEdit, ...] = ()
     walls: tuple[WalledPage, ...] = ()
-    texts: tuple[PageText, ...] | None = Field(None, description="With include=text: the first 20 changed pages")
+    redirected_together: tuple[RedirectedPages, ...] = ()
+    template_pages: int = Field(0, description="That show an edit of the template and did not change otherwise")
+    wall_notes: tuple[WallNote, ...] = ()
+    texts: tuple[PageText, ...] | None = Field(
+        None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
+    )
     changed_pages: tuple[ChangedPage, ...] | None = Field(
         None, description="With include=pages; without those whose URL lists or versions are no longer kept"
     )

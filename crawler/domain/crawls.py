@@ -111,8 +111,10 @@ class CrawlConfig(BaseModel):
         0.1, gt=0, le=1, allow_inf_nan=False, description="Share of changed pages that makes changes significant"
     )
     prune_markdown: bool = Field(default=False, description="Leave out of markdown what looks like no content")
-    ingest: bool = False
-    refresh: bool = False
+    ingest: bool = Field(default=False, description="Make a document of each page, for search and the feed")
+    refresh: bool = Field(
+        default=True, description="False, of a crawl that ingests: URLs that have a document are not fetched again"
+    )
 
     @field_validator("include_patterns", "exclude_patterns", mode="before")
     @classmethod

@@ -157,6 +157,21 @@ class WaitsNow(_Value):
     words: str
 
 
+class ProbeNote(_Value):
+    """A request beyond the crawl's pages: what became of a page that is missing, or a second look at one."""
+
+    purpose: str
+    """missing or again."""
+    outcome: str | None
+    """gone, moved, alive, blocked, excluded, not_reached; of a second look `seen`. None while it waits."""
+    http_status: int | None
+    reason: str | None
+    final_url: str | None
+    at: datetime | None
+    """When it was answered; None if it was never asked for."""
+    words: str
+
+
 class Explanation(_Value):
     crawl_id: UUID
     url: str
@@ -191,6 +206,8 @@ class Explanation(_Value):
     stored: StoredPage | None = None
     rendering: str | None = None
     """Whether a browser was used for it, and why."""
+    probe: ProbeNote | None = None
+    """Whether it was asked for beyond the crawl's pages, and what that said."""
 
 
 def ruling(row: LedgerUrl, verdict: Admission | Refusal) -> Ruling:

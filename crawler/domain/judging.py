@@ -6,6 +6,7 @@ from typing import NamedTuple
 from crawler.domain.fetching import FetchResult
 from crawler.domain.politeness import MAX_RATE_LIMITED, MAX_RETRIES, retry_delay
 from crawler.domain.reasons import SKIPPED, Reason
+from crawler.domain.urls import Url, read
 
 
 class Verdict(StrEnum):
@@ -84,7 +85,10 @@ def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: 
     if not result.location:
         return Judgement(Verdict.FAIL, Reason.PROTOCOL, error="It redirects without saying where to.")
     if hops >= max_redirects:
-        return Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP, error=f"There are more than {max_redirects} redirects.")
+        target = read(result.location, result.url)
+        to_itself = isinstance(target, Url) and target.href == result.url
+        error = "It redirects to itself." if to_itself else f"There are more than {max_redirects} redirects."
+        return Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP, error=error)
     return Judgement(Verdict.REDIRECT, target=result.location)
 
 

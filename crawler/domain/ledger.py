@@ -201,6 +201,8 @@ class Previous(NamedTuple):
     noindex: bool
     is_conditional: bool
     """Whether "not modified" says anything: not of a page that a browser made, or should have made."""
+    snapshot_id: UUID | None = None
+    """Its bytes, where they were asked for."""
 
 
 class ProbeEnd(NamedTuple):
@@ -228,6 +230,14 @@ class EntryEnd(NamedTuple):
     at: datetime
     moved_to: str | None = None
     """Where its redirect leads, by the ledger's key: the entry ends as that URL does."""
+
+
+class DocumentDue(NamedTuple):
+    """A page of a crawl that ingests: a document is to be made of it."""
+
+    key: UrlKey
+    id: UUID
+    page_id: UUID
 
 
 class LedgerRow(NamedTuple):
@@ -275,6 +285,10 @@ class Batch:
     """By project: what comparisons taught about its URL shapes."""
     entries: list[EntryEnd] = field(default_factory=list)
     """Of crawls that work off the acquisition queue."""
+    documents: list[DocumentDue] = field(default_factory=list)
+    """Of crawls that ingest."""
+    existing: list[DocumentDue] = field(default_factory=list)
+    """URLs that were not fetched, because they have a document."""
 
 
 Depths = dict[UrlKey, int]

@@ -6,7 +6,7 @@ each is judged by what stands around it.
 
 import re
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -58,6 +58,8 @@ _A_DATE = re.compile(_DATE, re.IGNORECASE)
 _A_TIME = re.compile(rf"({_CLOCK})\s?([ap])?", re.IGNORECASE)
 _DAY_SECONDS = 86_400
 CLOCK_SLACK_SECONDS = 120
+_LEAST_APART = timedelta(hours=12)
+_ZONES = tuple(timedelta(hours=hours) for hours in range(-12, 15))
 _PLURAL = re.compile(r"(# \w+?)s\b")
 _PARTS = re.compile(r"(?<!\bno)(?<!\bnr)[.;!?]\s|[·|•]|\s[–—]\s", re.IGNORECASE)
 
@@ -77,6 +79,8 @@ class ValueChange(NamedTuple):
     new: str
     around: str
     """The part of the line that the value stands in, with marks for values, in small letters."""
+    number: int = 0
+    """Of the values in its line, from 0."""
 
 
 class Skeleton(NamedTuple):
@@ -105,12 +109,17 @@ def value_changes(old: str, new: str) -> list[ValueChange] | None:
     before, after = skeleton(old), skeleton(new)
     if _singular(before.words) != _singular(after.words):
         return None
-    pairs = zip(before.values, after.values, strict=True)
+    pairs = enumerate(zip(before.values, after.values, strict=True))
     return [
-        ValueChange(kind if kind == other else ValueKind.TOKEN, text, changed, _around(before.words, at))
-        for (kind, text, at), (other, changed, _at) in pairs
+        ValueChange(kind if kind == other else ValueKind.TOKEN, text, changed, _around(before.words, at), number)
+        for number, ((kind, text, at), (other, changed, _at)) in pairs
         if text != changed
     ]
+
+
+def same_words(line: str, other: str) -> bool:
+    """Of two lines with marks for their values; `1 view` and `2 views` read alike."""
+    return line == other or _singular(line) == _singular(other)
 
 
 def is_age(moment: str) -> bool:
@@ -135,21 +144,34 @@ def seconds_in(moment: str) -> int | None:
 
 
 def runs_with_clock(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
-    """The day shown is that of the fetch, or the night before; a mere time is as far from ours as it was."""
+    """Each day shown is that of its own fetch, in one and the same zone; a mere time is as far from ours as it was.
+
+    An author may write such a day, too: this alone is no evidence.
+    """
     sides = ((change.old, old_at), (change.new, new_at))
-    days = [(dates_in(shown), at.date()) for shown, at in sides]
-    if any(found for found, _ in days):
-        return all(any(-1 <= (today - day).days <= 1 for day in found) for found, today in days)
+    if any(dates_in(shown) for shown, _ in sides):
+        times = [seconds_in(shown) for shown, _ in sides]
+        if new_at - old_at < _LEAST_APART or (times[0] is not None and times[0] == times[1]):
+            return False  # somewhere it is always midnight; and a day at a fixed time is an appointment
+        return any(all((at + zone).date() in dates_in(shown) for shown, at in sides) for zone in _ZONES)
     ahead = [_ahead(shown, at) for shown, at in sides]
-    if None in ahead:
-        return False
-    apart = abs((ahead[0] or 0) - (ahead[1] or 0)) % _DAY_SECONDS
-    return min(apart, _DAY_SECONDS - apart) <= CLOCK_SLACK_SECONDS
+    if None in ahead or _apart(_time_of_day(old_at), _time_of_day(new_at)) <= 2 * CLOCK_SLACK_SECONDS:
+        return False  # at the same time of the day a clock says nothing: any small edit would look like one
+    return _apart(ahead[0] or 0, ahead[1] or 0) <= CLOCK_SLACK_SECONDS
+
+
+def _apart(one: int, other: int) -> int:
+    apart = abs(one - other) % _DAY_SECONDS
+    return min(apart, _DAY_SECONDS - apart)
+
+
+def _time_of_day(at: datetime) -> int:
+    return at.hour * 3600 + at.minute * 60 + at.second
 
 
 def _ahead(shown: str, at: datetime) -> int | None:
     seconds = seconds_in(shown)
-    return None if seconds is None else seconds - (at.hour * 3600 + at.minute * 60 + at.second)
+    return None if seconds is None else seconds - _time_of_day(at)
 
 
 def _singular(words: str) -> str:

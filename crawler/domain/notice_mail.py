@@ -1,5 +1,6 @@
 """Notices as mails (seed 002's template first). What was crawled is text, never markup; lists end after a hundred."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -7,15 +8,20 @@ from typing import Any, NamedTuple
 
 from crawler.domain.change_digest import PageDigest
 from crawler.domain.crawls import CrawlJob
-from crawler.domain.notices import Mail, Streak
+from crawler.domain.notices import Mail, Streak, has_changes
 from crawler.domain.plain_text import one_line
 from crawler.domain.projects import Project
+from crawler.domain.wall_words import redirect_sentences, wall_sentences
 
 MOST_LISTED = 100
 MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
 LONGEST_BRIEF = 1800
 ASK = "Please review these changes and determine if content regeneration is needed."
+_EDITS = "The same edit on many pages"
+_ADDRESSES = re.compile(r"(?:Changed: )?https?://[^\s…]+(?: → https?://[^\s…]+)?").fullmatch
+_ADDRESS = re.compile(r"https?://\S+").sub
+_LINK = '<a href="{0}" rel="noreferrer">{0}</a>'
 
 
 class Section(NamedTuple):
@@ -37,13 +43,23 @@ class Sender(NamedTuple):
 
 
 def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
-    """Seed 002's template; below it what changed, page by page."""
+    """Seed 002's template; below it what changed, page by page. Where nothing did, it says so."""
     summary = crawl.change_summary or {}
+    if not has_changes(summary) and not summary["new_page_urls"]:
+        nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
+        subject = f"[{sender.product}] No changes for {project.name}"
+        return _mail(subject, [Section(nothing)], sender.link(crawl), details)
     counts = summary["summary"]
     found = "significant changes" if summary["is_significant"] else "changes"
     numbers = [f"{kind} pages: {counts[f'{kind.lower()}_pages']}" for kind in ("New", "Changed", "Removed")]
+    if edited := summary.get("template_pages", 0):
+        numbers[1] += f", and {edited} by an edit of many pages"
+    ours = (("Moved pages", summary.get("moved_pages", 0)), (_EDITS, len(summary.get("template_changes", ()))))
+    numbers += [f"{name}: {number}" for name, number in ours if number]
     opening = f"The scheduled crawl for {_named(project, crawl)} completed and detected {found}:"
-    parts = [Section(opening, numbers, bulleted=True), Section("New pages:", shortened(summary["new_page_urls"]))]
+    parts = [Section(opening, numbers, bulleted=True)]
+    if summary["new_page_urls"]:
+        parts.append(Section("New pages:", shortened(summary["new_page_urls"])))
     return _mail(
         f"[{sender.product}] {found.capitalize()} detected for {project.name}",
         [*parts, Section(ASK)],
@@ -76,16 +92,22 @@ def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = 
     if removed := summary.get("removed_page_urls"):
         target = {page["url"]: page["target"] for page in summary.get("removals", ()) if page.get("target")}
         lines = [f"{url} → {target[url]}" if url in target else url for url in removed]
-        yield Section("Removed pages:", shortened(lines))
+        together = redirect_sentences(summary.get("redirected_together", ()))
+        yield Section("Removed pages:", [*together, *shortened(lines)])
     if moved := summary.get("moved"):
         yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
     for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
         sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
-        yield Section(f"The same on {change['pages']} pages:", sides)
+        own = f"On {change['pages']} pages, each with values of its own, for example:"
+        yield Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
+    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
+        yield Section("Not seen this time:", unseen)
 
 
 def _lines(page: PageDigest) -> Iterator[str]:
     for line in page.lines:
+        if line.context:
+            yield f"{line.context}:"
         yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
     if page.more:
         yield f"… and {page.more} more"
@@ -122,8 +144,15 @@ def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
 
 
 def _markup(part: Section) -> str:
-    items = "".join(f"<li>{escape(one_line(line))}</li>" for line in part.lines)
-    return f"<p>{escape(one_line(part.title))}</p>" + (f"<ul>{items}</ul>" if items else "")
+    items = "".join(f"<li>{_linked(one_line(line))}</li>" for line in part.lines)
+    return f"<p>{_linked(one_line(part.title))}</p>" + (f"<ul>{items}</ul>" if items else "")
+
+
+def _linked(line: str) -> str:
+    """Escaped; a line of nothing but addresses has them as links. What pages say is never a link."""
+    if not _ADDRESSES(line):
+        return escape(line)
+    return _ADDRESS(lambda found: _LINK.format(escape(found[0])), line)
 
 
 def _named(project: Project, crawl: CrawlJob) -> str:

@@ -16,6 +16,7 @@ from crawler.domain.projects import Project
 from crawler.domain.schedules import NotifyOn, Schedule, ScheduleConfig
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
+CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
 
 
 class Kind(StrEnum):
@@ -97,6 +98,13 @@ class Answer(NamedTuple):
         return Delivery.BLOCKED if self.blocked else Delivery.FAILED
 
 
+class Notifiers(NamedTuple):
+    """The workers that send notices, as far as they say that they are there."""
+
+    workers: int = 0
+    able_to_mail: int = 0
+
+
 class Streak(NamedTuple):
     """Failed runs up to a crawl, since the last one that worked."""
 
@@ -119,10 +127,13 @@ def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
         return False
     if config.notify_on is NotifyOn.ALWAYS:
         return True
+    return bool(summary["is_significant"]) if config.notify_on is NotifyOn.SIGNIFICANT else has_changes(summary)
+
+
+def has_changes(summary: dict[str, Any]) -> bool:
     counts = summary["summary"]
     changed = any(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
-    changed = changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
-    return bool(summary["is_significant"]) if config.notify_on is NotifyOn.SIGNIFICANT else changed
+    return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
 
 
 def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told | None) -> bool:
@@ -151,7 +162,7 @@ def targets(schedule: Schedule) -> list[Target]:
 
 
 def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    """Seed 002's, to the letter."""
+    """Seed 002's, to the letter; among the changes, after the seed's keys, ours."""
     summary = crawl.change_summary or {}
     counts = summary["summary"]
     changes = {
@@ -159,6 +170,8 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[st
         "changed_pages": counts["changed_pages"],
         "removed_pages": counts["removed_pages"],
         "is_significant": summary["is_significant"],
+        "moved_pages": summary.get("moved_pages", 0),
+        "template_changes": len(summary.get("template_changes", ())),
     }
     return _payload("crawl_completed", project, crawl, now, {"changes": changes})
 

@@ -44,7 +44,7 @@ def why_refused(url: str, rule: EgressRule) -> str | None:
     if scheme in _THIS_MACHINE:
         return f"{scheme}:// is for the desktop of the machine it runs on"
     if _is_closed(url, rule):
-        return f"the address in {scheme}:// may not be reached from here"
+        return f"the address in {scheme}:// may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
     return None
 
 

@@ -4,6 +4,7 @@ A *place* names the element by the nearest class or id above it and the tags bet
 what sites change without anybody noticing: where in the page it stands, and endings that each release gives to classes.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Container, Sequence
@@ -31,11 +32,13 @@ _FLOWS = tag_ids(
     "p h1 h2 h3 h4 h5 h6 pre code a abbr b cite dfn em i kbd label q s samp small span strong sub sup u var"
 )
 # These may be a line or hold several.
+_ROWS = tag_ids("tr")
 _ITEMS = tag_ids("li dt dd td th")
 _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
 _ENDING = re.compile(r"(?:_+|-+)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z])[0-9A-Za-z]{5,}$")
 _NUMBERS = re.compile(r"\d{2,}")
+_OF_REQUEST = re.compile(r"/\S+|\b(?=[0-9A-Za-z-]*\d)(?=[0-9-]*[A-Za-z])[0-9A-Za-z-]{8,}|\b\d{1,2}:\d{2}(?::\d{2})?\b")
 
 
 class Block(NamedTuple):
@@ -63,6 +66,13 @@ class PageBlocks:
             return self._head[at]
         return Block(_place(self._nodes[at - len(self._head)]), self.lines[at])
 
+    def row_of(self, at: int) -> int | None:
+        """Which row of a table it stands in; None when in none."""
+        above = self._nodes[at - len(self._head)].parent if at >= len(self._head) else None
+        while above is not None and above.tag_id not in _ROWS:
+            above = above.parent
+        return above.mem_id if above is not None else None
+
     def without(self, places: Container[str]) -> "PageBlocks":
         """Only the blocks that stand elsewhere."""
         first = len(self._head)
@@ -73,9 +83,28 @@ class PageBlocks:
     def texts_at(self, places: Container[str]) -> "Counter[Block]":
         return Counter(block for at in range(len(self)) if (block := self.block(at)).place in places)
 
+    def lines_at(self, place: str) -> list[str]:
+        """In the order of the page."""
+        return [block.text for at in range(len(self)) if (block := self.block(at)).place == place]
+
+    def digest(self, *, loose: bool = False) -> bytes:
+        """Of all it says; loosely without what a wall may say about each request: tokens, times, paths."""
+        text = "\n".join(self.lines)
+        text = _OF_REQUEST.sub("#", text) if loose else text
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    @property
+    def title(self) -> str:
+        return self._head[0].text if self._head else ""
+
+    @property
+    def body(self) -> list[str]:
+        """Without title and description."""
+        return self.lines[len(self._head) :]
+
     @property
     def words(self) -> int:
-        return sum(line.count(" ") + 1 for line in self.lines[len(self._head) :])
+        return sum(line.count(" ") + 1 for line in self.body)
 
 
 def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()) -> PageBlocks:

@@ -21,6 +21,17 @@ class PageSide(NamedTuple):
         return read_blocks(self.content, self.content_type, tuple(rules.selectors))
 
 
+class StoredPage(NamedTuple):
+    """A page as one crawl has it."""
+
+    url: str
+    side: PageSide
+
+    @property
+    def shape(self) -> str:
+        return url_shape(parse(self.url))
+
+
 class PagePair(NamedTuple):
     url: str
     page_id: UUID
@@ -37,4 +48,4 @@ class PagePair(NamedTuple):
         return weigh_page(self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments)
 
 
-__all__ = ["MAX_BYTES", "PagePair", "PageSide"]
+__all__ = ["MAX_BYTES", "PagePair", "PageSide", "StoredPage"]

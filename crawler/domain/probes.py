@@ -1,22 +1,27 @@
 """Requests beyond a crawl's pages, made when it has seen them all: which, and in which order."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.frontier import Entry, Kind, Priority, score
 from crawler.domain.ledger import UrlKey
+from crawler.domain.removals import Removal
 from crawler.domain.url_shapes import url_shape
 from crawler.domain.urls import Url, digest, read
 
 MOST_MISSING = 500
 MOST_AGAIN = 20
+_NEVER: Mapping[str, int] = MappingProxyType({})
 SEEN = "seen"
 """The outcome of a second look; any other is that of a missing page (`removals`)."""
-MOST_ROUNDS = 3
-"""Crawls that ask for the same missing page in vain, one after the other."""
+MOST_ROUNDS = 21
+"""How long a missing page is asked for again: by so many crawls, where one in vain counts for several."""
+ROUNDS = {Removal.ALIVE: 1, Removal.BLOCKED: 7}
+"""It answers, and may be gone later: twenty crawls more. Nobody could tell: three in all."""
 
 
 class Purpose(StrEnum):
@@ -59,15 +64,23 @@ def probe_entry(probe: Probe) -> Entry:
     return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
 
 
-def choose_again(pages: Iterable[tuple[str, str]], most: int = MOST_AGAIN) -> list[tuple[str, str]]:
-    """Of (key, URL) a sample spread over the kinds of URLs; the same pages give the same sample."""
+def choose_again(
+    pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
+) -> list[tuple[str, str]]:
+    """Of (key, URL) a sample spread over the kinds of URLs, first of those that were looked at least often before.
+
+    The same pages and looks give the same sample.
+    """
     by_shape: dict[str, list[tuple[str, str]]] = {}
     for key, href in pages:
         if isinstance(url := read(href), Url):
             by_shape.setdefault(url_shape(url), []).append((key, href))
-    kinds = [sorted(group, key=_shuffled) for _, group in sorted(by_shape.items())]
+    kinds = [
+        sorted(group, key=lambda page: (looked.get(page[0], 0), _shuffled(page)))
+        for _, group in sorted(by_shape.items())
+    ]
     kinds.sort(key=len, reverse=True)
-    return list(_in_turn(kinds))[:most]
+    return sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))[:most]
 
 
 def _in_turn(groups: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:

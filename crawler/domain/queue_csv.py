@@ -7,6 +7,7 @@ many megabytes is passed over without being kept.
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -21,6 +22,8 @@ MAX_ROW = 64 * 1024
 MAX_ROW_LINES = 100
 COLUMNS = ("url", "category", "priority")
 DELIMITERS = (",", ";", "\t")
+_SEP = re.compile(r'"?sep=[,;\t]?"?', re.IGNORECASE)
+"""By such a line Excel is told the delimiter."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -80,7 +83,7 @@ class QueueCsv:
         elif line is None:
             yield RowProblem(line=number, reason=_TOO_LONG)
         elif self._heading is None:
-            if line.strip():
+            if line.strip() and not _SEP.fullmatch(line.strip()):
                 self._heading = read_heading(line)
         elif '"' not in line:
             if line and not line.isspace():

@@ -49,7 +49,8 @@ _NEXT: dict[EntryStatus, frozenset[EntryStatus]] = {
     # Back to pending when its batch died before its turn.
     EntryStatus.FETCHING: frozenset({EntryStatus.FETCHED, EntryStatus.FAILED, EntryStatus.PENDING}),
     EntryStatus.FETCHED: frozenset({EntryStatus.EXTRACTING, EntryStatus.PENDING}),
-    EntryStatus.EXTRACTING: frozenset({EntryStatus.DONE, EntryStatus.FAILED}),
+    # Back to fetched when whoever extracted it died.
+    EntryStatus.EXTRACTING: frozenset({EntryStatus.DONE, EntryStatus.FAILED, EntryStatus.FETCHED}),
     EntryStatus.DONE: frozenset({EntryStatus.PENDING}),
     EntryStatus.FAILED: frozenset({EntryStatus.PENDING}),
 }
@@ -77,6 +78,9 @@ class QueueEntry(BaseModel):
     is_active: bool = Field(description="False: it is kept, but not fetched")
     page_id: UUID | None
     crawl_id: UUID | None = Field(description="The batch that fetches or fetched it")
+    extraction_id: UUID | None = Field(
+        description="What was read from its page; of unchanged content, by an earlier one"
+    )
     created_at: datetime
     updated_at: datetime
 
@@ -145,6 +149,11 @@ class QueueFilter(BaseModel):
         written = self.prefix.strip().lower()
         return written.partition("://")[2] if "://" in written else written
 
+    @property
+    def matches_all(self) -> bool:
+        """Also with a prefix that says nothing, such as `https://`."""
+        return self.model_copy(update={"prefix": self.key_prefix or None}) == QueueFilter()
+
 
 class Sort(StrEnum):
     OLDEST = "id"
@@ -175,7 +184,7 @@ class Chosen(NamedTuple):
     @classmethod
     def of(cls, ids: Sequence[int], chosen: QueueFilter | None, *, everything: bool = False) -> Self:
         """Exactly one of the three, so that no slip of the hand means all of them."""
-        filtered = chosen is not None and chosen != QueueFilter()
+        filtered = chosen is not None and not chosen.matches_all
         if sum((bool(ids), filtered, everything)) != 1:
             raise Invalid("Say which entries are meant: by ids, by a filter, or all of them.")
         return cls(tuple(ids), None if ids else chosen or QueueFilter())
@@ -227,7 +236,9 @@ class Stranded(NamedTuple):
 
     id: int
     crawl_id: UUID
+    source_url: str
     url: str | None
+    """Of the ledger: where its redirects had led so far."""
     project_id: UUID | None
     config: dict[str, Any] | None
     end: LedgerEnd | None
@@ -248,8 +259,8 @@ NOT_TRIED = frozenset({Reason.HOST_BLOCKED, Reason.CANCELLED, Reason.MAX_PAGES})
 _NOT_ASKED = "Its batch was over before its turn came"
 
 
-def verdict_of(entry: Stranded, url: str | None, end: LedgerEnd | None) -> Verdict:
-    """`url` and `end` are those of where its redirects lead."""
+def verdict_of(entry: Stranded, url: str | None, end: LedgerEnd | None, *, is_own: bool = True) -> Verdict:
+    """`url` and `end` are those of where its redirects lead; not its own is an end to which another has led."""
     known = end is not None and end.state != FetchState.QUEUED and end.reason not in NOT_TRIED
     if end is None or url is None or entry.project_id is None or not known:
         why = f" ({end.reason})." if end and end.reason else "."
@@ -258,7 +269,8 @@ def verdict_of(entry: Stranded, url: str | None, end: LedgerEnd | None) -> Verdi
         page = page_id(entry.project_id, url)
         return Verdict(entry.id, entry.crawl_id, EntryStatus.FETCHED, page, None)
     words = error_words(end.reason, end.error, end.http_status)
-    return Verdict(entry.id, entry.crawl_id, EntryStatus.FAILED, None, words)
+    status = EntryStatus.FAILED if is_own else EntryStatus.PENDING
+    return Verdict(entry.id, entry.crawl_id, status, None, words)
 
 
 def acquisition(now: datetime) -> Project:
@@ -280,12 +292,16 @@ _REQUESTS_PER_URL = 10
 
 
 def batch_config(project: CrawlConfig, urls: int) -> CrawlConfig:
-    """A project's settings for a batch: politeness, robots and rendering as set, limits of one website left out."""
+    """A project's settings for a batch: politeness, robots and rendering as set, limits of one website left out.
+
+    Pages are told apart as entries are.
+    """
     return project.model_copy(
         update={
             "max_pages": urls * _REQUESTS_PER_URL,
             "max_concurrent": _MOST_AT_ONCE,
             "delay_seconds": max(project.delay_seconds, _LEAST_DELAY_SECONDS),
+            "query_params": _RULE.mode,
             "use_sitemaps": False,
             "learn_noise": False,
         }

@@ -1,9 +1,10 @@
 """What became of pages that are pages no longer. Only what is known to be gone or to have moved counts as removed."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.reasons import Reason
@@ -14,8 +15,16 @@ Key = Callable[[str], str | None]
 GONE_STATUSES = frozenset({404, 410})
 TEMPORARY = frozenset({302, 303, 307})
 SHARED_TARGET = 3
-"""So many pages sent to one place for the time being: a site under repair or a login, not pages that moved."""
+"""So many pages sent to one place did not move there: for the time being, or to a login, or with most of the site, they
+are behind a barrier; else they were given up for it."""
+MOST_OF_SITE = 0.5
+_SIGN_IN = re.compile(
+    r"(?:^|[/.])(?:log-?in|log-?on|sign[-_]?in|sso|oauth2?|auth|authenticate|session/new|wp-login|cas/login)(?:[/.?#]|$)",
+    re.IGNORECASE,
+)
 MOST_HOPS = 10
+MOST_EXAMPLES = 5
+MOST_GROUPS = 50
 
 
 class Removal(StrEnum):
@@ -35,6 +44,8 @@ class Removal(StrEnum):
 COUNTED = frozenset({Removal.GONE, Removal.MOVED})
 UNSETTLED = frozenset({Removal.BLOCKED, Removal.NOT_REACHED})
 """The next crawl asks again."""
+ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
+"""So it does of these: what was only unlinked may be gone later."""
 
 _EXCLUDED = frozenset({
     Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
@@ -93,15 +104,80 @@ def kind_by_reason(reason: str | None) -> Removal:
 
 
 def settle_targets(
-    lost: Iterable[Lost], redirects: Mapping[str, str], gone: Callable[[str], bool], key_of: Key
+    lost: Iterable[Lost],
+    redirects: Mapping[str, str],
+    gone: Callable[[str], bool],
+    key_of: Key,
+    known: int = 0,
+    waited: Mapping[str, str] | None = None,
 ) -> list[Lost]:
-    """Redirects followed to their end, as far as this crawl knows it: to nothing is gone, to a barrier is blocked."""
+    """Redirects followed to their end, as far as this crawl knows it: to nothing is gone, to a barrier is blocked.
+
+    `known`: how many pages there were. `waited`: key → where it led for the time being a crawl ago.
+    """
     followed = [_followed(page, redirects, gone, key_of) for page in lost]
-    passing = Counter(page.target for page in followed if _is_passing(page))
+    known -= sum(page.kind is Removal.NOT_REACHED for page in followed)  # nobody knows where those would lead
     return [
-        page._replace(kind=Removal.BLOCKED) if _is_passing(page) and passing[page.target] >= SHARED_TARGET else page
-        for page in followed
+        page._replace(kind=Removal.BLOCKED)
+        if _is_barrier(page, pages, known, led_there_before=_led_there(page, waited, key_of))
+        else page
+        for page, pages in _with_company(followed)
     ]
+
+
+def _with_company(lost: Sequence[Lost]) -> list[tuple[Lost, int]]:
+    """Each with how many lead where it leads."""
+    leading = Counter(place for page in lost if (place := _leads_to(page)))
+    return [(page, leading[place] if (place := _leads_to(page)) else 0) for page in lost]
+
+
+def _leads_to(page: Lost) -> str | None:
+    """Of a login only where it stands: it is told where to go on."""
+    if page.kind is not Removal.MOVED or page.target is None:
+        return None
+    return re.split(r"[?#]", page.target)[0] if _SIGN_IN.search(page.target) else page.target
+
+
+def _led_there(page: Lost, waited: Mapping[str, str] | None, key_of: Key) -> bool:
+    if not waited or page.target is None or (key := key_of(page.url)) is None:
+        return False
+    return waited.get(key) == page.target
+
+
+def _is_barrier(page: Lost, pages: int, known: int, *, led_there_before: bool) -> bool:
+    if page.target is None or pages < SHARED_TARGET:
+        return False
+    most = known > SHARED_TARGET and pages >= MOST_OF_SITE * known
+    return (page.status in TEMPORARY and not led_there_before) or most or is_sign_in(page.target)
+
+
+def is_sign_in(target: str | None) -> bool:
+    return target is not None and _SIGN_IN.search(target) is not None
+
+
+class Together(NamedTuple):
+    """Pages that lead to one and the same place."""
+
+    target: str
+    pages: int
+    example_urls: tuple[str, ...]
+
+    def as_record(self) -> dict[str, Any]:
+        return {**self._asdict(), "example_urls": list(self.example_urls)}
+
+
+def led_together(lost: Iterable[Lost], kind: Removal) -> list[Together]:
+    """Of pages of this class, groups of those that lead to one place; the largest first."""
+    groups: dict[str, list[str]] = {}
+    for page in lost:
+        if page.kind is kind and (place := _leads_to(page._replace(kind=Removal.MOVED))):
+            groups.setdefault(place, []).append(page.url)
+    found = [
+        Together(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
+        for target, urls in groups.items()
+        if len(urls) >= SHARED_TARGET
+    ]
+    return sorted(found, key=lambda one: (-one.pages, one.target))[:MOST_GROUPS]
 
 
 def _followed(page: Lost, redirects: Mapping[str, str], gone: Callable[[str], bool], key_of: Key) -> Lost:
@@ -116,10 +192,6 @@ def _followed(page: Lost, redirects: Mapping[str, str], gone: Callable[[str], bo
     if key is not None and gone(key):
         return page._replace(kind=Removal.GONE, target=None)
     return page._replace(target=target)
-
-
-def _is_passing(page: Lost) -> bool:
-    return page.kind is Removal.MOVED and page.status in TEMPORARY
 
 
 def pair_moves(

@@ -45,5 +45,7 @@ class RenderedPage(FetchResult):
     """Of an unshown page: no browser will start for a while, so there is nothing to wait for."""
     again: str = ""
     """The page set these cookies (JSON) and wants to be loaded anew: with them it may be another."""
+    is_file: bool = False
+    """The browser would save it: it is to be had without one."""
     requests: int = 0
     """What the page asked for in all, itself included."""

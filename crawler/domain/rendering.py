@@ -20,6 +20,8 @@ FAILED = "failed"
 """Likewise: because its homepage failed in the browser, and how; without one it could be had."""
 EMPTY = "empty"
 """What the browser showed: no text and no link."""
+FILE = "file"
+"""What the browser got: nothing that it shows."""
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
 
@@ -154,4 +156,6 @@ def failed_words(what: str) -> str:
     """What became of a page in the browser, by the status or reason that was written down."""
     if what == EMPTY:
         return "showed an empty page"
+    if what == FILE:
+        return "got a file, not a page"
     return f"was answered {what}" if what.isdigit() else f"failed ({what})"

@@ -30,9 +30,14 @@ MOST_SKIPPED = 2000
 """Slots outside the window that are passed over before a schedule counts as one that never runs."""
 _LOOKS_BACK = tuple(timedelta(hours=hours) for hours in (3, 48, 24 * 32, 24 * 366, 24 * 366 * 9))
 CRON_FIELDS = 5
+_HTTP = re.compile(r"\s*https?:", re.IGNORECASE).match
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)").fullmatch
 # What mail programs read in one way only: no comments, quotes, routes or signs that cannot be seen.
 _MAIL = re.compile(r"[^\W_][\w.!#$%&'*+/=?^`{|}~-]{0,63}@[^\W_]([\w.-]{0,188}[^\W_])?").fullmatch
+# Files of zone databases that can be read as zones: what a machine is set to, a placeholder, and copies of all zones
+# (those below `right` count leap seconds, and so would run late).
+_NO_ZONES = frozenset({"posixrules", "localtime", "Factory"})
+_COPIES = ("posix/", "right/")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 ClockTime = Annotated[str, StringConstraints(strip_whitespace=True)]
@@ -92,9 +97,32 @@ class ScheduleConfig(BaseModel):
             raise ValueError("a window needs two different times")
         return first, last
 
+    @field_validator("day_of_week", "day_of_month", "jitter_minutes", "notify_after_failures", mode="before")
+    @classmethod
+    def _is_number(cls, value: object) -> object:
+        if isinstance(value, bool):  # which is a number to Python
+            raise ValueError("it is a number, not true or false")  # noqa: TRY004 - what pydantic turns into a refusal
+        return value
+
+    @field_validator("day_of_week", mode="before")
+    @classmethod
+    def _is_weekday(cls, value: object) -> object:
+        if isinstance(value, int) and not 0 <= value <= 6:
+            raise ValueError("a day of the week goes from 0, Monday, to 6, Sunday")
+        return value
+
+    @field_validator("day_of_month", mode="before")
+    @classmethod
+    def _is_day(cls, value: object) -> object:
+        if isinstance(value, int) and not 1 <= value <= 28:
+            raise ValueError("a day of the month goes from 1 to 28: not every month has more")
+        return value
+
     @field_validator("timezone")
     @classmethod
     def _is_zone(cls, value: str) -> str:
+        if value in _NO_ZONES or value.startswith(_COPIES):
+            raise ValueError(f"{value!r} is a file beside the time zones and names none; use one such as Europe/Berlin")
         try:
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
@@ -116,7 +144,8 @@ class ScheduleConfig(BaseModel):
         try:
             return parse(value).href
         except InvalidUrl as exc:
-            raise ValueError(f"it is no address to send to: {exc.message}") from exc
+            why = exc.message if _HTTP(value) else "a webhook begins with http:// or https://"
+            raise ValueError(f"it is no address to send to: {why}") from exc
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -131,8 +160,18 @@ class ScheduleConfig(BaseModel):
         except CronSimError as exc:
             raise ValueError(f"{self.cron!r} is no cron expression of five fields ({exc})") from exc
         if next(slots(self, datetime(2024, 1, 1, tzinfo=UTC)), None) is None:
-            raise ValueError("it would never run; check cron and window")
+            raise ValueError(f"it would never run: {self._why_never()}")
         return self
+
+    def _why_never(self) -> str:
+        if self.window is None:
+            return "no day that its cron asks for comes"
+        between = f"the window from {self.window[0]} to {self.window[1]}"
+        if self.frequency is Frequency.CRON:
+            return f"no time of its cron is in {between}"
+        if self.frequency is Frequency.HOURLY:
+            return f":{self.time[3:]} of no hour is in {between}"
+        return f"{self.time} is outside of {between}"
 
     @property
     def expression(self) -> str:
@@ -245,6 +284,7 @@ class ScheduleOverview(ScheduleConfig):
         description="Since the webhook answered 410 and nothing is sent there; setting notification_webhook ends it"
     )
     described: str = Field(description="The same as a sentence")
+    warnings: tuple[str, ...] = Field((), description="What will keep notices from being sent, a sentence each")
     upcoming: tuple[datetime, ...] = Field(description="The next five runs, if it were enabled; without jitter")
     runs: tuple[SlotRun, ...] = Field(description="What became of the last ones, newest first")
 

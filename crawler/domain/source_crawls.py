@@ -18,6 +18,8 @@ class SourceCrawl(BaseModel):
     max_pages: int = Field(PAGES, ge=1, le=10_000_000)
     url_include_pattern: Pattern | None = Field(None, description="One regular expression; commas do not split it")
     url_exclude_pattern: Pattern | None = None
+    ingest: bool = Field(default=True, description="Make a document of each page")
+    refresh: bool = Field(default=False, description="Fetch URLs again that have a document already")
 
     def config(self) -> dict[str, Any]:
         """Sitemaps name the whole site; this wants what is near."""
@@ -26,6 +28,7 @@ class SourceCrawl(BaseModel):
             "max_depth": self.max_depth,
             "max_pages": self.max_pages,
             "use_sitemaps": False,
-            "ingest": True,
+            "ingest": self.ingest,
+            "refresh": self.refresh,
             **{name: [pattern] for name, pattern in patterns.items() if pattern is not None},
         }

@@ -1,12 +1,15 @@
 """The same edit on many pages is one change of the site: a menu, a banner, a footer."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from crawler.domain.block_diff import BlockEdit
-from crawler.domain.learned_noise import ANYWHERE, line_words, names_a_line
-from crawler.domain.moving_values import value_changes
+from crawler.domain.learned_noise import ANYWHERE, is_named, line_words, names_a_line
+from crawler.domain.moving_values import skeleton, value_changes
+from crawler.domain.priced_values import holds_prices, is_priced, is_random, moves_by_itself, names_a_price
+from crawler.domain.shown_lines import shown
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -15,11 +18,24 @@ LIMITS = ((3, 0.5), (10, 0.2), (50, 0.0))
 three pages of ten may just as well have been edited one by one."""
 MOST_LISTED = 50
 MOST_EXAMPLES = 5
+LONGEST_LINE = 4_000
+"""A longer line is compared as it is."""
 LONGEST_TEXT = 500
-
-
+"""That is shown of a line."""
 VALUE_LIMITS = ((3, 0.5), (10, 0.3), (50, 0.2))
-"""The same for lines in which only a number or a date moved: prices of many pages may have been set anew one by one."""
+"""The same for lines that differ from page to page in a number or a date: they may have been edited one by one."""
+_RELEASE = re.compile(r"(?:build|revision|rev\.?|commit|deploy(?:ment)?|release):? ?#").fullmatch
+GROWING = 0.9
+"""Of the pages on which a line moves: then it counts something."""
+
+
+class LineKey(NamedTuple):
+    """How lines read that only differ in their values: what happened to them, where they stand, their words."""
+
+    sign: str
+    """`~` moved, `+` came, `-` went."""
+    place: str
+    words: str
 
 
 class TemplateChange(NamedTuple):
@@ -29,10 +45,25 @@ class TemplateChange(NamedTuple):
     example_urls: tuple[str, ...]
     place: str | None = None
     line: str | None = None
-    """Of lines that differ from page to page in their values: how all of them read. The texts are those of one page."""
+    """Of lines in which only values moved: how all of them read."""
+    grows: bool = False
+    """Its numbers went up nearly everywhere, as what is counted does, or only random tokens differ."""
+    own_values: bool = False
+    """They are others on each page. The texts are those of one of them."""
 
     def as_record(self) -> dict[str, Any]:
-        return {**self._asdict(), "example_urls": list(self.example_urls)}
+        """What a summary tells."""
+        told = {**self._asdict(), "example_urls": list(self.example_urls)}
+        return {name: value for name, value in told.items() if name != "grows"}
+
+
+class Collapsed(NamedTuple):
+    left: dict[str, tuple[BlockEdit, ...]]
+    """By URL, without what the template changed."""
+    template: list[TemplateChange]
+    """Largest first."""
+    edited: frozenset[str]
+    """Pages on which the template was edited."""
 
 
 Edits = Mapping[str, Sequence[BlockEdit]]
@@ -43,35 +74,71 @@ def is_template(pages: int, compared: int, limits: Sequence[tuple[int, float]] =
     return any(pages >= fewest and pages >= share * compared for fewest, share in limits)
 
 
-def collapse(edits: Edits, compared: int) -> tuple[dict[str, tuple[BlockEdit, ...]], list[TemplateChange]]:
-    """What is left of each page's edits without those of the template, and the template's; largest first.
-
-    `compared` are all pages that both crawls have, changed or not.
-    """
-    moving = _shared(edits, compared, moving_line, VALUE_LIMITS)
+def collapse(edits: Edits, compared: int) -> Collapsed:
+    """`compared` are all pages that both crawls have, changed or not."""
+    keys = {edit: line_key(edit) for found in edits.values() for edit in found}
+    lines = _shared(edits, compared, keys.__getitem__, VALUE_LIMITS)
+    moving = {line: (urls, _texts_of_line(line, urls, edits, keys)) for line, urls in lines.items()}
     # The same value on all of them is a word of the template like any other.
-    moving = {line: urls for line, urls in moving.items() if len(_edits_of(line, urls, edits)) > 1}
-    left = _without(edits, moving, moving_line)
+    moving = {line: found for line, found in moving.items() if len(set(found[1])) > 1}
+    left = _without(edits, moving, keys.__getitem__)
     same = _shared(left, compared, lambda edit: edit, LIMITS)
-    found = [_described(edit, urls) for edit, urls in same.items()]
-    for line, urls in moving.items():
-        example = next(edit for edit in edits[urls[0]] if moving_line(edit) == line)
-        found.append(_described(example, urls)._replace(place=line[0], line=line[1]))
-    found.sort(key=lambda change: (-change.pages, change.removed, change.added))
-    return _without(left, same, lambda edit: edit), found[:MOST_LISTED]
+    found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
+    found += [(_of_lines(line, urls, texts), urls) for line, (urls, texts) in moving.items()]
+    found.sort(key=lambda told: (-told[0].pages, told[0].removed, told[0].added))
+    edited = frozenset(url for _, urls in found for url in urls)
+    return Collapsed(
+        _without(left, same, lambda edit: edit), [change for change, _ in found[:MOST_LISTED]], edited
+    )  # fmt: skip
 
 
-def _edits_of(line: tuple[str, str], urls: Sequence[str], edits: Edits) -> set[tuple[str, str]]:
-    found = (edit for url in urls for edit in edits[url] if moving_line(edit) == line)
-    return {(_text(edit, 0), _text(edit, 1)) for edit in found}
+def line_key(edit: BlockEdit) -> LineKey | None:
+    """Of an edit in which only values moved, or of a line with values that came or went; anywhere if its words name it.
 
-
-def moving_line(edit: BlockEdit) -> tuple[str, str] | None:
-    """Where a line stands and how it reads without its values, if only those changed; anywhere if its words name it."""
-    if edit.removed is None or edit.added is None or value_changes(edit.removed.text, edit.added.text) is None:
+    None for prices and the like: they are what each page is about.
+    """
+    if max(map(len, texts_of(edit))) > LONGEST_LINE:
         return None
-    words = line_words(edit.removed.text)
-    return (ANYWHERE if names_a_line(words) else edit.place), words
+    if edit.removed and edit.added:
+        changes = value_changes(edit.removed.text, edit.added.text)
+        if changes is None or is_priced(changes) or holds_prices(edit.place):
+            return None
+        return _keyed("~", edit, line_words(edit.removed.text))
+    block = edit.removed or edit.added
+    if block is None or not skeleton(block.text).values or names_a_price(block.text) or holds_prices(block.place):
+        return None
+    key = _keyed("-" if edit.removed else "+", edit, line_words(block.text))
+    return key if key.place == ANYWHERE or is_named(key.place) else None
+
+
+def _keyed(sign: str, edit: BlockEdit, words: str) -> LineKey:
+    return LineKey(sign, ANYWHERE if names_a_line(words) else edit.place, words)
+
+
+def _texts_of_line(
+    line: LineKey, urls: Sequence[str], edits: Edits, keys: Mapping[BlockEdit, LineKey | None]
+) -> list[tuple[str, str]]:
+    return [texts_of(edit) for url in urls for edit in edits[url] if keys[edit] == line]
+
+
+def _is_release(edit: BlockEdit) -> bool:
+    """The tag that each release gives to all pages alike: nothing anybody could want to hear of."""
+    changes = value_changes(*texts_of(edit)) if edit.removed and edit.added else None
+    return bool(changes) and all(is_random(one) and _RELEASE(one.around) for one in changes or ())
+
+
+def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
+    """Where only values moved, they may be found moving again."""
+    key, texts = line_key(edit), texts_of(edit)
+    change = _described(texts, urls)
+    if key is None or key.sign != "~":
+        return change
+    return change._replace(place=key.place, line=key.words, grows=moves_by_itself(*texts))
+
+
+def _of_lines(line: LineKey, urls: Sequence[str], found: Sequence[tuple[str, str]]) -> TemplateChange:
+    grown = sum(moves_by_itself(*texts) for texts in found) >= GROWING * len(found)
+    return _described(found[0], urls)._replace(place=line.place, line=line.words, grows=grown, own_values=True)
 
 
 def _shared(
@@ -92,10 +159,10 @@ def _without(
     return {url: tuple(edit for edit in found if key(edit) not in shared) for url, found in edits.items()}
 
 
-def _described(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
-    return TemplateChange(_text(edit, 0), _text(edit, 1), len(urls), tuple(urls[:MOST_EXAMPLES]))
+def _described(texts: tuple[str, str], urls: Sequence[str]) -> TemplateChange:
+    return TemplateChange(*shown(*texts, LONGEST_TEXT), len(urls), tuple(urls[:MOST_EXAMPLES]))
 
 
-def _text(edit: BlockEdit, side: int) -> str:
-    block = edit[side]
-    return block.text[:LONGEST_TEXT] if block else ""
+def texts_of(edit: BlockEdit) -> tuple[str, str]:
+    """Whole; empty where there was no line."""
+    return edit.removed.text if edit.removed else "", edit.added.text if edit.added else ""

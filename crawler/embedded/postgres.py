@@ -7,9 +7,11 @@ directory of the data to everyone.
 import hashlib
 import shutil
 import signal
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 import psycopg2
@@ -69,6 +71,8 @@ INITDB = (
     "--set=dynamic_shared_memory_type=posix",
 )
 
+Answer = TypeVar("Answer")
+
 
 class Postgres(Server):
     name = "postgres"
@@ -112,18 +116,24 @@ class Postgres(Server):
 
     def answers(self) -> bool:
         try:
-            connection = psycopg2.connect(
-                host=str(self.place.sockets), port=PORT, user=SUPERUSER, dbname="postgres", connect_timeout=2
-            )
+            if self._ask("postgres", _has_database) is None:
+                self._ask("template1", _ensure_vector)  # what is made from it has it, too
+                self._ask("postgres", _ensure_database)
+            self._ask(DATABASE, _ensure_vector)
         except psycopg2.OperationalError:
             return False
+        return True
+
+    def _ask(self, database: str, question: "Callable[[psycopg2.extensions.cursor], Answer]") -> Answer:
+        connection = psycopg2.connect(
+            host=str(self.place.sockets), port=PORT, user=SUPERUSER, dbname=database, connect_timeout=2
+        )
         try:
             connection.autocommit = True
             with connection.cursor() as cursor:
-                _ensure_database(cursor)
+                return question(cursor)
         finally:
             connection.close()
-        return True
 
     def _init(self) -> None:
         """Beside its place first: what is killed half-way is thrown away by the next attempt."""
@@ -149,11 +159,20 @@ class Postgres(Server):
             ) from None
 
 
-def _ensure_database(cursor: "psycopg2.extensions.cursor") -> None:
-    """At every start: the first may have been killed between making the cluster and this."""
+def _has_database(cursor: "psycopg2.extensions.cursor") -> object:
+    """Asked at every start: the first may have been killed between making the cluster and this."""
     cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,))
-    if cursor.fetchone():
-        return
+    return cursor.fetchone()
+
+
+def _ensure_vector(cursor: "psycopg2.extensions.cursor") -> None:
+    """Only a superuser may add it, which the product's own role is not."""
+    cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
+    if cursor.fetchone() is None:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+
+
+def _ensure_database(cursor: "psycopg2.extensions.cursor") -> None:
     cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,))
     if not cursor.fetchone():
         cursor.execute(f"CREATE ROLE {ROLE} LOGIN CREATEDB IN ROLE pg_monitor")

@@ -60,7 +60,9 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     # What operators set stands in Postgres; without its tables the environment's is in force.
     has_settings = any(check.name == "schema" and check.ok for check in found)
     contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
-    return [*map(_once, found, [None, *found]), browser, contact]
+    mail = _mail(tools, connect=start_browser) if has_settings else []
+    vectors = _vectors(tools, ask=start_browser) if has_settings else []
+    return [*map(_once, found, [None, *found]), browser, contact, *mail, *vectors]
 
 
 def queue_checks(tools: App) -> list[Check]:
@@ -85,7 +87,7 @@ def _queue(queue: str, canary: Canary, now: float) -> Check:
         remedy = f"Start a worker for it, or again: celery -A workers.app worker -Q {queue}"
         return Check(name, ok=False, message=wrong, fix=remedy, required=False)
     if canary.sent_at is None or (not canary.is_out and (age or 0) > PATIENCE_SECONDS + EVERY_SECONDS):
-        remedy = "Start a coordinator: celery -A workers.app worker -Q coordinator,notify"
+        remedy = "Start a coordinator: celery -A workers.app worker -Q coordinator"
         return Check(name, ok=False, message="No coordinator looks after it.", fix=remedy, required=False)
     words = "A canary is on its way through it." if age is None else f"It was consumed {round(age)} s ago."
     return Check(name, ok=True, message=words, required=False)
@@ -168,6 +170,44 @@ def _try_out(program: Path, settings: Settings) -> str | None:
     if not lack:
         BrowserTrouble(settings.data_dir / RECORDS, program).clear()
     return lack
+
+
+def _mail(tools: App, *, connect: bool) -> list[Check]:
+    """Nothing is said where no schedule wants mails and no server is set; `connect` greets the one that is."""
+    try:
+        mailing, lack = tools.schedules.count_mailing(), tools.foresee_notices.mail_lack()
+    except CrawlerError as exc:
+        return [told("mail", exc)._replace(required=False)]
+    if mailing and lack:
+        remedy = "Set CRAWLER_SMTP_URL=smtp://user:password@host:port and CRAWLER_MAIL_FROM=name@example.org."
+        wants = "1 schedule sends mails" if mailing == 1 else f"{mailing} schedules send mails"
+        return [Check("mail", ok=False, message=f"{wants}. {lack}", fix=remedy, required=False)]
+    return _mail_server(tools) if connect and tools.mailer.place else []
+
+
+def _mail_server(tools: App) -> list[Check]:
+    place, wrong = tools.mailer.place, tools.mailer.why_unreachable()
+    if wrong is None:
+        return [Check("mail", ok=True, message=f"The mail server {place} answers.", required=False)]
+    message = f"The mail server {place} {wrong}."
+    return [Check("mail", ok=False, message=message, fix="Correct CRAWLER_SMTP_URL.", required=False)]
+
+
+def _vectors(tools: App, *, ask: bool) -> list[Check]:
+    """Nothing is said where nobody wants any; `ask` lets the service make one, which may cost."""
+    if tools.settings.embed_url is None:
+        return []
+    try:
+        if not tools.vectors.available():
+            wrong = "The database has no pgvector, so documents are found by words alone."
+            remedy = "As a superuser, once: CREATE EXTENSION vector."
+            return [Check("vectors", ok=False, message=wrong, fix=remedy, required=False)]
+        if ask and tools.query_embedder is not None:
+            tools.query_embedder.embed(["A word."])
+    except CrawlerError as exc:
+        return [told("vectors", exc)._replace(required=False)]
+    words = f"The embedding service makes vectors of {tools.settings.embed_dimension} numbers." if ask else "It is set."
+    return [Check("vectors", ok=True, message=words, required=False)]
 
 
 def _contact(user_agent: str) -> Check:

@@ -15,6 +15,9 @@ from crawler.supervisor import ProcessSpec
 
 _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
 _QUIET = ("--without-gossip", "--without-mingle")
+NOTIFY_POOL = ("-P", "threads", "-c", "8")
+"""Threads, because whoever tells others waits for them: one process that costs little, and no receiver that hangs holds
+up the next. Threads have no time limit; each sender has its own."""
 
 
 def child_environment(settings: Settings) -> Mapping[str, str]:
@@ -48,7 +51,8 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     sockets = ("--ws", "crawler.entrypoints.api.live_protocol:LiveProtocol")
     return [
         ProcessSpec("api", (sys.executable, "-m", *api, *sockets, "--no-access-log"), env, essential=True),
-        worker("control", "coordinator,notify", "-c", "2", env=env),
+        worker("control", "coordinator", "-c", "2", env=env),
+        worker("notify", "notify", *NOTIFY_POOL, env=env),
         worker("fetch", "fetch", "-c", str(fetchers), env=env),
         worker("render", "render", "-c", "1", env=env),
         worker("ingest", "ingest", "-c", "1", env=env),

@@ -1,11 +1,11 @@
 """Tries other rules and thresholds on crawls that are over."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge
+from crawler.domain.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, happened, judge
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.extraction import UnparsablePage
 from crawler.domain.ids import new_id
@@ -34,44 +34,53 @@ class Rules(Protocol):
     def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
 
 
+class Told(Protocol):
+    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]: ...
+
+
 class BacktestSchedule:
-    def __init__(self, crawls: Crawls, schedules: Schedules, pairs: Pairs, rules: Rules) -> None:
+    def __init__(self, crawls: Crawls, schedules: Schedules, pairs: Pairs, rules: Rules, notifications: Told) -> None:
         self._crawls = crawls
         self._schedules = schedules
         self._pairs = pairs
         self._rules = rules
+        self._notifications = notifications
 
     def __call__(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
         """The newest first; only crawls that were compared with another."""
         project = self._crawls.get_project(project_id)
         schedule = self._schedules.find(project_id)
         notify_on = schedule.config.notify_on if schedule else NotifyOn.SIGNIFICANT
-        rules = self._tried_rules(project, trial)
+        present = self._rules.list_rules(project.id)
+        rules = self._tried_rules(project, present, trial)
+        crawls = self._crawls.list_crawls(project_id, trial.crawls)
+        told = self._notifications.told_of([crawl.id for crawl in crawls])
         left, found = MOST_PAGES, []
-        for crawl in self._crawls.list_crawls(project_id, trial.crawls):
+        for crawl in crawls:
             if crawl.change_summary is None:
                 continue
             urls = _urls(crawl.change_summary)
-            try_rules = bool(trial.noise) and len(urls) <= left
+            wanted = bool(trial.noise) or _rules_differ(crawl, present)
+            try_rules = wanted and len(urls) <= left
             left -= len(urls) if try_rules else 0
-            then = Thresholds.of(crawl.config, notify_on)
             now = Thresholds.of(project.settings, notify_on).tried(trial)
             counted = Counted.of(crawl.change_summary)
             again = self._counted_again(crawl, counted, urls, rules) if try_rules else counted
             found.append(
                 Trial(
-                    crawl_id=crawl.id, completed_at=crawl.completed_at, then=judge(counted, then),
-                    now=judge(again, now), rules_tried=try_rules,
+                    crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
+                    then=happened(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
                 )
             )  # fmt: skip
         return found
 
-    def _tried_rules(self, project: Project, trial: TrialRules) -> RuleSet:
+    @staticmethod
+    def _tried_rules(project: Project, present: Iterable[NoiseRule], trial: TrialRules) -> RuleSet:
         more: Iterable[NoiseRule] = (
             NoiseRule(id=new_id(0), project_id=project.id, kind=kind, value=value, created_at=project.created_at)
             for kind, value in trial.noise
         )
-        return RuleSet.of([*self._rules.list_rules(project.id), *more])
+        return RuleSet.of([*present, *more])
 
     def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
         summary = crawl.change_summary or {}
@@ -82,11 +91,34 @@ class BacktestSchedule:
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
         kept = sum(url not in weights for url in told)
-        changed, template = recount(weights, compared)
-        return counted._replace(changed=changed + kept, unchanged=max(0, compared - changed - kept), template=template)
+        again = recount(weights, compared)
+        changed = again.changed + kept
+        return counted._replace(
+            changed=changed,
+            unchanged=max(0, compared - changed),
+            template=again.template,
+            template_pages=again.template_pages,
+        )
 
 
 def _urls(summary: dict[str, Any]) -> list[str]:
     """Every page whose text differed."""
     quiet = [page["url"] for page in summary.get("quiet_page_urls", ())]
     return sorted({*summary["changed_page_urls"], *quiet})
+
+
+def _rules_differ(crawl: CrawlJob, present: Iterable[NoiseRule]) -> bool:
+    """Whether a rule that kept a page quiet then holds no more, or one holds now that was written since."""
+    holding = {str(rule.id): rule for rule in present if rule.enabled}
+    then = {name for page in (crawl.change_summary or {}).get("quiet_page_urls", ()) for name in page["rules"]}
+    at = crawl.completed_at
+    # What was learned by that very comparison is younger than the crawl, too.
+    is_newer = at is not None and any(rule.created_at > at for name, rule in holding.items() if name not in then)
+    return is_newer or any(_is_id(name) and name not in holding for name in then)
+
+
+def _is_id(name: str) -> bool:
+    """Our own rules have names."""
+    with suppress(ValueError):
+        return bool(UUID(name))
+    return False

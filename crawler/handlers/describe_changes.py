@@ -5,7 +5,15 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.change_digest import PageDigest
-from crawler.domain.crawl_changes import ChangedLine, ChangedPage, Compared, CrawlChanges, PageText
+from crawler.domain.crawl_changes import (
+    MOST_TEXT_LINES,
+    MOST_TEXT_PAGES,
+    ChangedLine,
+    ChangedPage,
+    Compared,
+    CrawlChanges,
+    PageText,
+)
 from crawler.domain.crawls import CrawlJob
 from crawler.handlers.report_crawl import keys_of
 
@@ -19,7 +27,8 @@ class Reader(Protocol):
     def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
 
 
-Digest = Callable[[UUID], Sequence[PageDigest]]
+Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
+"""Of a crawl, so many pages and so many changed lines of each."""
 
 
 class DescribeChanges:
@@ -28,10 +37,13 @@ class DescribeChanges:
         self._changed_pages = changed_pages
         self._digest = digest
 
-    def with_texts(self, crawl: CrawlJob) -> CrawlChanges:
+    def with_texts(self, crawl: CrawlJob, pages: int = 20, lines: int = 10) -> CrawlChanges:
         """With what changed on the first changed pages, line by line, without noise."""
-        texts = tuple(_text(digest) for digest in self._digest(crawl.id))
-        return self(crawl).model_copy(update={"texts": texts})
+        return self(crawl).model_copy(update={"texts": self.texts(crawl, pages, lines)})
+
+    def texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
+        few, short = min(pages, MOST_TEXT_PAGES), min(lines, MOST_TEXT_LINES)
+        return tuple(_text(digest) for digest in self._digest(crawl.id, few, short))
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
         """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
@@ -51,5 +63,5 @@ class DescribeChanges:
 
 
 def _text(digest: PageDigest) -> PageText:
-    lines = tuple(ChangedLine(**line._asdict()) for line in digest.lines)
+    lines = tuple(ChangedLine(removed=line.removed, added=line.added) for line in digest.lines)
     return PageText(url=digest.url, page_id=digest.page_id, lines=lines, more=digest.more, note=digest.note)

@@ -1,11 +1,21 @@
 """Compare a finished crawl with the one before, and keep the summary with it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes import Changes, Probed, SeenPage, change_summary, choose_baseline, compare, same_reach
+from crawler.domain.changes import (
+    Changes,
+    Probed,
+    SeenPage,
+    barred_probes,
+    change_summary,
+    choose_baseline,
+    compare,
+    same_reach,
+)
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.rendering import lane_of
 from crawler.domain.url_keys import keys_of
@@ -34,12 +44,19 @@ class Weigh(Protocol):
     def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> Weighed: ...
 
 
+class Remove(Protocol):
+    def __call__(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, /) -> int: ...
+
+
 class DiffCrawl:
-    def __init__(self, store: DiffStore, ledger: DiffLedger, probes: DiffProbes, weigh: Weigh) -> None:
+    def __init__(
+        self, store: DiffStore, ledger: DiffLedger, probes: DiffProbes, weigh: Weigh, remove_documents: Remove
+    ) -> None:
         self._store = store
         self._ledger = ledger
         self._probes = probes
         self._weigh = weigh
+        self._remove_documents = remove_documents
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
         """Safe to repeat: the same two crawls give the same summary."""
@@ -54,22 +71,36 @@ class DiffCrawl:
             compared_to=baseline.id,
             new_pages=crawl.config.significant_new_pages,
             changed_share=crawl.config.significant_changed_share,
+            template_pages=weighed.template_pages,
         )
         summary |= weighed.as_record()
+        self._take_out(crawl, weighed.changes)
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
+
+    def _take_out(self, crawl: CrawlJob, changes: Changes) -> None:
+        """Pages that are verified to be gone are documents no longer. Before the summary is kept: so it is repeated."""
+        key_of = keys_of(crawl.config)
+        gone = [*changes.removed, *(move.source for move in changes.moved)]
+        keys = [key for url in gone if (key := key_of(url)) is not None]
+        if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
+            log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
     def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
         # What only a browser could find is not new because there is one now.
         comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
+        key_of = keys_of(crawl.config)
+        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        barred = [page for page in barred_probes(self._probes.probed(baseline.id), key_of) if page.url in unsettled]
         return compare(
             self._ledger.seen_pages(baseline.id),
             self._ledger.seen_pages(crawl.id),
             probed=self._probes.probed(crawl.id),
-            remembered=self._probes.remembered(baseline.id),
+            remembered=[*self._probes.remembered(baseline.id), *barred],
             last_seen=self._ledger.last_seen(crawl.id, baseline.id),
             baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
-            key_of=keys_of(crawl.config),
+            key_of=key_of,
+            unsettled=unsettled,
         )
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:

@@ -1,12 +1,13 @@
 """What changed on a crawl's changed pages, in a few lines each: for mails and terminals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.change_digest import PageDigest, digest_of_changes, without_template
+from crawler.domain.change_digest import PageDigest, digest_of_changes, without_template, without_title_again
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.extraction import UnparsablePage
+from crawler.domain.line_context import contexts, is_bare
 from crawler.domain.noise_rules import NoiseRule, RuleSet
 from crawler.domain.page_pairs import PagePair
 
@@ -19,7 +20,9 @@ class Crawls(Protocol):
 
 
 class Pairs(Protocol):
-    def between(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> Iterator[PagePair]: ...
+    def between(
+        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
+    ) -> Iterator[PagePair]: ...
 
 
 class Rules(Protocol):
@@ -42,15 +45,24 @@ class DigestChanges:
         rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
         template = summary.get("template_changes", ())
         found = {
-            pair.url: _digest(pair, rules, template, most_lines)
-            for pair in self._pairs.between(crawl_id, UUID(str(summary["compared_to"])), urls)
+            pair.url: _digest(pair, rules, template, most_lines) for pair in self._compared(crawl_id, summary, urls)
         }
         return tuple(found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
+
+    def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
+        """Each with the version that it was weighed against: not with a wall that stood there in between."""
+        back = summary.get("further_back", {})
+        for further in sorted({back.get(url, 0) for url in urls}):
+            some = [url for url in urls if back.get(url, 0) == further]
+            yield from self._pairs.between(crawl_id, UUID(str(summary["compared_to"])), some, further=further)
 
 
 def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> PageDigest:
     try:
-        edits = pair.weigh(rules).edits
+        edits = without_title_again(without_template(pair.weigh(rules).edits, template))
+        labels: list[str | None] = []
+        if any(map(is_bare, edits[:most_lines])):
+            labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)
     except UnparsablePage:
         return PageDigest(pair.url, pair.page_id, (), 0, _ODD)
-    return digest_of_changes(pair.url, pair.page_id, without_template(edits, template), most_lines)
+    return digest_of_changes(pair.url, pair.page_id, edits, most_lines, labels)

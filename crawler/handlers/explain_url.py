@@ -14,6 +14,7 @@ from crawler.domain.explaining import (
     Lead,
     LedgerUrl,
     Mention,
+    ProbeNote,
     Queued,
     Ruling,
     StoredPage,
@@ -31,6 +32,7 @@ from crawler.domain.explaining import (
 from crawler.domain.frontier import CrawlStats, HostState, HostWait, Place, Wait
 from crawler.domain.hosts import HostRecord
 from crawler.domain.ledger import Source
+from crawler.domain.probe_words import KeptProbe, probe_words, probed_verdict
 from crawler.domain.reasons import Reason
 from crawler.domain.render_words import rendering_words
 from crawler.domain.robots import Robots
@@ -52,6 +54,7 @@ class Reader(Protocol):
     def has_ledger(self, crawl_id: UUID) -> bool: ...
     def mentions(self, crawl_id: UUID, normalized_url: str) -> Iterator[Lead]: ...
     def attempts(self, crawl_id: UUID, host: str, normalized_url: str) -> list[tuple[str, Attempt]]: ...
+    def find_probe(self, crawl_id: UUID, normalized_url: str) -> KeptProbe | None: ...
     def queued(self, crawl_id: UUID, host: str, since: datetime, until: datetime) -> Queued: ...
     def find_page(self, crawl_id: UUID, normalized_url: str) -> StoredPage | None: ...
 
@@ -105,13 +108,18 @@ class ExplainUrl:
         scope = scope_of(facts)
         key = normalize(target, scope.rule) if isinstance(target, Url) else shortened(url, url)
         row = self._reader.find_url(crawl_id, key)
+        probe = self._reader.find_probe(crawl_id, key)
         parent = row.parent if row else None
         mentions = _gather(self._reader.mentions(crawl_id, key), key, scope.rule, parent)
         if row is not None:
-            return self._known(facts.crawl, scope, row, mentions)
+            note = _noted(probe, met=True) if probe else None
+            return self._known(facts.crawl, scope, row, mentions).model_copy(update={"probe": note})
         if isinstance(target, Unusable):
             raise UrlRefused(target.rule, target.reason)
-        return self._unknown(facts.crawl, scope, target, key, mentions)
+        found = self._unknown(facts.crawl, scope, target, key, mentions)
+        if probe is None:
+            return found
+        return found.model_copy(update={"probe": _noted(probe, met=False), "verdict": probed_verdict(probe)})
 
     def _unknown(self, crawl: CrawlJob, scope: Scope, target: Url, key: str, mentions: _Mentions) -> Explanation:
         found = would_be(scope.candidate(target, mentions.depth).verdict, self._robots_line(crawl, target))
@@ -243,6 +251,11 @@ def _described(
         stored=stored,
         rendering=rendering_words(row, crawl, stored),
     )
+
+
+def _noted(probe: KeptProbe, *, met: bool) -> ProbeNote:
+    facts = {name: value for name, value in probe._asdict().items() if name in ProbeNote.model_fields}
+    return ProbeNote(**facts, words=probe_words(probe, met=met))
 
 
 def _is(spelling: str, key: str, rule: QueryRule) -> bool:

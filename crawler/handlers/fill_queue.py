@@ -14,9 +14,13 @@ from crawler.domain.queue_entries import (
     RowProblem,
     new_entry,
 )
+from crawler.domain.queue_warc import QueueWarc, is_warc
 from crawler.handlers.run_queue import Projects, ensure_acquisition
 
 ROWS_AT_ONCE = 10_000
+_HEAD_BYTES = 8
+"""Enough to tell an archive from a list."""
+_PIECE_BYTES = 64 * 1024
 MOST_LISTED = 1000
 """Bad rows that are told one by one; the rest are only counted."""
 
@@ -46,11 +50,21 @@ class FillQueue:
             filling.take([RowProblem(line=number, reason=made) if isinstance(made, str) else made])
         return filling.end()
 
-    def file(self, project_id: UUID | None = None) -> "FilledFile":
-        return FilledFile(self._begin(project_id))
+    def file(
+        self, project_id: UUID | None = None, *, category: str | None = None, priority: int = DEFAULT_PRIORITY
+    ) -> "FilledFile":
+        """CSV or a web archive, as its first bytes say. Category and priority are those of an archive's URLs."""
+        return FilledFile(self._begin(project_id), category or "", str(priority))
 
-    def whole_file(self, pieces: Iterable[bytes], project_id: UUID | None = None) -> ImportReport:
-        file = self.file(project_id)
+    def whole_file(
+        self,
+        pieces: Iterable[bytes],
+        project_id: UUID | None = None,
+        *,
+        category: str | None = None,
+        priority: int = DEFAULT_PRIORITY,
+    ) -> ImportReport:
+        file = self.file(project_id, category=category, priority=priority)
         for piece in pieces:
             file.feed(piece)
         return file.end()
@@ -67,16 +81,30 @@ class FillQueue:
 class FilledFile:
     """A file on its way into the queue. What came before it broke off is there; the same file again adds the rest."""
 
-    def __init__(self, filling: "_Filling") -> None:
+    def __init__(self, filling: "_Filling", category: str = "", priority: str = "") -> None:
         self._filling = filling
-        self._csv = QueueCsv()
+        self._given = category, priority
+        self._head = b""
+        self._reader: QueueCsv | QueueWarc | None = None
 
     def feed(self, piece: bytes) -> None:
-        self._filling.take(self._csv.feed(piece))
+        if self._reader is None:
+            self._head += piece
+            if len(self._head) < _HEAD_BYTES:
+                return
+            piece, self._reader = self._head, self._chosen()
+        for start in range(0, len(piece), _PIECE_BYTES):
+            self._filling.take(self._reader.feed(piece[start : start + _PIECE_BYTES]))
 
     def end(self) -> ImportReport:
-        self._filling.take(self._csv.end())
+        if self._reader is None:
+            self._reader = self._chosen()
+            self._filling.take(self._reader.feed(self._head))
+        self._filling.take(self._reader.end())
         return self._filling.end()
+
+    def _chosen(self) -> "QueueCsv | QueueWarc":
+        return QueueWarc(*self._given) if is_warc(self._head) else QueueCsv()
 
 
 class _Filling:

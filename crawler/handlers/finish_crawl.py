@@ -109,7 +109,8 @@ class FinishCrawl:
             return self.interrupt(crawl)
         state, reason, error = seed
         now = self._clock()
-        if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and state not in _SEED_REACHED:
+        reached = state in _SEED_REACHED or reason == Reason.EXISTS
+        if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and not reached:
             ended = crawl.fail(_why_no_seed(crawl, end_reason, state, reason, error), now)
         else:
             ended = crawl.complete(end_reason, now)

@@ -139,7 +139,7 @@ def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
     best: dict[bytes, _Lead] = {}
     for lead in leads:
         rival = best.get(lead.candidate.digest)
-        if rival is None or lead.depth < rival.depth:
+        if rival is None or (lead.depth, lead.hops) < (rival.depth, rival.hops):
             best[lead.candidate.digest] = lead
     return best
 

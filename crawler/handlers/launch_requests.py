@@ -17,7 +17,7 @@ from crawler.handlers.held_leases import HeldLeases
 from crawler.handlers.host_care import HostCare
 from crawler.handlers.read_sitemap import sitemap_request
 from crawler.handlers.render_where_needed import RenderWhereNeeded
-from crawler.handlers.settle_page import Settled, settle_refused
+from crawler.handlers.settle_page import Settled, settle_existing, settle_refused
 from crawler.handlers.settle_probe import refuse_probe
 from crawler.handlers.ticket import Ticket
 
@@ -26,6 +26,8 @@ _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
 """Kinds whose key is that of a page."""
 
 Purposes = Callable[[UUID, Sequence[str]], dict[str, Purpose]]
+Existing = Callable[[UUID, UUID, Sequence[str]], set[str]]
+"""Of a crawl's project, which of these URLs have a document that this crawl did not make."""
 
 
 class LaunchRequests:
@@ -39,6 +41,7 @@ class LaunchRequests:
         care: HostCare,
         render: RenderWhereNeeded,
         purposes: Purposes,
+        existing: Existing,
         clock: Clock,
     ) -> None:
         self._frontier = frontier
@@ -48,6 +51,7 @@ class LaunchRequests:
         self._care = care
         self._render = render
         self._purposes = purposes
+        self._existing = existing
         self._clock = clock
 
     def __call__(
@@ -56,7 +60,11 @@ class LaunchRequests:
         """How many requests were launched, and what was refused. What cannot be judged goes back."""
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
+        existing = self._with_document(tickets)
         for ticket in self._with_purposes(self._with_previous(tickets)):
+            if ticket.key in existing:
+                refused.append(settle_existing(self._refuse(ticket), ticket.previous, self._clock()))
+                continue
             request = self._request(ticket, held, lane)
             if isinstance(request, Settled):
                 refused.append(request)
@@ -77,6 +85,19 @@ class LaunchRequests:
         key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if named else lease.url)
         return Ticket(lease, context, key, claimed_at)
 
+    def _with_document(self, tickets: Sequence[Ticket]) -> set[UrlKey]:
+        """Which of them need no request, because their crawl leaves out what has a document."""
+        wanted: dict[tuple[UUID, UUID], list[str]] = {}
+        for ticket in tickets:
+            crawl = ticket.context.crawl
+            if not crawl.config.refresh and crawl.config.ingest and ticket.lease.kind is Kind.PAGE:
+                wanted.setdefault((crawl.project_id, crawl.id), []).append(ticket.key.normalized_url)
+        return {
+            UrlKey(crawl_id, url)
+            for (project_id, crawl_id), urls in wanted.items()
+            for url in self._existing(project_id, crawl_id, urls)
+        }
+
     def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
         """For re-crawls: what we have of each page, asked once per batch and project."""
         wanted: dict[UUID, list[Ticket]] = {}
@@ -86,7 +107,11 @@ class LaunchRequests:
         if not wanted:
             return tickets
         known = {
-            project: self._writer.previous(project, [t.key.normalized_url for t in group])
+            project: self._writer.previous(
+                project,
+                [t.key.normalized_url for t in group],
+                with_snapshots=any(t.context.crawl.from_queue for t in group),
+            )
             for project, group in wanted.items()
         }
         return [
@@ -153,6 +178,8 @@ def _page_request(ticket: Ticket) -> FetchRequest:
             cookies=ticket.visit.cookies,
         )
     previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
+    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of bytes it did not keep
+        previous = None
     return FetchRequest(
         lease.url,
         headers=headers,

@@ -1,6 +1,6 @@
 """A crawl has seen the whole site: ask what became of pages it did not meet, and look at some a second time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -34,8 +34,10 @@ class Probes(Protocol):
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None: ...
     def queued(self, crawl_id: UUID) -> list[Probe]: ...
     def close_rest(self, crawl_id: UUID) -> None: ...
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]: ...
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[MissingPage]: ...
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]: ...
     def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]: ...
+    def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
 
 class Earlier(Protocol):
@@ -104,7 +106,8 @@ class PlanProbes:
         if baseline is None:
             return
         asked = 0
-        for position, page in enumerate(self._probes.missing_pages(crawl.id, baseline.id)):
+        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        for position, page in enumerate(self._probes.missing_pages(crawl.id, baseline.id, unsettled)):
             outcome: Removal | None = None
             if not _is_wanted(page, scope):
                 outcome = Removal.EXCLUDED
@@ -112,11 +115,15 @@ class PlanProbes:
                 outcome = Removal.NOT_REACHED
             asked += outcome is None
             yield _probe(crawl.id, page, position, outcome)
+        # It met these, in vain: that they were pages is handed on, so that a later crawl can tell what became of them.
+        for page in self._probes.unsure_pages(crawl.id, baseline.id):
+            yield _probe(crawl.id, page, 0, Removal.NOT_REACHED)
 
     def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
         if not crawl.learns_noise:
             return
-        for position, (key, url) in enumerate(choose_again(self._probes.fresh_pages(crawl.id))):
+        chosen = choose_again(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
+        for position, (key, url) in enumerate(chosen):
             yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.extraction import Extracted
 from crawler.domain.fetching import FetchResult
+from crawler.domain.file_page import is_pdf
 from crawler.domain.frontier import End, Lane
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.markdown import to_markdown
@@ -98,6 +99,8 @@ class RenderWhereNeeded:
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
             return not self._settle_for_light.stores(settled, ticket, result, page)
+        if is_pdf(result.content_type, result.body):
+            return False
         if ticket.visit.compare:
             return self._send_on(settled, ticket, page)
         if ticket.visit.why.signal is Signal.SHAPE:

@@ -46,6 +46,9 @@ class Claims(Protocol):
     def under_way(self) -> int: ...
     def stranded(self) -> list[Stranded]: ...
     def ledger_end(self, crawl_id: UUID, url: str) -> LedgerEnd | None: ...
+    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+        """Who first led there, over any number of redirects."""
+
     def settle(self, verdicts: Sequence[Verdict]) -> None: ...
 
 
@@ -132,7 +135,11 @@ class RunQueue:
                 break
             url = key_of(end.final_url)
             end = self._claims.ledger_end(entry.crawl_id, url) if url else None
-        return verdict_of(entry, url, end)
+        if url is None or end is None or end.reason != Reason.REDIRECT_LOOP or end.final_url is not None:
+            return verdict_of(entry, url, end)
+        # Redirects are counted from whoever led there first; an entry that came to its way later may have fewer.
+        first = self._claims.first_of_way(entry.crawl_id, url)
+        return verdict_of(entry, url, end, is_own=first == key_of(entry.source_url))
 
 
 def ensure_acquisition(projects: Projects, clock: Clock) -> Project:

@@ -15,6 +15,8 @@ from crawler.domain.schedules import Schedule, ScheduleConfig
 from crawler.errors import EgressRefused, InvalidConfig, NotFound
 from crawler.handlers.start_crawl import explain
 
+_THIS_MACHINE = frozenset({"localhost", "localhost."})
+_LOOPBACK = "127.0.0.1"
 WhyUnusable = Callable[[Sequence[str]], Sequence[str | None]]
 """What is wrong with each of these Apprise URLs, as far as Apprise knows without sending anything."""
 
@@ -104,8 +106,13 @@ class SetSchedule:
             target = target_of(url)
         except EgressRefused as exc:
             raise InvalidConfig(f"notification_webhook: {exc.message}") from exc
-        if target.address and not self._reach.rule.allows(target.address, target.port, target.host):
-            raise InvalidConfig(f"notification_webhook: {target.address} may not be reached from here.")
+        address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
+        if address and not self._reach.rule.allows(address, target.port, target.host):
+            host = f"[{address}]" if ":" in address else target.host
+            raise InvalidConfig(
+                f"notification_webhook: {host} may not be reached from here; if it should be, set "
+                f"CRAWLER_EGRESS_ALLOW={host}:{target.port}."
+            )
 
     def _check_urls(self, urls: Sequence[str]) -> None:
         for url in urls:
@@ -119,4 +126,13 @@ def schedule_config(given: dict[str, Any]) -> ScheduleConfig:
     try:
         return ScheduleConfig.model_validate(given)
     except ValidationError as exc:
-        raise InvalidConfig(explain(exc)) from exc
+        raise InvalidConfig(_sentence(exc)) from exc
+
+
+def _sentence(exc: ValidationError) -> str:
+    """What is wrong with the whole names no field."""
+    words = explain(exc)
+    if exc.errors()[0]["loc"]:
+        return words
+    words = words.partition(": ")[2]
+    return words[:1].upper() + words[1:]

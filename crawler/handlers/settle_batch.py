@@ -8,9 +8,22 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import from_ms
+from crawler.domain.crawls import FetchState
+from crawler.domain.documents import document_id
 from crawler.domain.frontier import End, Entry, Outcome
 from crawler.domain.language import detect
-from crawler.domain.ledger import Batch, CrawlsFull, CrawlsOver, Depths, Found, Rendering, RowRefused, WriteRaced
+from crawler.domain.ledger import (
+    Batch,
+    CrawlsFull,
+    CrawlsOver,
+    Depths,
+    DocumentDue,
+    Found,
+    Rendering,
+    RowRefused,
+    WriteRaced,
+    page_id,
+)
 from crawler.domain.ports import BatchWriter, Frontier, Ledger
 from crawler.domain.queue_entries import entry_end
 from crawler.domain.reasons import Reason
@@ -51,6 +64,8 @@ class SettleBatch:
         *,
         patience_seconds: float,
         failpoint: Failpoint,
+        hint_documents: Callable[[], None] = lambda: None,
+        hint_extraction: Callable[[], None] = lambda: None,
     ) -> None:
         self._frontier = frontier
         self._writer = writer
@@ -60,6 +75,8 @@ class SettleBatch:
         self._news = news
         self._patience_seconds = patience_seconds
         self._failpoint = failpoint
+        self._hint_documents = hint_documents
+        self._hint_extraction = hint_extraction
 
     def __call__(self, batch: Sequence[Settled]) -> int:
         """Commit and complete; returns how many URLs the frontier newly queued."""
@@ -78,6 +95,12 @@ class SettleBatch:
         self._failpoint("after_commit")
         queued = self._complete(written, children)
         self._failpoint("after_complete")
+        with suppress(Unavailable):  # the reconciler looks for documents that nobody makes
+            if any(settled.context.crawl.config.ingest for settled in written):
+                self._hint_documents()
+        with suppress(Unavailable):  # and for entries that nobody extracts
+            if any(settled.context.crawl.from_queue for settled in written):
+                self._hint_extraction()
         with suppress(Unavailable):  # all is settled; news may be lost
             self._news.pages(written, depths)
             self._news.progress({settled.key.crawl_id for settled in written})
@@ -226,6 +249,7 @@ def _rows(batch: Sequence[Settled]) -> Batch:
             rows.requests.append(settled.request)
         _add_rendering(rows, settled)
         _add_entry(rows, settled)
+        _add_document(rows, settled)
     return rows
 
 
@@ -234,7 +258,19 @@ def _add_entry(rows: Batch, settled: Settled) -> None:
     context = settled.context
     if context.crawl.from_queue and settled.url_end is not None:
         leads_to = context.key(settled.redirect) if settled.redirect else None
+        if settled.url_end.reason is Reason.REDIRECT_LOOP:
+            leads_to = settled.key.normalized_url  # whose redirects were too many is seen when the batch is over
         rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
+
+
+def _add_document(rows: Batch, settled: Settled) -> None:
+    """Only pages of crawls that ingest become documents."""
+    crawl, end = settled.context.crawl, settled.url_end
+    if not crawl.config.ingest or end is None or (end.state is not FetchState.DONE and end.reason != Reason.EXISTS):
+        return
+    url, project = settled.key.normalized_url, crawl.project_id
+    due = DocumentDue(settled.key, document_id(project, url), page_id(project, url))
+    (rows.documents if end.state is FetchState.DONE else rows.existing).append(due)
 
 
 def _add_rendering(rows: Batch, settled: Settled) -> None:

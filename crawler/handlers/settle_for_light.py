@@ -13,12 +13,13 @@ from crawler.domain.clock import from_seconds
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.extraction import Extracted
 from crawler.domain.fetching import FetchResult
+from crawler.domain.file_page import is_pdf
 from crawler.domain.frontier import End
 from crawler.domain.judging import Judgement
 from crawler.domain.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.rendered_page import RenderedPage, VisitNote
-from crawler.domain.rendering import EMPTY, FAILED, UNAVAILABLE, Decision, Signal, decide_mode
+from crawler.domain.rendering import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
 from crawler.domain.urls import digest
 from crawler.handlers.open_frontier import limits_of
 from crawler.handlers.settle_page import Settled, settle_refused
@@ -53,6 +54,8 @@ class SettleForLight:
         """The browser has given up on a page. Whether it is to be had without one."""
         if result.unshown:
             return self._no_browser(settled, ticket, result)
+        if result.is_file:
+            return self._does_without(settled, ticket, FILE)
         if judgement.reason is Reason.EGRESS:
             return False
         if judgement.reason not in _OF_BROWSERS and not self._lights.was_read(*name_of(ticket)):
@@ -76,6 +79,8 @@ class SettleForLight:
         """A page that failed in the browser is here without one. False where that is nothing, and there was more."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
+        if is_pdf(result.content_type, result.body):  # which has text, but nobody has read it yet
+            return True
         error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
         return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))
 

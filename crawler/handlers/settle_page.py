@@ -13,6 +13,7 @@ from crawler.domain.clock import from_seconds
 from crawler.domain.crawls import FetchState
 from crawler.domain.extraction import Extracted, UnparsablePage, extract
 from crawler.domain.fetching import FetchResult
+from crawler.domain.file_page import file_page, is_pdf
 from crawler.domain.frontier import End, Lane, Lease
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.ledger import (
@@ -157,6 +158,15 @@ def settle_refused(
     return settled
 
 
+def settle_existing(settled: Settled, previous: Previous | None, now: datetime) -> Settled:
+    """It has a document, and is not fetched again; where it led when it was, the crawl goes on."""
+    settle_refused(settled, Reason.EXISTS, None, now)
+    if previous is not None and settled.context.follows_links:
+        settled.canonical = _usable(previous.canonical_url)
+        settled.kept_links = previous.links_followed
+    return settled
+
+
 def _tries(lease: Lease) -> int:
     return lease.attempts + lease.losses + 1
 
@@ -164,6 +174,8 @@ def _tries(lease: Lease) -> int:
 def read_page(settled: Settled, result: FetchResult, now: datetime) -> Extracted | None:
     """None when it cannot be read; then it is settled as failed."""
     config = settled.context.crawl.config
+    if is_pdf(result.content_type, result.body):
+        return file_page(result.body, result.url)
     try:
         return extract(
             result.body,
@@ -193,13 +205,22 @@ def store_page(
         settled.canonical.href if settled.canonical else None,
         page.noindex,
     )
-    if previous is not None and previous.content_hash == page.content_hash:
+    if previous is not None and _is_same(settled, result, page, previous):
         _unchanged(settled, result, previous, follow, now, outline if _differs(outline, follow, previous) else None)
     else:
         _new_content(settled, result, page, links, outline, now)
     _picture(settled, result, now)
     if context.follows_links:
         settled.links, settled.unusable = follow, unusable
+
+
+def _is_same(settled: Settled, result: FetchResult, page: Extracted, previous: Previous) -> bool:
+    """For the queue only the same bytes are: its selectors see more than the text."""
+    if previous.content_hash != page.content_hash:
+        return False
+    if not settled.context.crawl.from_queue:
+        return True
+    return previous.snapshot_id == snapshot_id(hashlib.sha256(result.body).digest())
 
 
 def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:

@@ -11,7 +11,8 @@ from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.ledger import ProbeEnd, Snapshot, snapshot_id
 from crawler.domain.probes import SEEN, Purpose
 from crawler.domain.reasons import Reason
-from crawler.domain.removals import Removal, fate
+from crawler.domain.removals import Fate, Removal, fate
+from crawler.domain.soft_not_found import says_not_found
 from crawler.domain.urls import Url, read
 from crawler.handlers.settle_page import Settled
 
@@ -48,6 +49,8 @@ def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, targ
     found = fate(judgement, result.status, result.failure)
     if found.kind is Removal.MOVED and target is None:  # to something that is no address
         found = found._replace(kind=Removal.BLOCKED, reason=Reason.PROTOCOL)
+    if found.kind is Removal.ALIVE and says_not_found(result.body, result.content_type):
+        found = Fate(Removal.GONE, Reason.NOT_FOUND)
     silenced = settled.lease.host if found.silences_host else None
     status = result.status or None
     settled.probe = ProbeEnd(settled.key, found.kind.value, found.reason, status, target, None, now, silenced)

@@ -78,8 +78,10 @@ class StartCrawl:
             opened=opened,
         )
         if first and config and started.id == crawl.id:
-            # Options given with the first crawl become the project's own; scheduled crawls use those.
-            self._store.save_project(project.changed(self._clock(), settings=options))
+            # Options given with the first crawl become the project's own; scheduled crawls use those. To leave out what
+            # is known is of this crawl alone: the later ones are there to see what changed.
+            kept = options.model_copy(update={"refresh": True})
+            self._store.save_project(project.changed(self._clock(), settings=kept))
         self._hint(started.id)
         return started
 
@@ -130,7 +132,7 @@ def valid_config(given: Mapping[str, Any]) -> CrawlConfig:
 def explain(exc: ValidationError) -> str:
     first = exc.errors()[0]
     where = ".".join(str(part) for part in first["loc"]) or "The options"
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}."
+    return f"{where}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
 
 
 def _no_seed(project: Project) -> str:

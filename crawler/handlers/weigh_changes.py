@@ -10,16 +10,21 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes import Changes
 from crawler.domain.clock import Clock
+from crawler.domain.clock_lines import confirmed, muted, suspected, to_ask
 from crawler.domain.crawls import CrawlJob
 from crawler.domain.extraction import UnparsablePage
 from crawler.domain.learned_noise import MOST_RULES, TwoLooks, learn
+from crawler.domain.moved_pages import Candidate, find_moves, may_have_moved, with_moves
 from crawler.domain.noise import NO_RULES, Weight
 from crawler.domain.noise_rules import NoiseRule, RuleSet
-from crawler.domain.page_pairs import PagePair
+from crawler.domain.page_blocks import PageBlocks
+from crawler.domain.page_pairs import PagePair, StoredPage
 from crawler.domain.page_walls import wall_between
-from crawler.domain.weighing import Weighed, light, moving_again, weigh
+from crawler.domain.shared_walls import with_shared_walls
+from crawler.domain.weighing import Weighed, light, moving_again, sift, weigh
 
-MOST_LOOKS = 200
+MOST_LOOKS = 40
+"""Of one crawl; its pages are held while they are compared."""
 MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
 log = telemetry.logger(__name__)
@@ -30,6 +35,7 @@ class Pairs(Protocol):
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
     ) -> Iterator[PagePair]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]: ...
 
 
 class Rules(Protocol):
@@ -51,15 +57,20 @@ class WeighChanges:
 
     def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Weighed:
         """Of one comparison, once: learns from pages that were fetched twice and counts what rules did."""
-        if not changes.changed:
+        removed, new = may_have_moved(changes)
+        if not changes.changed and not removed:
             return weigh(changes, {})
-        self._learn(crawl.project_id, (baseline.id, crawl.id))
-        found = self.weighed(baseline, crawl, changes, self._rule_set(crawl.project_id))
+        self._learn(crawl.project_id, baseline.id, crawl.id)
+        rules = self._rule_set(crawl.project_id)
+        found = self.weighed(baseline, crawl, changes, rules)
         again = moving_again(baseline.change_summary, found.template)
         if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
-            found = self.weighed(baseline, crawl, changes, self._rule_set(crawl.project_id))
+            rules = self._rule_set(crawl.project_id)
+            found = self.weighed(baseline, crawl, changes, rules)
         self._count(found)
-        return found
+        template = [change.as_record() for change in found.template]
+        gone, come = self._candidates(baseline.id, removed, rules), self._candidates(crawl.id, new, rules)
+        return found._replace(changes=with_moves(found.changes, find_moves(gone, come, rules, template)))
 
     def _rule_set(self, project_id: UUID) -> RuleSet:
         return RuleSet.of(self._rules.list_rules(project_id))
@@ -67,29 +78,61 @@ class WeighChanges:
     def weighed(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> Weighed:
         """With these rules; nothing is learned or counted."""
         weights: dict[str, Weight] = {}
+        back: dict[str, int] = {}
+        compared = len(changes.changed) + len(changes.unchanged)
         for further in range(MOST_WALLS + 1):
             # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
-            walled = [url for url, weight in weights.items() if weight.wall]
+            walled = [url for url, weight in weights.items() if weight.wall and weight.passed]
             urls = walled if further else changes.changed
-            for pair in self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ():
+            for pair in self._between(baseline, crawl, urls, further):
                 with suppress(UnparsablePage):
                     weights[pair.url] = light(pair.weigh(rules))
-        return weigh(changes, weights)
+                    back[pair.url] = further
+            weights = with_shared_walls(weights, compared)
+        weights = self._by_earlier_versions(baseline, crawl, rules, weights, compared)
+        return weigh(changes, weights)._replace(further_back=back)
 
-    def _learn(self, project_id: UUID, crawl_ids: Iterable[UUID]) -> None:
-        rules = learn(look for crawl_id in crawl_ids for look in self._two_looks(crawl_id))
-        new = self._rules.learn(project_id, [rule.as_value() for rule in rules], self._clock(), MOST_RULES)
+    def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
+        yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
+
+    def _by_earlier_versions(
+        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, weights: dict[str, Weight], compared: int
+    ) -> dict[str, Weight]:
+        """Where other pages cannot say whether a line runs with the clock, the page's version before may."""
+        asked = to_ask(sift(weights, compared)[0])
+        seen = {}
+        for pair in self._between(baseline, crawl, sorted({url for urls in asked.values() for url in urls}), 1):
+            with suppress(UnparsablePage):
+                seen[pair.url] = suspected(pair.weigh(rules))
+        sure = confirmed(asked, seen)
+        return {url: muted(weight, sure) for url, weight in weights.items()}
+
+    def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
+        found = []
+        for page in self._pairs.stored(crawl_id, urls) if urls else ():
+            with suppress(UnparsablePage):
+                found.append(Candidate(page, page.side.blocks(rules)))
+        return found
+
+    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID) -> None:
+        """Each crawl's pages are a third look at what the other fetched twice."""
+        looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
+        new = self._rules.learn(project_id, [rule.as_value() for rule in learn(looks)], self._clock(), MOST_RULES)
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)
 
-    def _two_looks(self, crawl_id: UUID) -> Iterator[TwoLooks]:
+    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
         looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
-        for pair in self._pairs.second_looks(crawl_id, looks):
+        pairs = list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+        others = {page.url: page.side for page in self._pairs.stored(other_id, [pair.url for pair in pairs])}
+        for pair in pairs:
             with suppress(UnparsablePage):
-                first, second = pair.old.blocks(NO_RULES), pair.new.blocks(NO_RULES)
-                # A wall in place of one of them teaches nothing about the page.
-                if wall_between(first, second) is None:
-                    yield TwoLooks(pair.shape, first, second)
+                if side := others.get(pair.url):
+                    first, second, third = (one.blocks(NO_RULES) for one in (pair.old, pair.new, side))
+                    # A wall in place of one of them teaches nothing about the page.
+                    if _is_one_page(first, second) and _is_one_page(third, first if is_later else second):
+                        before, after = (third, None) if is_later else (None, third)
+                        yield TwoLooks(pair.shape, first, second, before, after)
 
     def _count(self, found: Weighed) -> None:
         hits: Counter[UUID] = Counter()
@@ -99,3 +142,7 @@ class WeighChanges:
                     hits[UUID(name)] += 1
         if hits:
             self._rules.count_hits(hits)
+
+
+def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:
+    return wall_between(one, other) is None and bool(set(one.body) & set(other.body))

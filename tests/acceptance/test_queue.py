@@ -1,8 +1,15 @@
-"""The acquisition queue as an operator uses it: a file in, workers killed on the way, every row in its right state."""
+"""The acquisition queue as an operator uses it: a file in, pages read and handed on, workers killed on the way."""
 
 import json
 import os
 import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
@@ -10,21 +17,30 @@ import pytest
 
 from crawler.domain.queue_entries import ACQUISITION_ID
 from tests.acceptance.running import Running, eventually, running
-from tests.integration.handmade import asked, lay
+from tests.integration.handmade import asked, page
 from tests.site.client import Site
 
-HOSTS, PER_HOST = 8, 12
-QUICK = {"CRAWLER_HTTP_TIMEOUT_SECONDS": "3", "CRAWLER_LEASE_SECONDS": "6"}
+HOSTS, PATHS = 60, ("/rooms", "/contact")
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "classify.py"
+SETTINGS = {
+    "CRAWLER_HTTP_TIMEOUT_SECONDS": "3",
+    "CRAWLER_LEASE_SECONDS": "6",
+    "CRAWLER_EXTRACT_TIMEOUT_SECONDS": "4",
+    "CRAWLER_RECONCILE_SECONDS": "3",
+    "CRAWLER_CLASSIFY_TASK": "example.classify",
+}
 """What killed workers held is soon somebody else's."""
+SELECTORS = "include: [main]\nexclude: [.ad]\nfields:\n  name: h1\n  price: {selector: //b/text(), kind: xpath}\n"
 pytestmark = pytest.mark.timeout(180)
 
 
-def kill_fetchers(up: Running) -> int:
-    """The processes that fetch, without a word."""
+def kill(up: Running, *names: str) -> int:
+    """Processes with one of these names in their command line, without a word."""
     killed = 0
     for child in up.process.children(recursive=True):
         try:
-            if "fetch" in " ".join(child.cmdline()) and child.name() != "postgres":
+            line = " ".join(child.cmdline())
+            if child.name() != "postgres" and any(name in line for name in names):
                 os.kill(child.pid, signal.SIGKILL)
                 killed += 1
         except (psutil.NoSuchProcess, ProcessLookupError):
@@ -32,27 +48,79 @@ def kill_fetchers(up: Running) -> int:
     return killed
 
 
-def test_every_row_of_a_file_ends_once_although_workers_are_killed(tmp_path: Path) -> None:
-    paths = [f"/{number}" for number in range(PER_HOST)]
-    with Site(tmp_path, hosts=HOSTS, pages=HOSTS) as site, running(tmp_path / "data", **QUICK) as up:
+def place(host: int, path: str) -> str:
+    body = f"<main><h1>House {host}</h1><p>Quiet rooms of house {host}{path}, with a ramp.</p><b>{host} €</b>"
+    return page(body=f"{body}<p class=ad>Buy</p></main>", title=f"House {host}")
+
+
+@contextmanager
+def consuming(broker: str, answers: Path) -> Iterator[None]:
+    """A service that is not ours, as `docs/examples` has it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
+    command = [sys.executable, str(EXAMPLE), broker, str(answers)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as consumer:
+        try:
+            yield
+        finally:
+            consumer.kill()
+
+
+def classified(answers: Path) -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(answers, timeout=30)) as db:
+        return db.execute("SELECT * FROM answers").fetchall() if answers.exists() else []
+
+
+def broker_of(up: Running) -> str:
+    state = json.loads((up.cli.data_dir / "servers" / "state.json").read_text())
+    return f"redis+socket://{state['valkey']['socket']}?virtual_host=1"
+
+
+def test_every_row_of_a_file_is_fetched_extracted_and_classified_once_although_workers_are_killed(
+    tmp_path: Path,
+) -> None:
+    with Site(tmp_path, hosts=HOSTS, pages=HOSTS) as site, running(tmp_path / "data", **SETTINGS) as up:
         for host in range(HOSTS):
-            lay(site, dict.fromkeys(paths, ()), host=host)
-        site.remove("/0", host=3)
-        rows = [f"{site.url(path, host)},place{host},{host}" for host in range(HOSTS) for path in paths]
+            for path in PATHS:
+                site.edit(path, host=host, html=place(host, path))
+        site.remove(PATHS[0], host=3)
+        site.edit(PATHS[0], host=5, html="<html><body></body></html>")
+        rows = [f"{site.url(path, host)},hotel,{host % 10}" for host in range(HOSTS) for path in PATHS]
         (tmp_path / "list.csv").write_text("\n".join(["url,category,priority", *rows, rows[0], "nonsense,,"]))
+        (tmp_path / "hotel.yaml").write_text(SELECTORS)
+        assert up.cli.json("category", "set", "hotel", str(tmp_path / "hotel.yaml"))["defined"]
         report = up.cli.json("queue", "import", str(tmp_path / "list.csv"))
-        assert (report["added"], report["duplicates"], report["bad"]) == (HOSTS * PER_HOST, 1, 1)
-        up("PATCH", f"/projects/{ACQUISITION_ID}", {"settings": {"delay_seconds": 0.2, "render": "never"}})
-        assert up.cli.json("queue", "run")["entries"] == HOSTS * PER_HOST
-        eventually(lambda: len(asked(site)) > HOSTS * PER_HOST / 4, 30, "it is under way")
-        assert kill_fetchers(up)
+        assert (report["added"], report["duplicates"], report["bad"]) == (len(rows), 1, 1)
+        up("PATCH", f"/projects/{ACQUISITION_ID}", {"settings": {"delay_seconds": 0.8, "render": "never"}})
+        answers = tmp_path / "answers.sqlite"
+        with consuming(broker_of(up), answers):
+            assert up("POST", "/queue/run")["entries"] == len(rows)
+            eventually(lambda: len(asked(site)) > len(rows) / 4, 30, "it is under way")
+            assert kill(up, "fetch", "ingest", "extraction_child")
 
-        def is_done() -> bool:
-            counts = up("GET", "/queue/counts")["counts"]
-            return bool(counts["pending"] == counts["fetching"] == 0)
+            def counts() -> dict[str, int]:
+                found: dict[str, int] = up("GET", "/queue/counts")["counts"]
+                return found
 
-        eventually(is_done, 120, "all entries ended")
-        told = json.loads(up.cli("queue", "list", "--status", "failed", "--json").stdout)
-        assert told["counts"]["fetched"] == HOSTS * PER_HOST - 1
-        assert [entry["source_url"] for entry in told["entries"]] == [site.url("/0", 3)]
-        assert told["entries"][0]["last_error"].startswith("not_found")
+            eventually(lambda: counts()["done"] > len(rows) / 3, 60, "extraction is under way")
+            kill(up, "extraction_child", "ingest")
+            eventually(lambda: counts()["done"] + counts()["failed"] == len(rows), 90, "all entries ended")
+            good = len(rows) - 2
+            eventually(lambda: len(classified(answers)) >= good, 30, "all are classified")
+            time.sleep(1)
+        assert Counter({name: n for name, n in counts().items() if n}) == Counter(done=good, failed=2)
+        failed = {entry["source_url"]: entry for entry in up("GET", "/queue?status=failed")["items"]}
+        assert failed[site.url(PATHS[0], 3)]["last_error"].startswith("not_found")
+        assert failed[site.url(PATHS[0], 5)]["last_error"].startswith("no_text")
+        assert up("GET", "/queue/counts")["classification"] == {"waiting": 0, "sent": good}
+        exported = up.cli("queue", "export", str(tmp_path / "out.jsonl"), "--extractions")
+        assert exported.returncode == 0, exported.stderr
+        found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert len({row["queue_id"] for row in found}) == len({row["job_id"] for row in found}) == len(found) == good
+        kept = {row["job_id"]: row["url"] for row in found}
+        assert {job: url for job, url, _ in classified(answers)} == kept, "each job once, and no other"
+        assert {labels for _, _, labels in classified(answers)} == {"step-free quiet"}
+        for row in found:
+            host = int(row["fields"]["name"].removeprefix("House "))
+            assert row["fields"] == {"name": f"House {host}", "price": f"{host} €"}
+            assert row["url"] in (site.url(path, host) for path in PATHS)
+            assert "Buy" not in row["text"]

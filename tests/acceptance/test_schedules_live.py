@@ -7,13 +7,18 @@ import json
 import os
 import re
 import signal
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import psutil
 import pytest
 import requests
 
+from crawler.adapters.celery_queue import BEAT_LOOP_SECONDS
+from tests.acceptance.cli import Cli
 from tests.acceptance.running import Posted, Running, eventually, receiving_posts, running
 from tests.acceptance.test_up import words_of
 from tests.integration.handmade import lay, page
@@ -66,7 +71,7 @@ def _ended(history: list[dict[str, Any]], before: int) -> dict[str, Any] | None:
 
 
 def notified(up: Running) -> int:
-    return len(re.findall(r"Task crawler\.notify\[[^]]+\] succeeded", up.log("control")))
+    return len(re.findall(r"Task crawler\.notify\[[^]]+\] succeeded", up.log("notify")))
 
 
 def write(site: Site, sections: range) -> None:
@@ -104,7 +109,10 @@ def test_what_changed_between_runs_is_one_true_mail_and_payload_and_nothing_is_t
         assert line in text.splitlines(), text
     assert f"View details: https://dash.example.org/crawls/{second['id']}" in text.splitlines()
     assert f"Changed: {site.url('/s1')}\n- All about section 1.\n+ All new about section 1.\n" in text
-    assert posted.json["changes"] == {"new_pages": 6, "changed_pages": 2, "removed_pages": 0, "is_significant": True}
+    assert posted.json["changes"] == {
+        "new_pages": 6, "changed_pages": 2, "removed_pages": 0, "is_significant": True,
+        "moved_pages": 0, "template_changes": 0,
+    }  # fmt: skip
     assert (posted.json["event"], posted.json["crawl_id"]) == ("crawl_completed", second["id"])
     assert is_signed(posted)
     assert up("GET", f"/projects/{project}")["flagged_for_review"]
@@ -128,6 +136,19 @@ def is_signed(posted: Posted) -> bool:
     return posted.headers["webhook-signature"] == f"v1,{wanted}"
 
 
+def test_a_notice_is_sent_again_by_the_workers_also_from_a_shell_that_knows_no_mail_server(world: World) -> None:
+    (mail,) = [kept for kept in world.up("GET", "/notifications")["items"] if kept["channel"] == "email"]
+    before = len(world.inbox.mails)
+    shell = Cli(world.up.cli.data_dir)
+    done = shell("notification", "resend", mail["id"])
+    assert (done.returncode, done.stdout) == (0, "The mail server took it.\n"), done.stderr
+    first, again = world.inbox.mails[before - 1 :]
+    assert first.mail["Message-ID"] == again.mail["Message-ID"]
+    project = world.up.project("Warned", world.site.url())
+    told = shell("schedule", "set", project, "--frequency", "daily", "--email", "ops@example.org", "--json")
+    assert json.loads(told.stdout)["warnings"] == [], "the workers have one"
+
+
 def test_the_way_of_a_scheduled_crawl_is_seen_in_flower_by_name(world: World) -> None:
     for task in CHAIN:
         found = requests.get(f"{world.up.flower}/api/tasks", {"taskname": f"crawler.{task}"}, timeout=10).json()
@@ -149,6 +170,32 @@ def test_beat_dies_with_redis_and_comes_back_and_no_slot_is_missed_or_doubled(wo
     assert len(up.history(project)) == 1
     (run,) = up("GET", f"/projects/{project}/schedule")["runs"]
     assert run["outcome"] == "started"
+
+
+def test_two_beats_start_each_slot_once(world: World) -> None:
+    up = world.up
+    write(world.site, range(2))
+    project = up.project("Twice", world.site.url())
+    with second_beat(up) as other:
+        up.due_soon(project)
+        eventually(lambda: _ended(up.history(project), 0), 60, "the slot was run")
+        assert other.is_running()
+        time.sleep(2 * BEAT_LOOP_SECONDS)  # a second start would come with the other's next round
+        assert len(up.history(project)) == 1
+        (run,) = up("GET", f"/projects/{project}/schedule")["runs"]
+        assert run["outcome"] == "started"
+
+
+@contextmanager
+def second_beat(up: Running) -> Iterator[psutil.Process]:
+    """With the very settings of the first."""
+    first = beat(up)
+    process = psutil.Popen(first.cmdline(), env=first.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _history(up: Running, project: str) -> list[dict[str, Any]]:

@@ -69,6 +69,7 @@ def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
         stack = psutil.Process(command.pid)
         told = " ".join(" ".join(until(command, "Ctrl-C")).split())
         for words in (
+            f"dashboard http://127.0.0.1:{port}/login#crt_",
             f"health http://127.0.0.1:{port}/api/v1/health",
             f"metrics http://127.0.0.1:{port}/api/v1/metrics",
             f"Flower http://127.0.0.1:{flower}/",
@@ -91,7 +92,7 @@ def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
         assert get(f"{service}/health", key) == 200
         assert get(f"{service}/metrics", key) == 200
         assert eventually(lambda: get(f"http://127.0.0.1:{flower}/") == 200, 60)
-        for name in ("control", "fetch", "render", "ingest"):
+        for name in ("control", "notify", "fetch", "render", "ingest"):
             assert eventually(lambda name=name: bool(workers(stack, name)), 30), name
 
         (victim,) = workers(stack, "fetch")

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
 from crawler.domain.crawls import CrawlJob
+from crawler.domain.extractions import Handed
 from crawler.domain.frontier import Lane
 from crawler.domain.projects import Project
 from crawler.domain.urls import Url, read
@@ -37,8 +38,23 @@ class InlineHints:
     def notify(self, crawl_id: UUID) -> None:
         self.sent.append(("notify", crawl_id))
 
+    def resend_notice(self, notification_id: UUID) -> None:
+        self.sent.append(("resend_notice", notification_id))
+
     def run_queue(self) -> None:
         self.sent.append(("run_queue", None))
+
+    def ingest_documents(self) -> None:
+        self.sent.append(("ingest_documents", None))
+
+    def embed_documents(self) -> None:
+        self.sent.append(("embed_documents", None))
+
+    def extract_entries(self, countdown_seconds: float = 0) -> None:
+        self.sent.append(("extract_entries", countdown_seconds))
+
+    def classify(self, task: str, handed: Handed) -> None:
+        self.sent.append((task, handed))
 
     def ping(self) -> None: ...
 
@@ -126,5 +142,6 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
         yield Engine(tools)
     finally:
         tools.fetcher.close()
+        tools.extractor.close()
         tools.engine.dispose()
         tools.redis.close()

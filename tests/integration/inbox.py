@@ -34,10 +34,10 @@ class Inbox:
 
 
 @contextmanager
-def receiving_mail() -> Iterator[Inbox]:
+def receiving_mail(kind: type[Inbox] = Inbox) -> Iterator[Inbox]:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
-    box = Inbox(port)
+    box = kind(port)
     controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()
     try:

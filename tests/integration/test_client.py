@@ -161,6 +161,8 @@ def test_a_schedule_is_set_changed_and_run_and_who_was_told_is_listed(stage: Sta
     tools, target = stage.engine.tools, Target(Channel.WEBHOOK, "http://127.0.0.1:9/")
     assert tools.notifications.claim(uuid4(), project.id, crawl, Kind.CHANGES, target, {})
     (told_,) = client.notifications.all()
+    assert list(client.notifications.all(project.id)) == [told_]
+    assert list(client.notifications.all(client.projects.create("Other", "http://other.example/").id)) == []
     assert (told_.status, told_.channel, told_.kind) == ("sending", "webhook", "changes")
     assert client.notifications.resend(told_.id).status == "failed"
     with pytest.raises(lib.NotFound):

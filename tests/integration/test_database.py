@@ -1,14 +1,16 @@
 """Connections that die: one that waited is replaced without a word, one in use is one error of ours."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import psycopg2
 import pytest
 from sqlalchemy import Engine, text
 
 from crawler.adapters import database
-from crawler.adapters.database import connect, cursor, transaction
-from crawler.errors import DatabaseUnavailable
+from crawler.adapters.database import again_after_deadlock, connect, cursor, transaction
+from crawler.errors import DatabaseContended, DatabaseUnavailable
 
 
 @pytest.fixture
@@ -69,3 +71,38 @@ def test_a_server_that_hangs_up_in_a_statement_is_unavailable(engine: Engine, ra
 def test_other_errors_are_themselves(engine: Engine) -> None:
     with pytest.raises(psycopg2.errors.DivisionByZero), transaction(engine) as connection, cursor(connection) as db:
         db.execute("SELECT 1 / 0")
+
+
+def _lock_both(engine: Engine, first: int, second: int, meet: Callable[[], object]) -> None:
+    with transaction(engine) as db:
+        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": first})
+        meet()
+        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": second})
+
+
+def test_a_deadlock_is_no_lost_server_and_the_second_try_goes_through(engine: Engine) -> None:
+    barrier = Barrier(2)
+    met: set[int] = set()
+    failures: list[DatabaseContended] = []
+
+    def work(first: int, second: int) -> None:
+        def meet() -> None:
+            if first not in met:
+                met.add(first)
+                barrier.wait(10)
+
+        @again_after_deadlock
+        def write() -> None:
+            try:
+                _lock_both(engine, first, second, meet)
+            except DatabaseContended as exc:
+                failures.append(exc)
+                raise
+
+        write()
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(work, 811, 812), pool.submit(work, 812, 811)]:
+            done.result(30)
+    (failure,) = failures
+    assert "does not answer" not in failure.message

@@ -327,3 +327,50 @@ def test_strangers_hosts_and_paths_with_odd_letters_are_found(crawler: Engine, s
         assert told.known
         assert told.variants == (), "an underscore stands for itself"
         assert len(told.attempts) == 1
+
+
+def test_a_url_that_was_only_probed_is_told_with_when_the_answer_and_the_class(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/gone", "/alive", "/moved", "/out"], "/gone": [], "/alive": [], "/moved": [], "/out": []})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/": []})
+    site.remove("/gone", status=410)
+    site.set_fault("/moved", redirect="/")
+    project = crawler.tools.store.get_project(first.project_id)
+    config = {"delay_seconds": 0, "use_sitemaps": False, "exclude_patterns": ["/out"]}
+    second = crawler.run(crawler.start(project, config=config))
+
+    gone = explain(crawler, second, site.url("/gone"))
+    assert not gone.known
+    assert gone.verdict == "The crawl did not meet it, but an earlier one had it: gone (answer 410)."
+    assert gone.probe is not None
+    assert (gone.probe.purpose, gone.probe.outcome, gone.probe.http_status) == ("missing", "gone", 410)
+    (request,) = [request for request in site.requests() if request.path == "/gone"][1:]
+    assert gone.probe.at is not None
+    assert abs(gone.probe.at.timestamp() - request.arrived) < 1
+    words = {path: explain(crawler, second, site.url(path)).probe for path in ("/alive", "/moved", "/out", "/")}
+    assert words["/alive"] is not None
+    assert words["/alive"].words == "alive: nothing links to it any more, but it answers (answer 200)"
+    assert words["/moved"] is not None
+    assert words["/moved"].words == f"moved: it redirects to {site.url('/')} (answer 302)"
+    assert words["/out"] is not None
+    assert (words["/out"].outcome, words["/out"].at) == ("excluded", None)
+    assert words["/"] is None, "nobody probed it"
+
+
+def test_a_page_that_failed_says_that_the_next_crawl_knows_it_as_a_page(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    site.set_fault("/a", status=500)
+    told = explain(crawler, crawler.again(first), site.url("/a"))
+    assert told.known
+    assert told.probe is not None
+    assert told.probe.words == "not reached: the crawl met it in vain; that it was a page is kept for the next crawl"
+
+
+def test_a_second_look_is_told(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, learn_noise=True)
+    told = explain(crawler, crawl, site.url("/a"))
+    assert told.probe is not None
+    assert told.probe.words == "fetched a second time, to learn what differs by itself (answer 200)"
+    assert len(told.attempts) == 1, "a second look is no attempt"

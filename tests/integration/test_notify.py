@@ -14,12 +14,15 @@ import pytest
 
 from crawler.adapters import webhook_sender
 from crawler.adapters.webhook_sender import WebhookSender, webhook_options
+from crawler.domain.backtests import TrialRules
 from crawler.domain.crawls import CrawlJob, CrawlType
 from crawler.domain.egress import EgressRule
 from crawler.errors import InvalidConfig, NotFound
 from tests.integration.engine import Engine
+from tests.integration.handmade import lay
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.raw_server import response, serving
+from tests.site.client import Site
 
 CHANGES = {
     "compared_to": "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -70,6 +73,22 @@ def test_a_significant_change_is_one_mail_and_flags_the_project(crawler: Engine,
     assert (kept.status, kept.channel, kept.sends) == ("sent", "email", 1)
 
 
+def test_a_backtest_knows_who_was_told_then_whatever_the_schedule_says_since(crawler: Engine) -> None:
+    quiet = told_crawl(crawler, {**CHANGES, "is_significant": False}, notification_email="ops@example.org")
+    project = quiet.project_id
+    crawler.tools.notify_crawl(quiet.id)
+    crawler.tools.set_schedule(project, {"notify_on": "any"})
+    told = crawler.tools.start_crawl(project, crawl_type=CrawlType.SCHEDULED)
+    crawler.rows("UPDATE crawl_jobs SET status = 'completed' WHERE id = :id RETURNING id", id=told.id)
+    crawler.tools.store.save_diff(told.id, {**CHANGES, "is_significant": False}, None)
+    crawler.tools.send_notice._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
+    crawler.tools.notify_crawl(told.id)
+    crawler.tools.set_schedule(project, {"notify_on": "significant"})
+    later, earlier = crawler.tools.backtest_schedule(project, TrialRules())
+    assert (later.crawl_id, later.then.alert, later.then.why) == (told.id, True, "told by email (failed)")
+    assert (earlier.crawl_id, earlier.then.alert, earlier.then.why) == (quiet.id, False, "nobody was told")
+
+
 def test_a_webhook_gets_the_payload_signed_and_under_one_id(crawler: Engine) -> None:
     with serving(lambda *_: response(b"thanks")) as receiver:
         crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
@@ -90,9 +109,9 @@ def test_a_webhook_gets_the_payload_signed_and_under_one_id(crawler: Engine) -> 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (response(b"no", "500 Internal Server Error"), "500"),
-        (response(b"", "410 Gone"), "410"),
-        (response(b"", "302 Found", "Location: http://127.0.0.1:1/"), "302"),
+        (response(b"no", "500 Internal Server Error"), "500 no"),
+        (response(b"", "410 Gone"), "410 It wants nothing more."),
+        (response(b"", "302 Found", "Location: http://127.0.0.1:1/"), "302 It redirects, which is not followed."),
     ],
 )
 def test_a_receiver_that_refuses_is_kept_as_failed_and_not_asked_again(
@@ -104,7 +123,7 @@ def test_a_receiver_that_refuses_is_kept_as_failed_and_not_asked_again(
         crawler.tools.notify_crawl(crawl.id)
         assert len(receiver.requests) == 1
     (kept,) = crawler.tools.notifications.newest(10)
-    assert (kept.status, kept.answer[:3] if kept.answer else "") == ("failed", words)
+    assert (kept.status, kept.answer) == ("failed", words)
     assert crawler.tools.store.get_project(crawl.project_id).flagged_for_review, "either way"
 
 
@@ -114,7 +133,10 @@ def test_a_webhook_to_an_internal_address_is_never_dialled(crawler: Engine) -> N
     crawler.rows(update)
     crawler.tools.notify_crawl(crawl.id)
     (kept,) = crawler.tools.notifications.newest(10)
-    assert (kept.status, kept.answer) == ("blocked", "Not delivered: its address may not be reached from here.")
+    assert kept.status == "blocked"
+    assert (
+        kept.answer == "Not delivered: its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it."
+    )
 
 
 def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -> None:
@@ -123,8 +145,11 @@ def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -
         hook = receiver.url("/hook")
         crawl = told_crawl(crawler, notification_email="ops@example.org", notification_webhook=hook)
         crawler.tools.notify_crawl(crawl.id)
-    found = {kept.channel: kept.status for kept in crawler.tools.notifications.newest(10)}
-    assert found == {"email": "failed", "webhook": "sent"}
+    found = {kept.channel: (kept.status, kept.answer) for kept in crawler.tools.notifications.newest(10)}
+    assert found == {
+        "email": ("failed", "Not sent: the mail server 127.0.0.1:9 cannot be used (Connection refused)."),
+        "webhook": ("sent", "200 ok"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -195,8 +220,7 @@ def test_a_receiver_that_hangs_is_left_after_its_time(monkeypatch: pytest.Monkey
         answer = WebhookSender(webhook_options("agent", EgressRule.parse(["127.0.0.0/8"]), None))(
             receiver.url("/"), b"{}", {}
         )
-        assert not answer.delivered
-        assert "timed out" in answer.words
+        assert (answer.delivered, answer.words) == (False, "Not delivered: no answer within 1 s.")
         assert time.monotonic() - began < 10
 
 
@@ -273,6 +297,42 @@ def test_a_teller_killed_while_it_sends_leaves_unknown_and_nobody_is_told_twice(
         assert (kept.status, len(receiver.requests)) == ("unknown", 1)
         assert "perhaps" in str(kept.answer)
         assert tools.notifications.untold(later) == []
+
+
+def test_a_mail_server_that_does_not_know_the_address_is_quoted(crawler: Engine) -> None:
+    class Refusing(Inbox):
+        async def handle_RCPT(self, *_: object) -> str:  # noqa: N802 - aiosmtpd's name
+            return "550 5.1.1 No such user here"
+
+    with receiving_mail(Refusing) as inbox:
+        crawler.tools.mailer._url = f"smtp://127.0.0.1:{inbox.port}"
+        crawl = told_crawl(crawler, notification_email="nobody@example.org")
+        crawler.tools.notify_crawl(crawl.id)
+    (kept,) = crawler.tools.notifications.newest(10)
+    assert (kept.status, kept.answer) == (
+        "failed",
+        f"Not sent: the mail server 127.0.0.1:{inbox.port} said 550 5.1.1 No such user here.",
+    )
+
+
+def test_a_project_deleted_while_its_scheduled_crawl_runs_leaves_nothing_behind(
+    crawler: Engine, site: Site, inbox: Inbox
+) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    project, tools = crawler.project(site.url()), crawler.tools
+    tools.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_email": "ops@example.org"})
+    crawl = crawler.start(project, crawl_type=CrawlType.SCHEDULED)
+    crawler.shift()
+    tools.manage_projects.delete(project.id)
+    crawler.shift()
+    tools.reconcile()
+    assert tools.run_schedules.of(project.id) == 0
+    for task in (tools.finish_crawl, tools.diff_crawl, tools.notify_crawl):
+        with pytest.raises(NotFound, match="There is no crawl"):
+            task(crawl.id)  # type: ignore[operator]
+    assert tools.frontier.stats(crawl.id) is None
+    assert inbox.mails == []
+    assert crawler.rows("SELECT * FROM notifications") == crawler.rows("SELECT * FROM crawl_schedules") == []
 
 
 def test_of_a_project_that_was_deleted_nobody_is_told(crawler: Engine, inbox: Inbox) -> None:

@@ -13,6 +13,8 @@ import psutil
 import pytest
 import redis
 
+from crawler.adapters.attendance import AttendanceBook
+from crawler.adapters.celery_queue import QUEUES
 from crawler.embedded import Servers
 from crawler.supervisor.guard import Guard
 
@@ -51,6 +53,13 @@ def test_a_signal_reaches_both_and_the_end_is_orderly(workers: "subprocess.Popen
     workers.send_signal(signal.SIGTERM)
     assert workers.wait(30) == 0
     assert not any(process.is_running() for process in both)
+
+
+def test_they_are_no_workers_that_others_may_count_on(workers: "subprocess.Popen[bytes]", redis_url: str) -> None:
+    """A schedule set right after a single run is not promised that somebody is there."""
+    assert workers.poll() is None
+    with redis.Redis.from_url(redis_url) as connection:
+        assert set(AttendanceBook(connection).present(QUEUES, time.time()).values()) == {0}
 
 
 def test_one_that_dies_takes_the_other_along_and_the_status_says_so(workers: "subprocess.Popen[bytes]") -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -24,6 +25,8 @@ from tests.integration.handmade import host_of, lay, page
 from tests.integration.served import served
 from tests.site.client import Site
 
+BEFORE = "<p>Old words stand here.</p><p>1,204 views</p>"
+AFTER = "<p>New words stand here.</p><p>1,310 views</p><p>More of it.</p>"
 NOTIFICATION = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 
 
@@ -77,11 +80,11 @@ def laid(
 ) -> Iterator[Stage]:
     database, redis, folder = make_module_database(), embedded_servers.redis_url, tmp_path_factory.mktemp("remote")
     with Site(folder, hosts=1, pages=5) as site, running_engine(database, redis, data_dir=folder / "data") as engine:
-        lay(site, {"/": ["/a", "/b", "/old", "/alone", "/gone"], "/a": page(body="<p>Old words.</p>"), "/b": []})
+        lay(site, {"/": ["/a", "/b", "/old", "/alone", "/gone"], "/a": page(body=BEFORE), "/b": []})
         lay(site, {"/old": [], "/alone": []})
         site.remove("/gone")
         first = engine.crawl(site.url(), use_sitemaps=False)
-        lay(site, {"/": ["/a", "/c", "/place", "/gone"], "/a": page(body="<p>New words.</p>"), "/c": [], "/place": []})
+        lay(site, {"/": ["/a", "/c", "/place", "/gone"], "/a": page(body=AFTER), "/c": [], "/place": []})
         site.remove("/b")
         site.set_fault("/old", redirect="/place")
         second = engine.again(first)
@@ -131,7 +134,9 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
         ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
         ("schedule", "show", "PROJECT"),
         ("notification", "list"),
+        ("notification", "list", "--project", "PROJECT"),
         ("queue", "list"),
+        ("category", "list"),
     ],
 )
 def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str, ...]) -> None:
@@ -147,10 +152,23 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     assert f"1 new, 2 changed, 1 removed, 0 unchanged, 1 moved since crawl {stage.names['FIRST']}." in shown
     assert "1 page could not be compared (1 no longer linked but alive)." in shown.splitlines()
     assert f"> {url('/old')} → {url('/place')}" in shown.splitlines()
-    for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}", "-Old words.", "+New words."):
+    for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}"):
         assert line in shown.splitlines()
+    lines = shown.splitlines()
+    assert lines[lines.index(url("/a")) + 1 :] == [
+        "- Old words stand here.",
+        "+ New words stand here.",
+        "+ More of it.",
+    ]
+    assert "views" not in shown, "what is judged to be noise is no change here either"
     told = stage.json("changes", "CRAWL", "--diffs", "1")
     assert [row["url"] for row in told["diffs"]] == [url("/")]  # type: ignore[index]
+    assert [row["url"] for row in told["texts"]] == [url("/")]  # type: ignore[index]
+    (_, text) = stage.json("changes", "CRAWL", "--diffs", "300")["texts"]
+    assert text["lines"] == [  # type: ignore[index]
+        {"removed": "Old words stand here.", "added": "New words stand here."},
+        {"removed": None, "added": "More of it."},
+    ]
     assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]  # type: ignore[comparison-overlap]
     assert {row["url"]: row["class"] for row in told["removals"]} == {  # type: ignore[index]
         url("/b"): "gone",
@@ -170,7 +188,7 @@ def test_exports_are_the_same_files(stage: Stage, tmp_path: Path) -> None:
         stage.told(place, "export", "CRAWL", "--format", "markdown", "--output", str(tmp_path / f"text-{name}"))
     texts = [_files(tmp_path / "text-here"), _files(tmp_path / "text-there")]
     assert texts[0] == texts[1]
-    assert b"New words." in texts[0]["site.md"]
+    assert b"New words stand" in texts[0]["site.md"]
     assert len(texts[0]) > 3, "a file for each page"
     assert stage.site.url("/gone") in stage.told(stage.there, "report", "CRAWL", "--csv", "-")
 
@@ -202,6 +220,48 @@ def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, plac
     assert "3 entries changed." in stage.told(at, "queue", "delete", "--prefix", f"https://{place}.exam")
     for wrong in (("delete",), ("delete", ids[0], "--all"), ("add", "ftp://a.example/"), ("import", "/no/such/file")):
         assert stage.told(at, "queue", *wrong, status=2)
+
+
+@pytest.mark.parametrize("place", ["here", "there"])
+def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_path: Path, place: str) -> None:
+    at: Place = getattr(stage, place)
+    tools = stage.engine.tools
+    url = stage.site.url(f"/house-{place}")
+    lay(stage.site, {f"/house-{place}": page(body="<main><h1>House</h1><p>Quiet rooms.</p><i>a</i><i>b</i></main>")})
+    file = tmp_path / "hotel.yaml"
+    file.write_text("include: [main]\nfields:\n  name: h1\n  missing: {selector: //u, kind: xpath}\n")
+    assert "xpath //u" in stage.told(at, "category", "set", place, str(file), "--field", "all[]=i", "--exclude", "p")
+    stage.told(at, "queue", "add", url, "--category", place)
+    run = tools.run_queue()
+    for crawl_id in run.crawl_ids:
+        stage.engine.run(tools.seed_crawl(crawl_id))
+    (entry,) = json.loads(stage.told(at, "queue", "list", "--category", place, "--json"))["entries"]
+    assert entry["status"] == "fetched"
+    for which in (url, entry["page_id"], str(entry["id"])):
+        tried = json.loads(stage.told(at, "category", "try", place, which, "--json"))
+        assert tried["fields"] == {"name": "House", "missing": None, "all": ["a", "b"]}
+    shown = stage.told(at, "category", "try", place, url, "--field", "other=p")
+    assert "Quiet rooms." in shown
+    tools.extract_entries()
+    tools.extractor.close()
+    shown = stage.told(at, "queue", "show", str(entry["id"]))
+    assert "done" in shown
+    assert "a | b" in shown
+    assert "100%" in stage.told(at, "category", "show", place)
+    stage.told(at, "queue", "export", str(tmp_path / "out.csv"), "--extractions", "--category", place)
+    assert (tmp_path / "out.csv").read_text().splitlines()[0].endswith("all,missing,name")
+    stage.told(at, "queue", "delete", str(entry["id"]))
+    assert "Deleted." in stage.told(at, "category", "delete", place)
+    for wrong, status in (
+        (("set", place), 2),
+        (("set", place, "--field", "a=h1["), 2),
+        (("set", place, "--field", "h1"), 2),
+        (("set", place, "/no/such/file"), 2),
+        (("show", place), 4),
+        (("try", place, "http://never.example/"), 4),
+        (("delete", place), 4),
+    ):
+        assert stage.told(at, "category", *wrong, status=status)
 
 
 def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
@@ -287,7 +347,10 @@ def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
         "of 2 failed runs in a row",
     ):
         assert words in shown
-    assert len([line for line in shown.splitlines() if "06:30 E" in line]) == 5, "the next five runs, in its own zone"
+    assert len([line for line in shown.splitlines() if "06:30 E" in line]) == 6, (
+        "the next run and five, in its own zone"
+    )
+    assert [line.split() for line in shown.splitlines()][1] == ["zone", "America/New_York"]
     changed = stage.json("schedule", "set", "SCHEDULED", "--time", "07:00")
     assert (changed["time"], changed["notification_email"]) == ("07:00", "ops@example.org"), "the rest stays"
     stage.told(stage.there, "schedule", "disable", "SCHEDULED")
@@ -295,7 +358,10 @@ def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
     assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "07:00")
     started = stage.told(stage.there, "schedule", "run-now", "SCHEDULED")
     (crawl,) = stage.engine.tools.store.list_crawls(UUID(stage.names["SCHEDULED"]))
-    assert str(crawl.id) in started
+    assert started == (
+        f"Crawl {crawl.id} waits: no worker is running. 'crawler up' starts them; 'crawler crawl status {crawl.id}' "
+        "shows it.\n"
+    )
     assert crawl.crawl_type == "scheduled"
     assert "still pending" in stage.told(stage.there, "schedule", "run-now", "SCHEDULED", status=5)
 
@@ -345,6 +411,8 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
         (("schedule", "set", "PROJECT", "--time", "25:00"), 2),
         (("schedule", "set", "PROJECT", "--timezone", "Mars/Base"), 2),
         (("schedule", "set", "PROJECT", "--window", "noon"), 2),
+        (("schedule", "set", "PROJECT", "--frequency", "cron", "--cron", "often"), 2),
+        (("notification", "list", "--project", "NOBODY"), 4),
         (("schedule", "set", "PROJECT", "--webhook", "http://10.0.0.1/"), 2),
         (("schedule", "set", "PROJECT", "--notify", "json://example.org/"), 2),
         (("schedule", "disable", "NOBODY"), 4),
@@ -398,13 +466,105 @@ def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "CSS selector" in stage.told(place, "noise", "add", "PROJECT", "--selector", "a..b", status=2)
         assert "Say what" in stage.told(place, "noise", "add", "PROJECT", status=2)
         tried = stage.told(place, "schedule", "backtest", "PROJECT", "--new-pages", "1")
-        assert "1 of 1 crawl would have been told; 1 by the rules of the time." in tried
+        assert "Told by these rules: 1 of 1 crawl; told then: 1." in tried
         assert "regular expression" in stage.told(
             place, "schedule", "backtest", "PROJECT", "--ignore-regex", "(", status=2
         )
 
 
+def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:
+    book, queues = stage.engine.tools.attendance, ["coordinator", "fetch"]
+    for place in (stage.here, stage.there):
+        stage.names["BUSY"] = stage.json("project", "create", str(uuid4()), "http://busy.example/")["id"]
+        stage.told(stage.there, "schedule", "set", "BUSY", "--frequency", "daily")
+        book.note("worker@host", queues, time.time())
+        for queue in queues:
+            stage.engine.tools.canaries.sent(queue, time.time(), again=False)
+            stage.engine.tools.canaries.sang(queue, time.time())
+        started = stage.told(place, "schedule", "run-now", "BUSY")
+        book.leave("worker@host", queues)
+        assert " begins now; 'crawler crawl status " in started
+    stage.engine.tools.redis.delete(stage.engine.tools.canaries._key)  # for other tests nobody works here
+
+
+def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -> None:
+    words = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set."
+    for place in (stage.here, stage.there):
+        stage.names["MAILS"] = stage.json("project", "create", str(uuid4()), "http://mails.example/")["id"]
+        given = ("--frequency", "daily", "--email", "ops@example.org")
+        assert words in stage.told(place, "schedule", "set", "MAILS", *given)
+        assert words in stage.told(place, "schedule", "show", "MAILS")
+        assert stage.json("schedule", "show", "MAILS")["warnings"] == [words]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("noise", "add", "PROJECT", "--selector", "a..b"),
+        ("noise", "add", "PROJECT", "--regex", "("),
+        ("schedule", "backtest", "PROJECT", "--ignore-selector", "a..b"),
+        ("schedule", "backtest", "PROJECT", "--ignore-regex", "("),
+        ("schedule", "set", "PROJECT", "--frequency", "cron", "--cron", "*/0 * * * *"),
+        ("schedule", "set", "PROJECT", "--frequency", "monthly", "--day-of-month", "31"),
+        ("schedule", "set", "PROJECT", "--timezone", "localtime"),
+        ("schedule", "set", "PROJECT", "--email", "nobody"),
+        ("schedule", "set", "PROJECT", "--webhook", "gopher://x/"),
+        ("schedule", "set", "PROJECT", "--webhook", "http://user:secret@example.org/"),
+        ("schedule", "set", "PROJECT", "--notify", "json://example.org/"),
+    ],
+)
+def test_a_refused_rule_or_schedule_is_one_sentence_with_one_full_stop(stage: Stage, words: tuple[str, ...]) -> None:
+    for place in (stage.here, stage.there):
+        told = stage.told(place, *words, status=2)
+        assert told.endswith(".")
+        assert ".." not in told.replace("a..b", ""), told
+        assert "The options" not in told
+
+
+def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage: Stage) -> None:
+    closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
+    for address, opened in (
+        ("http://127.0.0.1:8080/hook", "127.0.0.1:8080"),
+        ("http://localhost:8080/hook", "localhost:8080"),
+        ("http://[::1]:8080/hook", "[::1]:8080"),
+    ):
+        told = stage.told(closed, "schedule", "set", "PROJECT", "--webhook", address, status=2)
+        assert told.endswith(f"may not be reached from here; if it should be, set CRAWLER_EGRESS_ALLOW={opened}.")
+        open_ = stage.here.but(CRAWLER_EGRESS_ALLOW=opened)
+        assert address in stage.told(open_, "schedule", "set", "PROJECT", "--webhook", address)
+    stage.told(stage.there, "schedule", "set", "PROJECT", "--webhook", "http://127.0.0.1:9/hook")
+
+
+def test_a_report_of_a_cancelled_crawl_says_why_it_is_compared_with_none(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.tools.store.get_project(UUID(stage.names["PROJECT"])))
+    engine.tools.control_crawl.cancel(crawl.id)
+    for place in (stage.here, stage.there):
+        told = stage.told(place, "report", str(crawl.id))
+        assert "The crawl was cancelled: this is what it saw until then, compared with no other crawl." in told
+        assert "no earlier crawl" not in told
+
+
 def test_changes_without_text_name_the_pages_alone(stage: Stage) -> None:
     shown = stage.told(stage.there, "changes", "CRAWL", "--no-text")
     assert f"~ {stage.site.url('/a')}" in shown.splitlines()
-    assert "New words." not in shown
+    assert "New words" not in shown
+
+
+def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> None:
+    lay(stage.site, {"/shop": page(title="Our \x1b[31mshop", body="<h1>Shop</h1><p>Sourdough every \x1b[2Jday.</p>")})
+    crawl = stage.engine.crawl(stage.site.url("/shop"), ingest=True, use_sitemaps=False)
+    stage.engine.tools.ingest_documents()
+    stage.names["SHOP"] = str(crawl.project_id)
+    for words in (("documents", "SHOP"), ("search", "SHOP", "sourdough"), ("search", "SHOP", "cake")):
+        here, there = (stage.told(place, *words) for place in (stage.here, stage.there))
+        assert here == there
+        assert "\x1b" not in there
+        told = [json.loads(stage.told(place, *words, "--json")) for place in (stage.here, stage.there)]
+        assert told[0] == told[1]
+    assert "Sourdough every" in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/shop")
+    assert "Nothing was found." in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/nowhere")
+    assert "1 document, 1 chunk" in stage.told(stage.there, "documents", "SHOP")
+    assert "There is no project" in stage.told(stage.there, "search", "NOBODY", "x", status=4)
+    assert "1 ingested of 1 page" in stage.told(stage.there, "crawl", "status", str(crawl.id))
+    assert "at most 500" in stage.told(stage.there, "search", "SHOP", "x" * 501, status=2)

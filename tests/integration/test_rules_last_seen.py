@@ -106,3 +106,68 @@ def test_a_crawl_that_ended_early_swallows_no_change_and_no_removal(crawler: Eng
     third = crawler.run(crawler.start(project, config=config))
     assert site.url("/a") in told(third)["changed_page_urls"]
     assert told(third)["removed_page_urls"] == [site.url("/b")]
+
+
+# ---- pages that failed before they were gone
+
+
+def crawls(crawler: Engine, first: CrawlJob, count: int) -> list[list[str]]:
+    """What each of so many further crawls tells as removed."""
+    found, crawl = [], first
+    for _ in range(count):
+        crawl = crawler.again(crawl)
+        found.append(told(crawl)["removed_page_urls"])
+    return found
+
+
+@pytest.mark.parametrize("failing", [1, 2, 4], ids="failed in {} crawls".format)
+@pytest.mark.parametrize("linked", [True, False], ids=["still linked", "unlinked"])
+def test_a_page_that_failed_and_is_gone_then_is_told_as_removed_once(
+    crawler: Engine, site: Site, linked: bool, failing: int
+) -> None:
+    crawl = first_crawl(crawler, site)
+    fault = site.set_fault("/a", status=500)
+    for _ in range(failing):
+        crawl = crawler.again(crawl)
+        assert told(crawl)["removed_page_urls"] == []
+    site.mend(fault)
+    site.remove("/a", status=404)
+    if not linked:
+        lay(site, {"/": ["/b"]})
+    assert crawls(crawler, crawl, 3) == [[site.url("/a")], [], []]
+
+
+def test_a_page_that_failed_and_redirects_then_is_told_once(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    fault = site.set_fault("/a", status=500)
+    crawl = crawler.again(crawl)
+    site.mend(fault)
+    site.set_fault("/a", redirect="/b")
+    assert crawls(crawler, crawl, 2) == [[site.url("/a")], []]
+
+
+def test_a_page_that_was_told_as_removed_is_not_told_again_when_it_fails_in_between(
+    crawler: Engine, site: Site
+) -> None:
+    crawl = first_crawl(crawler, site)
+    site.remove("/a", status=404)
+    crawl = crawler.again(crawl)
+    assert told(crawl)["removed_page_urls"] == [site.url("/a")]
+    fault = site.set_fault("/a", status=500)
+    crawl = crawler.again(crawl)
+    assert told(crawl)["removed_page_urls"] == []
+    site.mend(fault)
+    assert crawls(crawler, crawl, 2) == [[], []]
+
+
+def test_a_page_that_failed_was_removed_and_is_back_is_new_once(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    fault = site.set_fault("/a", status=500)
+    crawl = crawler.again(crawl)
+    site.mend(fault)
+    site.remove("/a", status=404)
+    crawl = crawler.again(crawl)
+    lay(site, {"/a": page(title="A", body=PROSE)})
+    back = crawler.again(crawl)
+    assert (told(back)["new_page_urls"], told(back)["removed_page_urls"]) == ([site.url("/a")], [])
+    assert told(crawler.again(back))["new_page_urls"] == []

@@ -104,23 +104,20 @@ def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
-def test_a_number_that_moves_all_over_the_site_is_told_once_and_learned_when_it_moves_again(
-    crawler: Engine, site: Site
-) -> None:
+def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: Engine, site: Site) -> None:
     def lay_cited(by: int) -> None:
         lay_pages(site, lambda path: f"<p>Cited {len(path) * 10 + by} times</p>")
 
     lay_cited(0)
-    crawl, told_once = crawler.crawl(site.url(), use_sitemaps=False), []
+    crawl, told_each_time = crawler.crawl(site.url(), use_sitemaps=False), []
     for by in (1, 2, 3):
         lay_cited(by)
         crawl = crawler.again(crawl)
         assert told(crawl) == []
         assert crawl.change_summary is not None
-        told_once.append([change["line"] for change in crawl.change_summary["template_changes"]])
-    assert told_once == [["Cited # times"], [], []]
-    (rule,) = crawler.tools.manage_noise.list_rules(crawl.project_id)
-    assert (rule.origin, rule.hits) == (Origin.LEARNED, 18)
+        told_each_time.append([change["line"] for change in crawl.change_summary["template_changes"]])
+    assert told_each_time == [["Cited # times"]] * 3
+    assert crawler.tools.manage_noise.list_rules(crawl.project_id) == []
 
 
 @pytest.mark.parametrize("wall", ["<h1>Please verify you are human</h1>", "<h1>503 Service Unavailable</h1>", ""])
@@ -174,15 +171,51 @@ def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, sit
     second = crawler.again(first)
     backtest, project = crawler.tools.backtest_schedule, first.project_id
     (as_it_is,) = backtest(project, TrialRules())
-    assert (as_it_is.crawl_id, as_it_is.then.alert, as_it_is.now) == (second.id, True, as_it_is.then)
+    assert (as_it_is.crawl_id, as_it_is.now.alert, as_it_is.now.changed_pages) == (second.id, True, 9)
+    assert (as_it_is.then.alert, as_it_is.then.changed_pages) == (False, 9)
+    assert as_it_is.then.why == "nobody is told of a manual crawl"
     (quieter,) = backtest(project, TrialRules(ignore_selectors=(".stock",)))
-    assert (quieter.then.alert, quieter.now.alert, quieter.now.why) == (True, False, "nothing changed: not significant")
+    assert (quieter.now.alert, quieter.now.why) == (False, "nothing changed: not significant")
     assert quieter.rules_tried
     (by_line,) = backtest(project, TrialRules(ignore_patterns=("bicycles wait",)))
     assert not by_line.now.alert
     always = backtest(project, TrialRules(ignore_selectors=(".stock",), notify_on=NotifyOn.ALWAYS))
     assert always[0].now.alert
     assert crawler.tools.store.get_crawl(second.id).change_summary == second.change_summary, "nothing is changed"
+
+
+def test_a_backtest_weighs_again_when_rules_of_then_hold_no_more_or_others_do_now(crawler: Engine, site: Site) -> None:
+    stock = "<p class='stock'>{} of our bicycles wait for you</p>"
+    lay_pages(site, lambda path: stock.format("Many" + path))
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    backtest, noise, project = crawler.tools.backtest_schedule, crawler.tools.manage_noise, first.project_id
+    rule = noise.add(project, RuleKind.SELECTOR, ".stock")
+    lay_pages(site, lambda path: stock.format("Few" + path))
+    crawler.again(first)
+    (quiet,) = backtest(project, TrialRules())
+    assert (quiet.now.alert, quiet.rules_tried) == (False, False)
+    noise.set_enabled(project, rule.id, enabled=False)
+    (told_now,) = backtest(project, TrialRules())
+    (with_more,) = backtest(project, TrialRules(ignore_selectors=(".no-such-thing",)))
+    assert (told_now.now, told_now.rules_tried) == (with_more.now, True)
+    assert (told_now.now.alert, told_now.now.changed_pages) == (True, 9)
+    noise.add(project, RuleKind.REGEX, "bicycles wait")
+    (quiet_again,) = backtest(project, TrialRules())
+    assert (quiet_again.now.alert, quiet_again.rules_tried) == (False, True)
+
+
+def test_a_backtest_counts_pages_with_an_edit_of_the_template_anew(crawler: Engine, site: Site) -> None:
+    menu = "<nav><ul><li>Home</li><li>{}</li></ul></nav>"
+    lay_pages(site, lambda _: menu.format("Shop"))
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    rule = crawler.tools.manage_noise.add(first.project_id, RuleKind.SELECTOR, "nav")
+    lay_pages(site, lambda _: menu.format("Store"))
+    crawler.again(first)
+    crawler.tools.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
+    for selector, alert in ((".none", True), ("nav", False)):
+        trial = TrialRules(ignore_selectors=(selector,), notify_on=NotifyOn.SIGNIFICANT)
+        (tried,) = crawler.tools.backtest_schedule(first.project_id, trial)
+        assert (tried.now.alert, tried.now.changed_pages) == (alert, 0), "none of nine pages showed it then, all do now"
 
 
 def test_a_backtest_without_comparisons_is_empty_and_of_nobody_is_refused(crawler: Engine, site: Site) -> None:

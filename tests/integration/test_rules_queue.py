@@ -162,6 +162,33 @@ def test_an_entry_follows_its_redirects_wherever_they_lead(queue: Queue, sites: 
     }
 
 
+@pytest.mark.parametrize("delays", [(0.0, 0.5), (0.5, 0.0), (0.0, 0.0)])
+def test_an_entry_does_not_fail_for_the_redirects_of_another(
+    queue: Queue, sites: Site, delays: tuple[float, float]
+) -> None:
+    """/long is one redirect longer than is followed; /short leads into its way behind the first step."""
+    lay(sites, {"/end": ()})
+    for way in "xy":
+        for step in range(1, 5):
+            sites.set_fault(f"/{way}{step}", redirect=f"/{way}{step + 1}")
+        sites.set_fault(f"/{way}5", redirect="/end")
+    sites.set_fault("/alone", redirect="/y1")
+    sites.set_fault("/long", redirect="/x1", delay=delays[0])
+    sites.set_fault("/short", redirect="/x2", delay=delays[1])
+    sites.set_fault("/self", redirect="/self")
+    sites.set_fault("/to-self", redirect="/self")
+    queue.add(*map(sites.url, ("/long", "/short", "/alone", "/self", "/to-self")))
+    queue.work()
+    found = {url.removeprefix(sites.url("")): row for url, row in queue.entries().items()}
+    (end,) = queue.engine.rows("SELECT id FROM crawled_pages WHERE url LIKE '%/end'")
+    assert (found["/short"]["status"], found["/short"]["page_id"]) == ("fetched", end["id"])
+    assert found["/alone"]["last_error"] == "redirect_loop: There are more than 5 redirects."
+    for path in ("/self", "/to-self"):
+        assert found[path]["status"] == "failed"
+        assert found[path]["last_error"] == "redirect_loop: It redirects to itself."
+        assert (found[path]["attempts"] > 0, found[path]["rounds"]) == (True, 0)
+
+
 def test_batches_keep_the_gap_of_a_host_between_them(queue: Queue, sites: Site) -> None:
     queue.tools.manage_projects.change(ACQUISITION_ID, {"settings": {"delay_seconds": 0.2}})
     lay(sites, {f"/{number}": () for number in range(6)})

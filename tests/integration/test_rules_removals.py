@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.domain.crawls import CrawlJob, EndReason
+from tests.integration.defects import sitemap
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site
@@ -235,3 +236,175 @@ def test_a_page_that_was_unlinked_for_a_while_is_not_new_when_it_is_linked_again
     third = crawler.again(second)
     assert told(third)["new_page_urls"] == []
     assert told(third)["summary"]["unchanged_pages"] == 2
+
+
+# ---- unlinked first, gone later
+
+
+def removed_in(crawl: CrawlJob) -> list[str]:
+    found = told(crawl)["removed_page_urls"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize("way", ["unlinked", "left the sitemap"])
+def test_a_page_that_was_only_unlinked_is_told_as_removed_once_when_it_is_gone(
+    crawler: Engine, site: Site, way: str
+) -> None:
+    lay(site, {"/": ["/kept", *(["/a"] if way == "unlinked" else [])], "/kept": [], "/a": page(title="About us")})
+    if way != "unlinked":
+        sitemap(site, "/a")
+    crawl = crawler.crawl(site.url())
+    assert "/a" in crawler.paths(crawl)
+    lay(site, {"/": ["/kept"]})
+    if way != "unlinked":
+        site.mend()
+        sitemap(site, "/kept")
+    for _ in range(3):
+        crawl = crawler.again(crawl)
+        assert removed_in(crawl) == [], "it answers"
+        assert told(crawl)["new_page_urls"] == []
+    site.remove("/a")
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [site.url("/a")]
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [], "once"
+
+
+def test_a_page_that_stays_unlinked_and_answers_is_asked_for_by_twenty_crawls_more(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    crawl = crawler.again(crawl)
+    aged = crawler.rows("UPDATE crawl_probes SET rounds = rounds + 18 RETURNING rounds")
+    assert aged == [{"rounds": 18}]
+    before = len(asked(site))
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+    assert asked(site)[before:].count("/a") == 2
+
+
+def test_pages_that_are_missing_now_are_asked_for_before_those_that_were_alive(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/kept", "/z"], "/kept": ["/a"], "/a": [], "/z": []})
+    first = crawler.crawl(site.url())
+    lay(site, {"/": ["/kept"]})
+    second = crawler.again(first)
+    lay(site, {"/kept": []})
+    third = crawler.again(second)
+    rows = crawler.rows("SELECT url FROM crawl_probes WHERE crawl_id = :id ORDER BY position", id=third.id)
+    assert [row["url"] for row in rows] == [site.url("/a"), site.url("/z")]
+
+
+# ---- answers 200 and says that it is gone
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (page(title="Page not found", body="<p>Sorry, it does not exist any more. Use the search.</p>"), "gone"),
+        (page(title="Acme", body="<h1>404</h1><p>Nothing here.</p>"), "gone"),
+        (page(title="Error 404 | Acme", body="<p>Nothing here.</p>"), "gone"),
+        (page(title="Acme", body="<h1>Seite nicht gefunden</h1>"), "gone"),
+        (page(title="404 Not Found | Status codes", body="<p>A word about status codes.</p>" * 60), "alive"),
+        (page(title="Peugeot 404", body="<h1>The Peugeot 404</h1><p>A car.</p>"), "alive"),
+        (page(title="Lost keys", body="<h1>Lost keys</h1><p>The owner was not found.</p>"), "alive"),
+    ],
+)
+def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_status(
+    crawler: Engine, site: Site, html: str, kind: str
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    lay(site, {"/a": html})
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": kind}
+    assert removed_in(second) == ([site.url("/a")] if kind == "gone" else [])
+    assert removed_in(crawler.again(second)) == []
+
+
+# ---- where a barrier leads is no page of the site
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("target", ["/login?next={}", "/maintenance"])
+def test_where_a_barrier_leads_is_neither_new_when_it_comes_nor_removed_when_it_goes(
+    crawler: Engine, site: Site, target: str, linked: bool
+) -> None:
+    paths = [f"/p{n}" for n in range(5)]
+    lay(site, {"/": ["/kept", *paths], "/kept": [], **{path: [] for path in paths}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    behind = paths if linked else paths[:3]
+    places = {target.format(path) for path in behind}
+    faults = [site.set_fault(path, redirect=target.format(path), status=302) for path in behind]
+    lay(site, {place.partition("?")[0]: page(title="Sign in") for place in places})
+    if not linked:
+        lay(site, {"/": ["/kept", *paths[3:]]})
+    for _ in range(2 if "login" in target else 1):  # one that stands longer gives pages up
+        crawl = crawler.again(crawl)
+        assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+    for fault in faults:
+        site.mend(fault)
+    for place in places:
+        site.remove(place.partition("?")[0])
+    lay(site, {"/": ["/kept", *paths]})
+    crawl = crawler.again(crawl)
+    assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+
+
+def test_a_page_that_others_still_lead_to_is_told_when_it_is_gone(crawler: Engine, site: Site) -> None:
+    paths = ["/kept", "/shop", "/a", "/b", "/c"]
+    lay(site, {"/": paths, **{path: [] for path in paths}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in ("/a", "/b", "/c"):
+        site.set_fault(path, redirect="/shop", status=302)
+    crawl = crawler.again(crawl)
+    site.remove("/shop")
+    assert site.url("/shop") in removed_in(crawler.again(crawl))
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_pages_that_lead_to_one_place_for_the_time_being_are_removed_when_they_do_so_again(
+    crawler: Engine, site: Site, linked: bool
+) -> None:
+    gone, rest = [f"/g{n}" for n in range(4)], [f"/r{n}" for n in range(6)]
+    lay(site, {"/": [*gone, *rest], **{path: [] for path in [*gone, *rest]}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in gone:
+        site.set_fault(path, redirect="/", status=302)
+    if not linked:
+        lay(site, {"/": rest})
+    found = []
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+        found.append((len(removed_in(crawl)), [each["pages"] for each in told(crawl)["redirected_together"]]))
+    assert found == [(0, []), (4, [4]), (0, []), (0, [])]
+
+
+def test_pages_behind_a_sign_in_page_are_never_removed_however_long_it_stands(crawler: Engine, site: Site) -> None:
+    behind, rest = [f"/g{n}" for n in range(4)], [f"/r{n}" for n in range(6)]
+    lay(site, {"/": [*behind, *rest], "/login": [], **{path: [] for path in [*behind, *rest]}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in behind:
+        site.set_fault(path, redirect=f"/login?next={path}", status=302)
+    notes = []
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+        assert (removed_in(crawl), told(crawl)["new_page_urls"]) == ([], [])
+        notes.append(len(told(crawl)["wall_notes"]))
+    assert notes == [1, 0, 0, 0], "told once"
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_a_page_that_was_unlinked_for_several_crawls_is_compared_with_what_it_was(
+    crawler: Engine, site: Site, edited: bool
+) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    for _ in range(3):
+        crawl = crawler.again(crawl)
+    lay(site, {"/": ["/kept", "/a"]})
+    if edited:
+        lay(site, {"/a": page(title="About us", body="<p>We moved to another town.</p>")})
+    crawl = crawler.again(crawl)
+    changed = [site.url("/a")] if edited else []
+    assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+    assert [url for url in told(crawl)["changed_page_urls"] if url.endswith("/a")] == changed

@@ -75,6 +75,12 @@ def test_beat_reads_what_is_due_at_once_and_forgets_entries_that_are_gone(desk: 
     assert str(later) in kept
 
 
+def test_the_lock_of_a_beat_outlives_several_of_its_rounds(desk: Desk) -> None:
+    """Else a short pause of the process costs it the lock, and with it its life."""
+    conf = desk.tools.celery.conf
+    assert conf.redbeat_lock_timeout >= 5 * conf.beat_max_loop_interval
+
+
 def test_a_schedule_is_kept_and_says_when_it_runs_next(desk: Desk) -> None:
     project = desk.scheduled(timezone="Europe/Berlin", window=("08:00", "20:00"), jitter_minutes=5, notify_on="any")
     kept = desk.set.get(project)

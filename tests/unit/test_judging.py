@@ -100,6 +100,13 @@ def test_redirects_are_followed_until_the_limit(status: int) -> None:
     assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
 
 
+@pytest.mark.parametrize(("location", "words"), [("", "itself"), ("#top", "itself"), ("/b", "more than 5")])
+def test_a_redirect_to_itself_is_called_so(location: str, words: str) -> None:
+    moved = answer(302)
+    moved.location = moved.url + location
+    assert words in verdict(moved, hops=5).error
+
+
 @pytest.mark.parametrize("status", [0, 101, 199, 206, 600, 999])
 def test_answers_nobody_should_give_are_protocol_errors(status: int) -> None:
     assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)

@@ -185,6 +185,38 @@ def test_below_the_template_stand_the_pages_own_words_and_what_the_whole_site_ch
     assert "New &lt;b&gt;" in mail.html
 
 
+def test_lines_with_values_of_their_own_are_told_as_an_example_and_their_pages_counted() -> None:
+    edit = {"removed": "Adult 12", "added": "Adult 13", "pages": 4, "example_urls": [], "own_values": True}
+    told = crawl(summary(changed=0) | {"template_changes": [edit], "template_pages": 4})
+    (section,) = change_sections(told.change_summary or {})
+    assert (section.title, section.lines) == (
+        "On 4 pages, each with values of its own, for example:",
+        ["- Adult 12", "+ Adult 13"],
+    )
+    assert "- Changed pages: 0, and 4 by an edit of many pages\n" in changes_mail(SENDER, PROJECT, told).text
+
+
+def test_pages_behind_a_wall_or_led_to_one_place_are_one_sentence() -> None:
+    walls = [
+        {"kind": "same_page", "pages": 12, "target": None, "example_urls": []},
+        {"kind": "error", "pages": 1, "target": None, "example_urls": []},
+        {"kind": "redirect", "pages": 3, "target": "https://a/login", "example_urls": []},
+    ]
+    led = [{"target": "https://a/", "pages": 40, "example_urls": []}]
+    removed, unseen = change_sections(
+        {"wall_notes": walls, "redirected_together": led, "removed_page_urls": ["https://a/x"]}
+    )
+    assert removed.lines == ["40 pages lead to https://a/ now.", "https://a/x"]
+    assert (unseen.title, unseen.lines) == (
+        "Not seen this time:",
+        [
+            "12 pages show one and the same text, such as a sign-in page: not compared.",
+            "1 page shows an error in place of what was there: not compared.",
+            "3 pages lead to https://a/login for the time being: not compared.",
+        ],
+    )
+
+
 def test_a_move_or_a_change_of_the_template_is_a_change() -> None:
     for more in ({"moved_pages": 1}, {"template_changes": [{"pages": 3}]}):
         found = [is_news(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
@@ -241,17 +273,37 @@ def test_failures_have_words_and_events_of_their_own() -> None:
     assert set(told) - {"failures"} == set(again) - {"pages_crawled"}
 
 
-def test_the_payload_is_the_seeds_to_the_letter() -> None:
+def test_the_payload_is_the_seeds_and_after_it_counts_what_the_seed_does_not_know() -> None:
     told = crawl(summary(3, 5, 1, significant=True))
-    assert webhook_payload(PROJECT, told, NOW) == {
+    payload = webhook_payload(PROJECT, told, NOW)
+    assert list(payload["changes"])[:4] == ["new_pages", "changed_pages", "removed_pages", "is_significant"]
+    assert payload == {
         "event": "crawl_completed",
         "project_id": str(PROJECT.id),
         "project_name": "Acme Coffee",
         "website_url": "https://acme.coffee/",
         "crawl_id": str(told.id),
-        "changes": {"new_pages": 3, "changed_pages": 5, "removed_pages": 1, "is_significant": True},
+        "changes": {
+            "new_pages": 3, "changed_pages": 5, "removed_pages": 1, "is_significant": True,
+            "moved_pages": 0, "template_changes": 0,
+        },
         "timestamp": "2024-01-15T10:30:00Z",
-    }
+    }  # fmt: skip
+    edit = {"removed": "a", "added": "b", "pages": 9}
+    more = {**summary(0, 0, 0, significant=False), "moved_pages": 2, "template_changes": [edit, edit, edit]}
+    changes = webhook_payload(PROJECT, crawl(more), NOW)["changes"]
+    assert (changes["moved_pages"], changes["template_changes"]) == (2, 3)
+
+
+def test_a_mail_names_no_list_that_is_empty_and_counts_what_only_moved() -> None:
+    edit = {"removed": "a", "added": "b", "pages": 9}
+    more = {**summary(0, 1, 0, significant=False), "moved_pages": 2, "template_changes": [edit]}
+    text = changes_mail(SENDER, PROJECT, crawl(more)).text
+    assert "New pages:\n" not in text
+    counts = (
+        "- New pages: 0\n- Changed pages: 1\n- Removed pages: 0\n- Moved pages: 2\n- The same edit on many pages: 1\n"
+    )
+    assert f"{counts}\nPlease review these changes" in text
 
 
 def test_a_signature_can_be_checked_by_the_standard_rule() -> None:
@@ -261,3 +313,32 @@ def test_a_signature_can_be_checked_by_the_standard_rule() -> None:
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     assert headers["webhook-signature"] == "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
     assert "webhook-signature" not in webhook_headers(UUID(int=1), NOW, body, None)
+
+
+def test_a_comparison_that_found_nothing_says_so_and_asks_for_no_review() -> None:
+    mail = changes_mail(SENDER, PROJECT, crawl(summary()))
+    assert mail.subject == "[Acme] No changes for Acme Coffee"
+    opening = "The scheduled crawl for Acme Coffee (https://acme.coffee/) completed and detected no changes."
+    assert mail.text.startswith(f"{opening}\n\nView details: ")
+    assert "review" not in mail.text + mail.html
+    moved = changes_mail(SENDER, PROJECT, crawl(summary() | {"moved_pages": 1}))
+    assert moved.subject == "[Acme] Changes detected for Acme Coffee", "a move is a change"
+
+
+def test_addresses_of_pages_are_links_and_words_of_pages_are_not() -> None:
+    digest = PageDigest("https://a/x?b=1&c=2", None, (LineChange(None, "see https://evil.example/"),), more=0)
+    told = crawl(
+        summary(changed=1)
+        | {
+            "new_page_urls": ["https://a/<b>0", "javascript:alert(1)", "https://a/two words", 'https://a/"onclick='],
+            "changed_page_urls": ["https://a/x?b=1&c=2"],
+            "removed_page_urls": ["https://a/off"],
+            "removals": [{"url": "https://a/off", "class": "moved", "target": "https://b/"}],
+        }
+    )
+    html = changes_mail(Sender("P", None), PROJECT, told, change_sections(told.change_summary or {}, [digest])).html
+    for url in ("https://a/&lt;b&gt;0", "https://a/x?b=1&amp;c=2", "https://a/off", "https://b/"):
+        assert f'<a href="{url}" rel="noreferrer">{url}</a>' in html
+    assert html.count("<a ") == 5
+    assert 'href="https://a/&quot;onclick="' in html
+    assert "javascript:" in html

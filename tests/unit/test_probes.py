@@ -26,6 +26,16 @@ def test_the_same_pages_give_the_same_sample_in_whatever_order_they_come() -> No
     assert choose_again(site) != sorted(choose_again(site)), "not only the first by name"
 
 
+def test_pages_that_were_never_looked_at_twice_come_before_those_that_were() -> None:
+    site = pages("/", *(f"/blog/post-{n}" for n in range(50)))
+    looked: dict[str, int] = {}
+    for _ in range(3):
+        for url, _key in choose_again(site, looked):
+            looked[url] = looked.get(url, 0) + 1
+    assert set(looked) == {url for url, _ in site}, "three times twenty are all of fifty-one"
+    assert max(looked.values()) == 2
+
+
 def test_a_small_site_is_looked_at_whole() -> None:
     assert sorted(choose_again(pages("/", "/a"))) == pages("/", "/a")
     assert choose_again([]) == []

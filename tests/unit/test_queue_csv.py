@@ -37,6 +37,8 @@ TWO = [("a.example/x", "hotel", 1), ("b.example/", None, 5)]
         "Priority;URL;Category\r\n1;http://a.example/x;hotel\r\n;https://b.example/;\r\n",
         "CATEGORY\turl\tpriority\rhotel\thttp://a.example/x\t1\r\thttp://b.example/\r",
         '"url","category","priority","notes"\n"http://a.example/x","hotel","1","two\nlines"\nhttp://b.example\n',
+        "sep=;\r\nurl;category;priority\r\nhttp://a.example/x;hotel;1\r\nhttp://b.example/;;\r\n",
+        '"SEP=,"\nurl,category,priority\nhttp://a.example/x,hotel,1\nhttp://b.example/\n',
         "\n\nurl,category,priority,,\n\n http://a.example/x , hotel , 1 ,,\n   \nhttp://b.example/",
     ],
 )

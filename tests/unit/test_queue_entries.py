@@ -15,7 +15,7 @@ from crawler.errors import Invalid, InvalidTransition
 S = EntryStatus
 ALLOWED = {
     (S.PENDING, S.FETCHING), (S.FETCHING, S.FETCHED), (S.FETCHING, S.FAILED), (S.FETCHING, S.PENDING),
-    (S.FETCHED, S.EXTRACTING), (S.EXTRACTING, S.DONE), (S.EXTRACTING, S.FAILED),
+    (S.FETCHED, S.EXTRACTING), (S.EXTRACTING, S.DONE), (S.EXTRACTING, S.FAILED), (S.EXTRACTING, S.FETCHED),
     (S.FETCHED, S.PENDING), (S.DONE, S.PENDING), (S.FAILED, S.PENDING),
 }  # fmt: skip
 
@@ -43,7 +43,14 @@ def test_a_priority_is_one_of_ten(priority: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "chosen", "everything"), [((), None, False), ((), QueueFilter(), False), ((1,), None, True)]
+    ("ids", "chosen", "everything"),
+    [
+        ((), None, False),
+        ((), QueueFilter(), False),
+        ((), QueueFilter(prefix=""), False),
+        ((), QueueFilter(prefix=" https://"), False),
+        ((1,), None, True),
+    ],
 )
 def test_no_slip_of_the_hand_means_all_entries(
     ids: tuple[int, ...], chosen: QueueFilter | None, everything: bool

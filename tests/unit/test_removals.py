@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes import Changes, Probed, SeenPage, Standing, change_summary, compare
+from crawler.domain.changes import Changes, Probed, SeenPage, Standing, barred_probes, change_summary, compare
 from crawler.domain.judging import Judgement, Verdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
-from crawler.domain.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason
+from crawler.domain.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason, led_together
 
 HOST = "https://e.org/"
 _ID = UUID(int=1)
@@ -97,14 +97,83 @@ def test_redirects_that_lead_in_a_circle_end() -> None:
     assert kinds(found([seen("a")], after, probed("a", Removal.MOVED, "b"))) == {"a": Removal.MOVED}
 
 
+def led_away(count: int, target: str, status: int, still_there: int = 20) -> Changes:
+    """So many of all pages lead to one place now."""
+    old = [seen(str(n)) for n in range(count)]
+    rest = [seen(f"kept {n}") for n in range(still_there)]
+    away = [probed(page.normalized_url, Removal.MOVED, target, status) for page in old]
+    return found([*old, *rest], [*rest, seen(target)], *away)
+
+
 def test_many_pages_sent_to_one_place_for_the_time_being_are_behind_a_barrier() -> None:
-    old = [seen(str(n)) for n in range(SHARED_TARGET)]
-    away = [probed(page.normalized_url, Removal.MOVED, "login", 302) for page in old]
-    assert set(kinds(found(old, [seen("login")], *away)).values()) == {Removal.BLOCKED}
-    for_ever = [probe._replace(status=301) for probe in away]
-    assert set(kinds(found(old, [seen("login")], *for_ever)).values()) == {Removal.MOVED}
-    few = away[:-1]
-    assert set(kinds(found(old[:-1], [seen("login")], *few)).values()) == {Removal.MOVED}
+    assert set(kinds(led_away(SHARED_TARGET, "shop", 302)).values()) == {Removal.BLOCKED}
+    assert set(kinds(led_away(SHARED_TARGET - 1, "shop", 302)).values()) == {Removal.MOVED}
+
+
+@pytest.mark.parametrize("target", ["login", "users/sign_in", "auth/realms/x", "account/login.php"])
+def test_many_pages_sent_to_a_login_are_behind_a_barrier_for_good_too(target: str) -> None:
+    changes = led_away(SHARED_TARGET, target, 301)
+    assert set(kinds(changes).values()) == {Removal.BLOCKED}
+    assert changes.removed == ()
+
+
+def test_a_login_that_is_told_where_to_go_on_is_one_place() -> None:
+    old = [seen(str(n)) for n in range(4)]
+    away = [probed(str(n), Removal.MOVED, f"login?next=/{n}", 302) for n in range(4)]
+    changes = found([*old, seen("kept")], [seen("kept")], *away)
+    assert set(kinds(changes).values()) == {Removal.BLOCKED}
+    (group,) = led_together(changes.lost, Removal.BLOCKED)
+    assert (group.target, group.pages) == (url("login"), 4)
+
+
+def test_most_of_a_site_sent_to_one_place_is_behind_a_barrier() -> None:
+    assert set(kinds(led_away(6, "home", 301, still_there=6)).values()) == {Removal.BLOCKED}
+    assert set(kinds(led_away(6, "home", 301, still_there=7)).values()) == {Removal.MOVED}
+
+
+def test_pages_nobody_asked_for_do_not_hide_that_all_others_lead_to_one_place() -> None:
+    old = [seen(str(n)) for n in range(30)]
+    away = [
+        probed(str(n), Removal.MOVED if n < 6 else Removal.NOT_REACHED, "home" if n < 6 else None) for n in range(30)
+    ]
+    changes = found([*old, seen("home")], [seen("home")], *away)
+    assert changes.removed == ()
+    assert [kinds(changes)[str(n)] for n in (0, 5, 6)] == [Removal.BLOCKED, Removal.BLOCKED, Removal.NOT_REACHED]
+
+
+def test_pages_given_up_for_one_other_are_removed_and_told_in_one_statement() -> None:
+    changes = led_away(4, "home", 301)
+    assert len(changes.removed) == 4
+    summary = change_summary(changes, crawl_id=_ID, compared_to=_ID)
+    assert summary["redirected_together"] == [
+        {"target": url("home"), "pages": 4, "example_urls": [url(str(n)) for n in range(4)]}
+    ]
+    assert change_summary(led_away(2, "home", 301), crawl_id=_ID, compared_to=_ID)["redirected_together"] == []
+
+
+def test_pages_that_move_to_addresses_of_their_own_are_no_company() -> None:
+    old = [seen(str(n)) for n in range(4)]
+    away = [probed(str(n), Removal.MOVED, f"view?id={n}", 302) for n in range(4)]
+    assert set(kinds(found(old, [], *away)).values()) == {Removal.MOVED}
+
+
+def test_pages_that_come_back_from_behind_a_barrier_are_compared_with_what_they_were() -> None:
+    barred = [seen(str(n), state=Standing.MOVED, target="login") for n in range(4)]
+    back = compare(
+        [*barred, seen("login")],
+        [seen("0"), seen("1", "edited"), seen("2"), seen("3"), seen("login")],
+        last_seen=[seen(str(n)) for n in range(4)],
+        key_of=key_of,
+    )
+    assert (back.new, back.changed, len(back.unchanged)) == ((), (url("1"),), 4)
+
+
+def test_pages_that_were_only_probed_behind_a_barrier_are_remembered() -> None:
+    away = [probed(str(n), Removal.MOVED, "login", 302)._replace(content_hash=b"x") for n in range(4)]
+    other = [probed("gone", Removal.GONE), probed("led", Removal.MOVED, "elsewhere"), probed("b", Removal.BLOCKED)]
+    assert barred_probes([*away, *other], key_of) == [
+        SeenPage(str(n), url(str(n)), b"x", Standing.PAGE, target=url("login")) for n in range(4)
+    ]
 
 
 # ---- moves

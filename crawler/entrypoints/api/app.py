@@ -11,8 +11,10 @@ from crawler import __version__
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.entrypoints.api import (
+    categories,
     crawls,
     docs_page,
+    documents,
     examine,
     health,
     history,
@@ -36,8 +38,11 @@ from crawler.entrypoints.api.audience import Audience
 from crawler.entrypoints.api.auth import KeyGate
 from crawler.entrypoints.api.body_limit import BodyLimit
 from crawler.entrypoints.api.deadline import Deadline
+from crawler.entrypoints.api.failed_attempts import FailedAttempts
 from crawler.entrypoints.api.problems import EVERYWHERE, Problem, install_problems
 from crawler.entrypoints.api.request_log import RequestLog
+from crawler.entrypoints.dashboard.app import create_dashboard
+from crawler.entrypoints.dashboard.door import DashboardDoor
 from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
@@ -52,11 +57,13 @@ _ROUTERS = (
     notebooks,
     pages,
     page_content,
+    documents,
     history,
     schedule,
     noise,
     notifications,
     queue,
+    categories,
     hosts,
     settings,
     keys,
@@ -98,7 +105,9 @@ def create_app(tools: App | None = None) -> FastAPI:
     _describe(api)
     # The last added is the outermost.
     api.add_middleware(BodyLimit)
-    api.add_middleware(KeyGate, tools=tools)
+    attempts = FailedAttempts()  # wrong keys count together, whichever door they are tried at
+    api.add_middleware(KeyGate, tools=tools, attempts=attempts)
+    api.add_middleware(DashboardDoor, dashboard=create_dashboard(tools, attempts))
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

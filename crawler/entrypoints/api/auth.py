@@ -17,6 +17,7 @@ from crawler import telemetry
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.api_keys import Scope as KeyScope
+from crawler.entrypoints.api.cookie_session import CSRF_HEADER, is_csrf, is_own_page, key_of, token_of
 from crawler.entrypoints.api.failed_attempts import FailedAttempts
 from crawler.entrypoints.api.origins import is_own_origin
 from crawler.entrypoints.api.problems import problem_of
@@ -26,7 +27,7 @@ log = telemetry.logger(__name__)
 
 OPEN_PATHS = frozenset({"/api/v1/health/live"})
 LONGEST_SECRET = 200
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -61,27 +62,28 @@ class KeyGate:
         if scope["type"] == "websocket" and not is_own_origin(headers, self._tools.settings.cors_origins):
             raise Forbidden("Pages of this origin may not watch; CRAWLER_CORS_ORIGINS names those that may.")
         if self._tools.settings.no_auth:
-            _refuse_strangers(scope, headers)
-            return _everybody(self._tools)
-        secret = _secret(headers)
-        address = scope["client"][0] if scope.get("client") else "unknown"
-        key = await run_in_threadpool(self._look_up, secret, address)
-        if scope["type"] == "http" and scope["method"] not in _READING and not key.scope.allows(KeyScope.WRITE):
+            refuse_strangers(scope, headers)
+            return everybody(self._tools)
+        session = token_of(headers) if "authorization" not in headers else None
+        key = await self._by_session(scope, headers, session) if session else await self._by_secret(scope, headers)
+        if scope["type"] == "http" and scope["method"] not in READING and not key.scope.allows(KeyScope.WRITE):
             raise Forbidden("This API key may only read; changes need one of scope write.")
         return key
 
-    def _look_up(self, secret: str | None, address: str) -> ApiKey:
-        hashed = hash_key(secret) if secret else ""
-        wait = self._attempts.seconds_to_wait(address, hashed)
-        if wait:
-            raise TooManyFailures(f"Too many wrong keys came from here; try again in {wait} s.", retry_seconds=wait)
-        key = self._tools.store.find_key(secret) if secret else None
+    async def _by_session(self, scope: Scope, headers: Headers, session: str) -> ApiKey:
+        """The dashboard's own pages: a browser sends the cookie for anybody's, so these must prove whose they are."""
+        changes = scope["type"] == "websocket" or scope["method"] not in READING
+        if changes and not is_own_page(headers):
+            raise Forbidden("A session serves only pages of this service; send an API key.")
+        if scope["type"] == "http" and changes and not is_csrf(session, headers.get(CSRF_HEADER, "")):
+            raise Forbidden(f"With a session a change needs the page's own token as {CSRF_HEADER}.")
+        key = await run_in_threadpool(key_of, self._tools, session)
         if key is None:
-            self._attempts.failed(address)
-            log.warning("key_refused", address=address)
-            raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
-        self._attempts.succeeded(hashed)
+            raise Unauthorized("This session is over; sign in again.")
         return key
+
+    async def _by_secret(self, scope: Scope, headers: Headers) -> ApiKey:
+        return await run_in_threadpool(look_up, self._tools, self._attempts, _secret(headers), address_of(scope))
 
     @staticmethod
     async def _refuse(exc: CrawlerError, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,19 +93,34 @@ class KeyGate:
         await problem_of(exc)(scope, receive, send)
 
 
-def _secret(headers: Headers) -> str | None:
-    """Never from the query: addresses are logged and shared.
+def look_up(tools: App, attempts: FailedAttempts, secret: str | None, address: str) -> ApiKey:
+    """The key a caller has shown, at whichever door."""
+    hashed = hash_key(secret) if secret else ""
+    wait = attempts.seconds_to_wait(address, hashed)
+    if wait:
+        raise TooManyFailures(f"Too many wrong keys came from here; try again in {wait} s.", retry_seconds=wait)
+    key = tools.store.find_key(secret) if secret else None
+    if key is None:
+        attempts.failed(address)
+        log.warning("key_refused", address=address)
+        raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
+    attempts.succeeded(hashed)
+    return key
 
-    Browsers send no such header with a WebSocket: a session cookie of a dashboard is to be read here, too. The check of
-    the origin has then made sure that no other site's page uses it.
-    """
+
+def address_of(scope: Scope) -> str:
+    return str(scope["client"][0]) if scope.get("client") else "unknown"
+
+
+def _secret(headers: Headers) -> str | None:
+    """Never from the query: addresses are logged and shared."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     secret = secret.strip()
     usable = scheme.lower() == "bearer" and secret.isascii() and 0 < len(secret) <= LONGEST_SECRET
     return secret if usable else None
 
 
-def _refuse_strangers(scope: Scope, headers: Headers) -> None:
+def refuse_strangers(scope: Scope, headers: Headers) -> None:
     """Without keys the browser of this machine is the danger: other sites' pages must not reach us through it."""
     server = (scope.get("server") or ("", 0))[0]
     names = [_host(f"//{headers.get('host', '')}"), *(_host(origin) for origin in headers.getlist("origin"))]
@@ -118,7 +135,7 @@ def _host(url: str) -> str:
         return ""
 
 
-def _everybody(tools: App) -> ApiKey:
+def everybody(tools: App) -> ApiKey:
     return ApiKey(id=UUID(int=0), name="no-auth", key_hash="", hint="", scope=KeyScope.ADMIN, created_at=tools.clock())
 
 

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Annotated, TypeVar
 from uuid import UUID
 
@@ -45,6 +46,17 @@ def decode(kind: str, cursor: str | None, count: int = 1) -> list[str] | None:
     if not all(isinstance(part, str) and "\x00" not in part and part.isprintable() for part in found):
         raise InvalidCursor
     return found[1:]
+
+
+def moment(part: str) -> datetime:
+    """As we write it; what only looks like a time may be none to Postgres."""
+    try:
+        at = datetime.fromisoformat(part)
+    except ValueError as exc:
+        raise InvalidCursor from exc
+    if at.tzinfo is None or not 1970 <= at.year < 9999 or at.isoformat() != part:
+        raise InvalidCursor
+    return at
 
 
 def decode_id(kind: str, cursor: str | None) -> UUID | None:

@@ -52,7 +52,7 @@ class Rebuilt(Wire):
 
 
 @contextmanager
-def _place() -> Iterator[None]:
+def place() -> Iterator[None]:
     if not _places.acquire(timeout=5):
         raise Unavailable("Others are looking through crawls at the moment; try again in a few seconds.")
     try:
@@ -73,7 +73,7 @@ def explain(
     tools: Tools,
     url: Annotated[Text, Query(min_length=1, max_length=8000, description="In any spelling")],
 ) -> Explanation:
-    with _place():
+    with place():
         return tools.explain_url(crawl.id, url)
 
 
@@ -84,7 +84,7 @@ def explain(
     responses=problems(404),
 )
 def audit(crawl: OwnCrawl, tools: Tools) -> Audit:
-    with _place():
+    with place():
         hosts = tools.audit(crawl.id)
     return Audit(violations=sum(host.violations for host in hosts), hosts=[HostAudited.of(host) for host in hosts])
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from pydantic import Field
 
+from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.wire import Wire
 from crawler.entrypoints.doctor import diagnose, queue_checks
@@ -63,6 +64,7 @@ def health(tools: Tools, response: Response) -> Health:
 
 @router.get(
     "/metrics",
+    dependencies=[WholeSystem],
     summary="Prometheus metrics of the whole system",
     response_class=Response,
     responses={200: {"description": "In Prometheus' text format", "content": {"text/plain": {}}}},

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from crawler.domain.crawl_changes import CrawlChanges, ShortChanges
+from crawler.domain.crawl_changes import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, ShortChanges
 from crawler.domain.crawls import CrawlJob
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
@@ -63,10 +63,16 @@ def get_changes(
     include: Annotated[
         ChangesInclude | None, Query(description="The changed pages' ids and versions, or what changed in their text")
     ] = None,
+    text_pages: Annotated[
+        int, Query(ge=1, le=MOST_TEXT_PAGES, description="With include=text: so many changed pages")
+    ] = 20,
+    text_lines: Annotated[
+        int, Query(ge=1, le=MOST_TEXT_LINES, description="With include=text: so many changed lines of each")
+    ] = 10,
 ) -> CrawlChanges:
     crawl = tools.store.find_crawl(crawl_id)
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
     if include is ChangesInclude.TEXT:
-        return tools.describe_changes.with_texts(crawl)
+        return tools.describe_changes.with_texts(crawl, text_pages, text_lines)
     return tools.describe_changes(crawl, pages=include is ChangesInclude.PAGES)

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 
 from crawler.domain.notices import Notification
 from crawler.entrypoints.api.auth import Caller
@@ -16,10 +16,20 @@ from crawler.errors import NotFound
 router = APIRouter(tags=["notifications"])
 
 
-@router.get("/notifications", summary="Who was told of what, newest first")
-def list_notifications(tools: Tools, caller: Caller, cursor: Cursor = None, limit: Limit = 50) -> Listed[Notification]:
+OfProject = Annotated[UUID | None, Query(description="Only those of this project")]
+
+
+@router.get("/notifications", summary="Who was told of what, newest first", responses=problems(404))
+def list_notifications(
+    tools: Tools, caller: Caller, project_id: OfProject = None, cursor: Cursor = None, limit: Limit = 50
+) -> Listed[Notification]:
     before = decode_id("notifications", cursor)
-    rows = tools.notifications.newest(limit + 1, before, caller.project_ids)
+    only = caller.project_ids
+    if project_id is not None:
+        if not caller.sees(project_id):
+            raise NotFound(f"There is no project {project_id}.")
+        only = (tools.store.get_project(project_id).id,)
+    rows = tools.notifications.newest(limit + 1, before, only)
     return listed(rows, limit, lambda row: row.shown, lambda row: encode("notifications", str(row.id)))
 
 

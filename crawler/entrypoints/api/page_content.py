@@ -10,7 +10,7 @@ from pydantic import Field
 
 from crawler.domain.exports import as_markdown
 from crawler.domain.pruning import Pruning
-from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
+from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed, moment
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.problems import problems
 from crawler.entrypoints.api.streaming import stream
@@ -120,7 +120,7 @@ def page_screenshot(
 def list_versions(
     project_id: OwnProject, page_id: UUID, tools: Tools, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[VersionShown]:
-    found = tools.page_content.list_versions(project_id, page_id, _before(cursor), limit + 1)
+    found = tools.page_content.list_versions(project_id, page_id, version_before(cursor), limit + 1)
     return listed(
         found,
         limit,
@@ -129,15 +129,12 @@ def list_versions(
     )
 
 
-def _before(cursor: str | None) -> tuple[datetime, UUID] | None:
+def version_before(cursor: str | None) -> tuple[datetime, UUID] | None:
     parts = decode("versions", cursor, count=2)
     if parts is None:
         return None
     try:
-        at = datetime.fromisoformat(parts[0])
-        if at.tzinfo is None:
-            raise InvalidCursor
-        return at, UUID(parts[1])
+        return moment(parts[0]), UUID(parts[1])
     except ValueError as exc:
         raise InvalidCursor from exc
 

@@ -101,7 +101,7 @@ async def _invalid(_: Request, exc: Exception) -> JSONResponse:
         for error in exc.errors()[:20]
     ]
     first = errors[0] if errors else {"where": "request", "problem": "not valid"}
-    detail = redact(f"{first['where']}: {first['problem']}.")
+    detail = redact(f"{first['where']}: {first['problem'].rstrip('.')}.")
     return answer(422, "InvalidRequest", detail, "invalid_request", errors=errors)
 
 

@@ -1,17 +1,19 @@
 """`/queue`: URLs of many sites with their categories, worked off in batches. For keys that see all projects."""
 
 import re
-from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from crawler.adapters.queue_store import place_of
+from crawler.domain.extractions import Extraction, as_jsonl
+from crawler.domain.extractions import as_csv as extractions_as_csv
 from crawler.domain.queue_csv import as_csv
 from crawler.domain.queue_entries import (
     DEFAULT_PRIORITY,
@@ -26,7 +28,7 @@ from crawler.domain.queue_entries import (
     Sort,
 )
 from crawler.entrypoints.api.auth import WholeSystem
-from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
+from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed, moment
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.problems import problems
 from crawler.entrypoints.api.streaming import stream
@@ -41,6 +43,8 @@ BULK_SECONDS = 10.0
 """Well before whoever waits gives up."""
 _NUMBER = re.compile(r"[0-9]{1,18}").fullmatch
 _CSV = {"schema": {"type": "string"}, "example": "url,category,priority\nhttps://example.org/,hotel,5\n"}
+
+_WARC = {"schema": {"type": "string", "format": "binary"}}
 
 Category = Annotated[Text | None, Query(max_length=MAX_CATEGORY)]
 Host = Annotated[Text | None, Query(max_length=260, description="example.org or example.org:8080")]
@@ -72,8 +76,25 @@ class NewEntries(Body):
     project_id: UUID | None = Field(None, description="Whose settings hold; null is the project `acquisition`")
 
 
+class HandOff(Wire):
+    waiting: int = Field(description="Not sent yet: no task is set, or the broker is away")
+    sent: int
+
+
 class Counts(Wire):
     counts: dict[EntryStatus, int]
+    undefined: int = Field(description="Entries whose category nobody has defined: the default extractor reads them")
+    classification: HandOff = Field(description="Extractions on their way to whoever classifies them")
+
+
+class EntryShown(Wire):
+    entry: QueueEntry
+    extraction: Extraction | None = Field(description="What was read from its page; null before that")
+
+
+class ExtractionFormat(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
 
 
 class BulkOrder(Body):
@@ -111,21 +132,18 @@ def list_entries(
     limit: Limit = 50,
 ) -> Listed[QueueEntry]:
     kind = f"queue {sort.value}"
-    found = tools.queue.list_entries(chosen, sort, _place(kind, sort, cursor), limit + 1)
+    found = tools.queue.list_entries(chosen, sort, place_in(kind, sort, cursor), limit + 1)
     return listed(found, limit, lambda entry: entry, lambda entry: encode(kind, *place_of(entry, sort)))
 
 
-def _place(kind: str, sort: Sort, cursor: str | None) -> list[str] | None:
+def place_in(kind: str, sort: Sort, cursor: str | None) -> list[str] | None:
     parts = decode(kind, cursor, 3 if sort is Sort.PRIORITY else 1)
     if parts is None:
         return None
-    try:
-        if not _NUMBER(parts[-1]) or (len(parts) > 1 and not re.fullmatch("[0-9]", parts[0])):
-            raise InvalidCursor
-        if len(parts) > 1 and datetime.fromisoformat(parts[1]).tzinfo is None:
-            raise InvalidCursor
-    except ValueError as exc:
-        raise InvalidCursor from exc
+    if not _NUMBER(parts[-1]) or (len(parts) > 1 and not re.fullmatch("[0-9]", parts[0])):
+        raise InvalidCursor
+    if len(parts) > 1:
+        moment(parts[1])
     return parts
 
 
@@ -138,28 +156,32 @@ def add_entries(body: NewEntries, tools: Tools) -> ImportReport:
 
 @router.get("/queue/counts", summary="How many entries have which status")
 def count_entries(tools: Tools) -> Counts:
-    return Counts(counts={EntryStatus(name): count for name, count in tools.queue.counts().items()})
+    counts = {EntryStatus(name): count for name, count in tools.queue.counts().items()}
+    return Counts(counts=counts, undefined=tools.queue.undefined(), classification=HandOff(**tools.outbox.counts()))
 
 
 @router.post(
     "/queue/import",
-    summary="Add URLs from a CSV file of any size, sent as the body",
+    summary="Add URLs from a CSV file or a web archive of any size, sent as the body",
     description=(
         "The first line names the columns `url`, `category` and `priority` in any order; others are passed over. "
         "UTF-8 or UTF-16, separated by comma, semicolon or tab. Rows that cannot be read are told by line, the others "
-        "land. If it breaks off, what came is there; the same file again adds the rest."
+        "land. If it breaks off, what came is there; the same file again adds the rest. A web archive (WARC, packed or "
+        "not) is told by its first bytes: the URL of each page in it is added, with the category and priority given."
     ),
     responses=problems(404, 409),
-    openapi_extra={"requestBody": {"required": True, "content": {"text/csv": _CSV}}},
+    openapi_extra={"requestBody": {"required": True, "content": {"text/csv": _CSV, "application/warc": _WARC}}},
 )
 async def import_entries(
     request: Request,
     tools: Tools,
     project_id: Annotated[UUID | None, Query(description="Whose settings hold; else the project `acquisition`")] = None,
+    category: Annotated[Text | None, Query(max_length=MAX_CATEGORY, description="Of an archive's URLs")] = None,
+    priority: Annotated[int, Query(ge=0, le=LAST_PRIORITY, description="Of an archive's URLs")] = DEFAULT_PRIORITY,
 ) -> ImportReport:
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise Invalid("Send the file itself as the body (text/csv), not a form.")
-    file = await run_in_threadpool(tools.fill_queue.file, project_id)
+    file = await run_in_threadpool(tools.fill_queue.file, project_id, category=category, priority=priority)
     try:
         async for piece in request.stream():
             await run_in_threadpool(file.feed, piece)
@@ -174,6 +196,22 @@ def export_entries(tools: Tools, chosen: Filtered) -> StreamingResponse:
     return stream(rows, as_csv(rows), "text/csv; charset=utf-8", "queue.csv")
 
 
+@router.get(
+    "/queue/extractions",
+    summary="What was read from the entries' pages, streamed",
+    description="JSON lines, or CSV: with a `category` a column for each of its fields, else one with all as JSON.",
+    response_class=StreamingResponse,
+)
+def export_extractions(
+    tools: Tools, chosen: Filtered, kind: Annotated[ExtractionFormat, Query(alias="format")] = ExtractionFormat.JSONL
+) -> StreamingResponse:
+    rows = tools.extractions.rows(chosen)
+    if kind is ExtractionFormat.JSONL:
+        return stream(rows, as_jsonl(rows), "application/x-ndjson", "extractions.jsonl")
+    names = tools.manage_categories.field_names(chosen.category)
+    return stream(rows, extractions_as_csv(rows, names), "text/csv; charset=utf-8", "extractions.csv")
+
+
 @router.post("/queue/bulk", summary="Retry, deactivate, reactivate or delete many")
 def change_entries(body: BulkOrder, tools: Tools) -> Changed:
     chosen = Chosen.of(body.ids, body.filter, everything=body.all)
@@ -185,3 +223,10 @@ def run_queue(tools: Tools) -> Run:
     tools.hints.ping()  # without a broker nobody would hear of the batches: say so before there are any
     run = tools.run_queue()
     return Run(entries=run.entries, crawl_ids=list(run.crawl_ids))
+
+
+@router.get("/queue/{entry_id}", summary="One entry, and what was read from its page", responses=problems(404))
+def get_entry(entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> EntryShown:
+    entry = tools.queue.get(entry_id)
+    found = tools.extractions.find(entry.extraction_id) if entry.extraction_id else None
+    return EntryShown(entry=entry, extraction=found)

@@ -16,10 +16,12 @@ log = telemetry.logger(__name__)
 HEADER = "X-Request-Id"
 _USABLE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _ID = r"([0-9a-fA-F-]{32,36})(?:/|$)"
-_CRAWL = re.compile(rf"/(?:crawl|crawl-history)/{_ID}")
+_CRAWL = re.compile(rf"/(?:crawls?|crawl-history)/{_ID}")
 _PROJECT = re.compile(rf"/(?:projects|notebooks)/{_ID}")
 _POLLED = ("/health", "/health/live", "/metrics")
 """Asked every few seconds by machines: nobody wants to read that."""
+_FILES = "/static/"
+"""Of the dashboard, likewise."""
 
 
 class RequestLog:
@@ -65,5 +67,5 @@ def _ids(path: str) -> dict[str, str]:
 
 
 def _level(path: str, status: int) -> Callable[..., None]:
-    chosen: Callable[..., None] = log.debug if path.endswith(_POLLED) else log.info
+    chosen: Callable[..., None] = log.debug if path.endswith(_POLLED) or path.startswith(_FILES) else log.info
     return log.warning if status >= 500 else chosen

@@ -2,9 +2,11 @@
 
 from crawler.entrypoints.cli.audit import audit
 from crawler.entrypoints.cli.backtest import backtest
+from crawler.entrypoints.cli.categories import categories
 from crawler.entrypoints.cli.changes import changes
 from crawler.entrypoints.cli.crawls import crawls, rebuild_frontier
 from crawler.entrypoints.cli.doctor import doctor
+from crawler.entrypoints.cli.documents import documents, search
 from crawler.entrypoints.cli.ending import guarded, quiet_logs
 from crawler.entrypoints.cli.explain import explain
 from crawler.entrypoints.cli.exports import export
@@ -38,7 +40,10 @@ cli.command(short_help="What a crawl found changed.")(changes)
 cli.command(short_help="Was a crawl polite? Counted, by host.")(audit)
 cli.command(short_help="Why a URL was (not) crawled.")(explain)
 cli.command(short_help="Broken links, redirects, titles and more.")(report)
+cli.command(short_help="A project's pages as documents.")(documents)
+cli.command(short_help="Search a project's documents.")(search)
 cli.add_typer(queue, name="queue")
+cli.add_typer(categories, name="category")
 cli.add_typer(hosts, name="host")
 cli.command("rebuild-frontier", short_help="Fill a crawl's queue in Redis anew.")(rebuild_frontier)
 schedules.command(short_help="Try other rules on past crawls.")(backtest)

@@ -64,7 +64,7 @@ def _show(trials: list[Trial]) -> None:
         return
     print_rows(screen, HEADINGS, map(_row, trials))
     then, now = (sum(getattr(trial, name).alert for trial in trials) for name in ("then", "now"))
-    screen.print(f"{now} of {count(len(trials), 'crawl')} would have been told; {then} by the rules of the time.")
+    screen.print(f"Told by these rules: {now} of {count(len(trials), 'crawl')}; told then: {then}.")
     if any(trial.rules_tried for trial in trials) and not all(trial.rules_tried for trial in trials):
         screen.print("Older crawls had too many pages to weigh again: only thresholds were tried.", style="dim")
 

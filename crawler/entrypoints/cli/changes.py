@@ -1,6 +1,7 @@
-"""`crawler changes`: what a crawl found changed, URL by URL and word by word."""
+"""`crawler changes`: what a crawl found changed, URL by URL and, of what is judged to be a change, word by word."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
@@ -8,19 +9,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges
+from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges, PageText
 from crawler.domain.removal_words import missing_words
 from crawler.domain.text_diff import TextDiff
+from crawler.domain.wall_words import pages_behind, redirect_sentences, wall_sentences
 from crawler.entrypoints.cli.desk import Desk, open_desk
-from crawler.entrypoints.cli.diff_lines import coloured
+from crawler.entrypoints.cli.diff_lines import changed_lines
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.terminal import clean, console
 from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Invalid, NotFound
 
-LONGEST_DIFF = 60
-"""Lines of one page that are shown; --json has them all."""
+MOST_LINES = 30
+"""Changed lines of one page that are shown."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
+_NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 _UNCOMPARED = {
     Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
     Compared.NOTHING: "There is nothing to compare it with.",
@@ -41,16 +44,18 @@ def changes(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
+    wanted = 0 if no_text else diffs
     with open_desk() as desk, Stderr().status("Comparing pages …"):
         crawl = desk.get_crawl(crawl_id)
         found = desk.changes(crawl)
-        shown = (found.changed_pages or ())[: 0 if no_text else diffs]
+        texts = desk.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
+        shown = (found.changed_pages or ())[: wanted if as_json else 0]
         compared = [_compared(desk, crawl.project_id, page) for page in shown]
     if as_json:
-        row = found.model_dump(mode="json", by_alias=True)
+        row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
-        _show(console(), found, compared)
+        _show(console(), found, texts)
 
 
 def _compared(desk: Desk, project_id: UUID, page: ChangedPage) -> _PageDiff:
@@ -66,7 +71,7 @@ def _row(each: _PageDiff) -> dict[str, object]:
     return {**each.page.model_dump(mode="json"), **told, "note": each.note}
 
 
-def _show(screen: Console, found: CrawlChanges, compared: list[_PageDiff]) -> None:
+def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> None:
     if found.summary is None:
         screen.print(_UNCOMPARED.get(found.state, ""))
         return
@@ -85,10 +90,10 @@ def _show(screen: Console, found: CrawlChanges, compared: list[_PageDiff]) -> No
     for move in found.moved:
         screen.print(Text.assemble(("> ", "blue"), clean(move.source), " → ", clean(move.to)), soft_wrap=True)
     _show_noise(screen, found)
-    for each in compared:
-        _show_diff(screen, each)
-    rest = len(found.changed_page_urls) - len(compared)
-    if compared and rest > 0:
+    for page in texts:
+        _show_text(screen, page)
+    rest = len(found.changed_page_urls) - len(texts)
+    if texts and rest > 0:
         screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
 
 
@@ -96,29 +101,26 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
     for edit in found.template_changes:
         sides = (clean(f"“{text}”") if text else Text("nothing") for text in (edit.removed, edit.added))
         became = Text(" → ").join(sides)
-        screen.print(Text.assemble(("* ", "magenta"), f"on {count(edit.pages, 'page')}: ", became), soft_wrap=True)
+        on = f"on {count(edit.pages, 'page')}{', for example' if edit.own_values else ''}: "
+        screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)
     if found.quiet_pages:
         quiet = count(found.quiet_pages, "page")
         told = f"{quiet} differ only in what changes by itself or in the template; --json names the rules."
         screen.print(told, style="dim", soft_wrap=True)
-    if found.walls:
-        told = f"{count(len(found.walls), 'page')} came up as an error, a wall against robots or empty, now or before."
-        screen.print(told, style="dim", soft_wrap=True)
+    for told in redirect_sentences([group.model_dump() for group in found.redirected_together]):
+        screen.print(clean(told), style="dim", soft_wrap=True)
+    for note in (each.model_dump() for each in found.wall_notes):
+        for told in (*wall_sentences([note]), *(f"  {page}" for page in pages_behind(note))):
+            screen.print(clean(told), style="dim", soft_wrap=True)
 
 
-def _show_diff(screen: Console, each: _PageDiff) -> None:
+def _show_text(screen: Console, page: PageText) -> None:
     screen.print()
-    screen.print(clean(each.page.url), style="bold", soft_wrap=True)
-    if each.diff is None:
-        screen.print(clean(each.note), style="dim")
-        return
-    lines = each.diff.unified.splitlines()
-    if not lines:
-        screen.print(
-            "Its main text is the same; its title, description or heading is not, or what stands around the text.",
-            style="dim",
-        )
-    for line in coloured(lines[:LONGEST_DIFF]):
-        screen.print(line, soft_wrap=True)
-    if len(lines) > LONGEST_DIFF:
-        screen.print(f"… and {count(len(lines) - LONGEST_DIFF, 'more line')}", style="dim")
+    screen.print(clean(page.url), style="bold", soft_wrap=True)
+    for line in page.lines:
+        for text in changed_lines(screen, line):
+            screen.print(text, soft_wrap=True)
+    if page.more:
+        screen.print(f"… and {count(page.more, 'more change')}", style="dim")
+    if page.note or not page.lines:
+        screen.print(clean(page.note or _NO_LINES), style="dim")

@@ -7,7 +7,7 @@ from crawler.domain.crawls import CrawlJob
 from crawler.domain.reasons import FAILED, SKIPPED
 from crawler.entrypoints.cli.summary import end_words, reason_counts
 from crawler.entrypoints.cli.terminal import moment
-from crawler.entrypoints.cli.terminal_text import duration, size
+from crawler.entrypoints.cli.terminal_text import count, duration, size
 
 _KINDS = ("new", "changed", "removed", "unchanged")
 
@@ -20,6 +20,8 @@ def crawl_lines(crawl: CrawlJob, queued: int, now: datetime) -> Iterator[tuple[s
         yield "error", crawl.error_message
     yield "website", crawl.seed_url
     yield "pages", f"{crawl.pages_crawled:,} crawled, {crawl.pages_failed:,} failed, {crawl.pages_skipped:,} skipped"
+    if crawl.config.ingest:
+        yield "documents", f"{crawl.total_ingested:,} ingested of {count(crawl.pages_crawled, 'page')}"
     yield from _reasons(crawl)
     yield "URLs", f"{crawl.total_discovered:,} found, {queued:,} queued"
     if crawl.rendered:

@@ -1,46 +1,33 @@
-"""A unified diff in colours; where a line became another, the words that changed stand out."""
+"""What changed on a page, line by line in colours; where a line became another, the words that changed stand out."""
 
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterator
 
+from rich.console import Console
 from rich.text import Text
 
+from crawler.domain.crawl_changes import ChangedLine
 from crawler.domain.word_diff import Kind, diff_words
 from crawler.entrypoints.cli.terminal import clean
 
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _STRONG = "bold underline"
+_LEAST_WIDTH = 20
+_SIDES = (("-", "red", Kind.ADDED), ("+", "green", Kind.REMOVED))
+"""Mark, colour, and what of the other side is not shown."""
 
 
-def coloured(lines: Sequence[str]) -> Iterator[Text]:
-    at = 0
-    while at < len(lines):
-        gone = list(takewhile(lambda line: line[:1] == "-", lines[at:]))
-        come = list(takewhile(lambda line: line[:1] == "+", lines[at + len(gone) :]))
-        if gone and len(gone) == len(come):
-            pairs = [_pair(old[1:], new[1:]) for old, new in zip(gone, come, strict=True)]
-            yield from (old for old, _ in pairs)
-            yield from (new for _, new in pairs)
-        else:
-            yield from map(_plain, (*gone, *come) or lines[at : at + 1])
-        at += len(gone) + len(come) or 1
-
-
-def _plain(line: str) -> Text:
-    text = clean(line)
-    text.stylize(_COLOURS.get(line[:1], ""))
-    return text
-
-
-def _pair(old: str, new: str) -> tuple[Text, Text]:
-    sides = Text("-", "red"), Text("+", "green")
-    for kind, words in diff_words(old, new):
-        text = clean(words)
-        if kind is not Kind.SAME:
-            text.stylize(_STRONG)
-        for side, hidden in zip(sides, (Kind.ADDED, Kind.REMOVED), strict=True):
+def changed_lines(screen: Console, line: ChangedLine) -> Iterator[Text]:
+    """What went before what came; long lines fold at words, below their own beginning."""
+    runs = diff_words(line.removed or "", line.added or "")
+    whole = line.removed is None or line.added is None
+    for (mark, colour, hidden), text in zip(_SIDES, (line.removed, line.added), strict=True):
+        if text is None:
+            continue
+        body = Text("", colour)
+        for kind, words in runs:
             if kind is not hidden:
-                side.append_text(text)
-    for side, colour in zip(sides, ("red", "green"), strict=True):
-        side.stylize(colour)
-    return sides
+                part = clean(words)
+                part.stylize(_STRONG if kind is not Kind.SAME and not whole else "")
+                body.append_text(part)
+        for number, folded in enumerate(body.wrap(screen, max(_LEAST_WIDTH, screen.width - 2))):
+            folded.rstrip()
+            yield Text.assemble((" " if number else mark, colour), " ", folded)

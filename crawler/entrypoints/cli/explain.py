@@ -55,6 +55,9 @@ def _lines(found: Explanation) -> Iterator[tuple[str, str]]:
         yield "attempt", _attempt(attempt)
     if found.attempt_count > len(found.attempts):
         yield "attempt", f"{found.attempt_count - len(found.attempts)} more that the log of requests does not have"
+    if found.probe:
+        when = f"{moment(found.probe.at)}  " if found.probe.at else ""
+        yield "probe", f"{when}{found.probe.words}"
     yield from _result(found)
 
 

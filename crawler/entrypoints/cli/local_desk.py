@@ -10,7 +10,7 @@ from crawler.adapters.politeness_audit import HostAudit
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.backtests import Trial, TrialRules
-from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
+from crawler.domain.crawl_changes import ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls import CrawlJob, CrawlType
 from crawler.domain.explaining import Explanation
 from crawler.domain.exports import ExportFormat
@@ -22,13 +22,16 @@ from crawler.domain.reports import FindingKind, Report, as_csv
 from crawler.domain.schedules import ScheduleOverview
 from crawler.domain.source_crawls import SourceCrawl
 from crawler.domain.text_diff import TextDiff
+from crawler.entrypoints.cli.category_desk import LocalCategories
+from crawler.entrypoints.cli.document_desk import LocalDocuments
 from crawler.entrypoints.cli.local_exports import write_exports
 from crawler.entrypoints.cli.queue_desk import LocalQueue
-from crawler.errors import NotFound
 from crawler.handlers.describe_hosts import HostList
 from crawler.handlers.retry_failed import Retried
 
 MOST_PROJECTS = 1000
+NEEDED = ("coordinator", "fetch")
+"""The queues without whose workers no crawl begins."""
 
 
 class LocalDesk:
@@ -96,6 +99,9 @@ class LocalDesk:
     def changes(self, crawl: CrawlJob) -> CrawlChanges:
         return self._tools.describe_changes(crawl, pages=True)
 
+    def changed_texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
+        return self._tools.describe_changes.texts(crawl, pages, lines)
+
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
         return self._tools.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
 
@@ -141,15 +147,17 @@ class LocalDesk:
         self._tools.hints.ping()
         return self._tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED).id
 
-    def list_notifications(self, limit: int) -> list[Notification]:
-        return [kept.shown for kept in self._tools.notifications.newest(limit)]
+    def has_workers(self) -> bool:
+        """Whether anybody would begin a crawl now."""
+        there = self._tools.attendance.present(NEEDED, self._tools.clock().timestamp())
+        return all(there.values())
+
+    def list_notifications(self, limit: int, project_id: UUID | None = None) -> list[Notification]:
+        only = None if project_id is None else (self._tools.store.get_project(project_id).id,)
+        return [kept.shown for kept in self._tools.notifications.newest(limit, only=only)]
 
     def resend(self, notification_id: UUID) -> Notification:
-        self._tools.notify_crawl.resend(notification_id)
-        kept = self._tools.notifications.find(notification_id)
-        if kept is None:
-            raise NotFound(f"There is no notification {notification_id}.")
-        return kept.shown
+        return self._tools.resend_notice(notification_id)
 
     # -- noise ------------------------------------------------------------------------------
 
@@ -171,6 +179,14 @@ class LocalDesk:
     @property
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
+
+    @property
+    def documents(self) -> LocalDocuments:
+        return LocalDocuments(self._tools)
+
+    @property
+    def categories(self) -> LocalCategories:
+        return LocalCategories(self._tools)
 
     # -- keys -------------------------------------------------------------------------------
 

@@ -18,12 +18,13 @@ HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 
 @notifications.command("list")
 def list_notifications(
+    project: Annotated[UUID | None, typer.Option(metavar="PROJECT_ID", help="Only those of this project.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Show so many at most.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
     with open_desk() as desk:
-        found = desk.list_notifications(limit)
+        found = desk.list_notifications(limit, project)
     if as_json:
         typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return

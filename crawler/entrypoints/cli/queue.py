@@ -26,7 +26,7 @@ from crawler.domain.queue_entries import (
 )
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.stderr import Stderr
-from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
+from crawler.entrypoints.cli.terminal import clean, console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Invalid
 
@@ -34,6 +34,7 @@ queue = typer.Typer(help="URLs of many sites, fetched in batches.", no_args_is_h
 
 CHUNK_BYTES = 64 * 1024
 SHOWN_PROBLEMS = 20
+SHOWN_TEXT = 2000
 HEADINGS = ("id", "url", "category", "priority", "status", "tries", "last", "error")
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
@@ -67,19 +68,26 @@ def add(
 
 @queue.command("import")
 def import_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="With the columns url, category and priority.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV with the columns url, category and priority; or .warc(.gz).")
+    ],
     project_id: Project = None,
+    category: Annotated[str | None, typer.Option(metavar="NAME", help="Of an archive's URLs.")] = None,
+    priority: Annotated[int, typer.Option(min=0, max=LAST_PRIORITY, help="Of an archive's URLs.")] = DEFAULT_PRIORITY,
     as_json: AsJson = False,
 ) -> None:
-    """Add the URLs of a CSV file. Rows that cannot be read are told by line; the others land."""
+    """Add the URLs of a CSV file or a web archive. What cannot be read is told by line or record; the rest lands."""
     with open_desk() as desk, _pieces(file) as pieces:
-        report = desk.queue.take_in(pieces, project_id)
+        report = desk.queue.take_in(pieces, project_id, category=category, priority=priority)
     _tell(report, as_json=as_json)
 
 
 @queue.command()
 def export(
-    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="- is standard output.")] = "-",
+    file: Annotated[str, typer.Argument(metavar="FILE", help="- is standard output.")] = "-",
+    extractions: Annotated[
+        bool, typer.Option("--extractions", help="What was read from their pages instead: .csv, or JSON lines.")
+    ] = False,
     status: Status = None,
     category: Category = None,
     active: Active = None,
@@ -88,7 +96,11 @@ def export(
 ) -> None:
     """Write entries as CSV, which 'crawler queue import' can read."""
     chosen = _filter(status, category, active, host, prefix)
-    with open_desk() as desk, desk.queue.export(chosen) as pieces:
+    kind = "csv" if file.lower().endswith(".csv") else "jsonl"
+    with (
+        open_desk() as desk,
+        desk.queue.extractions(chosen, kind) if extractions else desk.queue.export(chosen) as pieces,
+    ):
         if file == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
@@ -112,9 +124,13 @@ def list_entries(
     """Entries, and how many there are in each state."""
     with open_desk() as desk:
         found = desk.queue.entries(_filter(status, category, active, host, prefix), sort, limit)
-        counts = desk.queue.counts()
+        counts, handed = desk.queue.counts(), desk.queue.hand_off()
     if as_json:
-        shown = {"counts": counts, "entries": [entry.model_dump(mode="json") for entry in found]}
+        shown = {
+            "counts": counts,
+            "classification": handed,
+            "entries": [entry.model_dump(mode="json") for entry in found],
+        }
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     screen = console()
@@ -123,6 +139,37 @@ def list_entries(
     else:
         screen.print("No entries; 'crawler queue add' and 'crawler queue import' make some.")
     screen.print(", ".join(f"{entries:,} {state}" for state, entries in counts.items()), style="dim")
+    if any(handed.values()):
+        screen.print(f"To classification: {handed['sent']:,} sent, {handed['waiting']:,} waiting", style="dim")
+
+
+@queue.command("show")
+def show_entry(
+    entry_id: Annotated[int, typer.Argument(metavar="ID", help="From 'crawler queue list'.")], as_json: AsJson = False
+) -> None:
+    """One entry, and what was read from its page."""
+    with open_desk() as desk:
+        entry, found = desk.queue.show(entry_id)
+    if as_json:
+        shown = {
+            "entry": entry.model_dump(mode="json"),
+            "extraction": found.model_dump(mode="json") if found else None,
+        }
+        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        return
+    pairs = [(heading, str(cell)) for heading, cell in zip(HEADINGS, _row(entry), strict=True) if str(cell)]
+    if found is not None:
+        pairs += [("extracted", moment(found.extracted_at)), ("language", found.language or "")]
+        pairs += [(f"field {name}", _words(value)) for name, value in found.fields.items()]
+        pairs.append(("classification", found.job_status or ""))
+    print_pairs(console(), pairs)
+    if found is not None:
+        more = " …" if len(found.text) > SHOWN_TEXT else ""
+        console().print(clean(found.text[:SHOWN_TEXT] + more))
+
+
+def _words(value: object) -> str:
+    return " | ".join(map(str, value)) if isinstance(value, list) else str(value or "–")
 
 
 @queue.command()

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from crawler import client as service
 from crawler.bootstrap import App
+from crawler.domain.extractions import Extraction, as_jsonl
+from crawler.domain.extractions import as_csv as extractions_as_csv
 from crawler.domain.queue_csv import as_csv
 from crawler.domain.queue_entries import BulkAction, Chosen, ImportReport, QueueEntry, QueueFilter, Sort
 from crawler.handlers.run_queue import QueueRun
@@ -17,9 +19,14 @@ class QueueDesk(Protocol):
     def add(
         self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None
     ) -> ImportReport: ...
-    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport: ...
+    def take_in(
+        self, pieces: Iterable[bytes], project_id: UUID | None, *, category: str | None, priority: int
+    ) -> ImportReport: ...
     def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]: ...
     def counts(self) -> dict[str, int]: ...
+    def hand_off(self) -> dict[str, int]: ...
+    def show(self, entry_id: int) -> tuple[QueueEntry, Extraction | None]: ...
+    def extractions(self, chosen: QueueFilter, format_: str) -> AbstractContextManager[Iterator[bytes]]: ...
     def export(self, chosen: QueueFilter) -> AbstractContextManager[Iterator[bytes]]: ...
     def change(self, action: BulkAction, chosen: Chosen) -> int: ...
     def run(self) -> QueueRun: ...
@@ -32,14 +39,29 @@ class LocalQueue:
     def add(self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None) -> ImportReport:
         return self._tools.fill_queue.add(urls, category=category, priority=priority, project_id=project_id)
 
-    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport:
-        return self._tools.fill_queue.whole_file(pieces, project_id)
+    def take_in(
+        self, pieces: Iterable[bytes], project_id: UUID | None, *, category: str | None, priority: int
+    ) -> ImportReport:
+        return self._tools.fill_queue.whole_file(pieces, project_id, category=category, priority=priority)
 
     def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]:
         return self._tools.queue.list_entries(chosen, sort, None, limit)
 
     def counts(self) -> dict[str, int]:
         return self._tools.queue.counts()
+
+    def hand_off(self) -> dict[str, int]:
+        return self._tools.outbox.counts()
+
+    def show(self, entry_id: int) -> tuple[QueueEntry, Extraction | None]:
+        entry = self._tools.queue.get(entry_id)
+        return entry, self._tools.extractions.find(entry.extraction_id) if entry.extraction_id else None
+
+    @contextmanager
+    def extractions(self, chosen: QueueFilter, format_: str) -> Iterator[Iterator[bytes]]:
+        with closing(self._tools.extractions.rows(chosen)) as rows:
+            names = self._tools.manage_categories.field_names(chosen.category)
+            yield extractions_as_csv(rows, names) if format_ == "csv" else as_jsonl(rows)
 
     @contextmanager
     def export(self, chosen: QueueFilter) -> Iterator[Iterator[bytes]]:
@@ -63,9 +85,12 @@ class RemoteQueue:
         told = self._queue.add(urls, category=category, priority=priority, project_id=project_id)
         return ImportReport.model_validate(told.model_dump())
 
-    def take_in(self, pieces: Iterable[bytes], project_id: UUID | None) -> ImportReport:
+    def take_in(
+        self, pieces: Iterable[bytes], project_id: UUID | None, *, category: str | None, priority: int
+    ) -> ImportReport:
         self._queue.counts()  # a key that may not come in is told before anything is sent
-        return ImportReport.model_validate(self._queue.import_pieces(pieces, project_id=project_id).model_dump())
+        told = self._queue.import_pieces(pieces, project_id=project_id, category=category, priority=priority)
+        return ImportReport.model_validate(told.model_dump())
 
     def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]:
         found = islice(self._queue.entries(sort=sort.value, **_written(chosen)), limit)
@@ -73,6 +98,17 @@ class RemoteQueue:
 
     def counts(self) -> dict[str, int]:
         return self._queue.counts()
+
+    def hand_off(self) -> dict[str, int]:
+        return self._queue.overview().classification.model_dump()
+
+    def show(self, entry_id: int) -> tuple[QueueEntry, Extraction | None]:
+        told = self._queue.get(entry_id)
+        found = Extraction.model_validate(told.extraction.model_dump()) if told.extraction else None
+        return QueueEntry.model_validate(told.entry.model_dump()), found
+
+    def extractions(self, chosen: QueueFilter, format_: str) -> AbstractContextManager[Iterator[bytes]]:
+        return self._queue.extraction_pieces(format_, **_written(chosen))
 
     def export(self, chosen: QueueFilter) -> AbstractContextManager[Iterator[bytes]]:
         return self._queue.export_pieces(**_written(chosen))

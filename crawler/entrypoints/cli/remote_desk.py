@@ -15,7 +15,7 @@ from crawler.adapters.politeness_audit import HostAudit
 from crawler.config import Settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.backtests import Trial, TrialRules
-from crawler.domain.crawl_changes import ChangedPage, CrawlChanges
+from crawler.domain.crawl_changes import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls import CrawlConfig, CrawlJob
 from crawler.domain.explaining import Explanation
 from crawler.domain.exports import ExportFormat
@@ -27,7 +27,9 @@ from crawler.domain.reports import FindingKind, Report
 from crawler.domain.schedules import ScheduleOverview
 from crawler.domain.source_crawls import SourceCrawl
 from crawler.domain.text_diff import TextDiff
-from crawler.entrypoints.cli.local_desk import MOST_PROJECTS
+from crawler.entrypoints.cli.category_desk import RemoteCategories
+from crawler.entrypoints.cli.document_desk import RemoteDocuments
+from crawler.entrypoints.cli.local_desk import MOST_PROJECTS, NEEDED
 from crawler.entrypoints.cli.queue_desk import RemoteQueue
 from crawler.entrypoints.cli.remote_exports import fetch_exports
 from crawler.entrypoints.cli.service_errors import told_as_ours
@@ -104,6 +106,7 @@ class RemoteDesk:
             max_pages=order.max_pages,
             include=order.url_include_pattern,
             exclude=order.url_exclude_pattern,
+            refresh=order.refresh,
         )
 
     def get_crawl(self, crawl_id: UUID) -> CrawlJob:
@@ -149,6 +152,11 @@ class RemoteDesk:
 
     def changes(self, crawl: CrawlJob) -> CrawlChanges:
         return _as(CrawlChanges, self._client.crawls.changes(crawl.project_id, crawl.id, pages=True))
+
+    def changed_texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
+        few = min(pages, MOST_TEXT_PAGES)
+        found = self._client.crawls.changes(crawl.project_id, crawl.id, text=True, text_pages=few, text_lines=lines)
+        return _as(CrawlChanges, found).texts or ()
 
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
         with told_as_ours():  # here: one page that cannot be compared is no reason to end
@@ -204,8 +212,13 @@ class RemoteDesk:
     def run_schedule(self, project_id: UUID) -> UUID:
         return self._client.schedules.run_now(project_id)
 
-    def list_notifications(self, limit: int) -> list[Notification]:
-        return [_as(Notification, found) for found in islice(self._client.notifications.all(), limit)]
+    def has_workers(self) -> bool:
+        """As far as the service saw messages being taken from the queues a crawl needs."""
+        taken = {check.name: check.ok for check in self._client.health().checks}
+        return all(taken.get(f"queue {queue}", False) for queue in NEEDED)
+
+    def list_notifications(self, limit: int, project_id: UUID | None = None) -> list[Notification]:
+        return [_as(Notification, found) for found in islice(self._client.notifications.all(project_id), limit)]
 
     def resend(self, notification_id: UUID) -> Notification:
         return _as(Notification, self._client.notifications.resend(notification_id))
@@ -231,6 +244,14 @@ class RemoteDesk:
     @property
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
+
+    @property
+    def documents(self) -> RemoteDocuments:
+        return RemoteDocuments(self._client.documents)
+
+    @property
+    def categories(self) -> RemoteCategories:
+        return RemoteCategories(self._client.categories)
 
     # -- keys -------------------------------------------------------------------------------
 

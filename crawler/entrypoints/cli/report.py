@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 
 from crawler.adapters.export_files import write_whole
+from crawler.domain.crawls import CrawlStatus
 from crawler.domain.reports import Finding, FindingKind, KindReport, Report, finding_kinds
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.stderr import Stderr
@@ -44,10 +45,11 @@ def report(
         if csv is not None:
             _write_csv(pieces, csv)
             return
+        alone = "" if found.compared_to or as_json else _ALONE[desk.get_crawl(crawl_id).status]
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:
-        _show(found, new_only=new)
+        _show(found, alone, new_only=new)
 
 
 def _write_csv(pieces: Iterable[bytes], name: str) -> None:
@@ -60,7 +62,14 @@ def _write_csv(pieces: Iterable[bytes], name: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _show(found: Report, *, new_only: bool) -> None:
+_NO_OTHER = "this is what it saw until then, compared with no other crawl."
+_ALONE = dict.fromkeys(CrawlStatus, "There is no earlier crawl to compare it with.") | {
+    CrawlStatus.CANCELLED: f"The crawl was cancelled: {_NO_OTHER}",
+    CrawlStatus.FAILED: f"The crawl failed: {_NO_OTHER}",
+}
+
+
+def _show(found: Report, alone: str, *, new_only: bool) -> None:
     screen = console()
     rows = [(kind.heading, f"{kind.found:,}", "" if kind.new is None else f"{kind.new:,}") for kind in found.kinds]
     print_rows(screen, ("", "found", "new"), rows, right=("found", "new"))
@@ -70,7 +79,7 @@ def _show(found: Report, *, new_only: bool) -> None:
     for note in dict.fromkeys(kind.note for kind in found.kinds if kind.note):
         screen.print(note, style="dim")
     if found.compared_to is None:
-        screen.print("There is no earlier crawl to compare it with.", style="dim")
+        screen.print(alone, style="dim")
     else:
         screen.print(f"New is what crawl {found.compared_to} did not have.", style="dim")
 

@@ -1,6 +1,7 @@
 """`crawler schedule`: when a project is crawled again."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -8,7 +9,7 @@ import typer
 from crawler.domain.schedules import Frequency, NotifyOn, ScheduleOverview
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
-from crawler.entrypoints.cli.terminal import console, moment, print_pairs
+from crawler.entrypoints.cli.terminal import console, print_pairs
 from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import Invalid
 
@@ -76,12 +77,11 @@ def disable(project_id: ProjectId) -> None:
 
 @schedules.command("run-now")
 def run_now(project_id: ProjectId) -> None:
-    """Crawl now, as the schedule would. Workers must be running: 'crawler up'."""
+    """Crawl now, as the schedule would, or as soon as workers run ('crawler up')."""
     with open_desk() as desk:
         crawl_id = desk.run_schedule(project_id)
-    console().print(
-        f"Crawl {crawl_id} is waiting for workers; 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True
-    )
+        begins = "begins now;" if desk.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
+    console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
 
 
 def _window(given: str) -> list[str] | None:
@@ -102,13 +102,20 @@ def _tell(schedule: ScheduleOverview, *, as_json: bool) -> None:
 
 def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
     yield "schedule", schedule.described + ("" if schedule.enabled else "; disabled")
-    yield "next run", moment(schedule.next_run_at) if schedule.next_run_at else "none"
+    yield "zone", schedule.timezone
+    yield "next run", _there(schedule, schedule.next_run_at) if schedule.next_run_at else "none"
     for number, slot in enumerate(schedule.upcoming):
-        yield "" if number else "slots", f"{slot.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
+        yield "" if number else "slots", _there(schedule, slot)
     yield from (("" if number else "tells", words) for number, words in enumerate(_receivers(schedule)))
+    yield from (("warning", words) for words in schedule.warnings)
     for number, run in enumerate(schedule.runs[:SHOWN]):
-        words = f"{moment(run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
+        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
         yield "" if number else "last runs", words
+
+
+def _there(schedule: ScheduleOverview, at: datetime) -> str:
+    """By the clock of the schedule's own zone."""
+    return f"{at.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
 
 
 def _receivers(schedule: ScheduleOverview) -> Iterator[str]:

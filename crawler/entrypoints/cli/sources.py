@@ -30,6 +30,7 @@ def crawl(
     max_pages: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many stored pages.")] = PAGES,
     include: Annotated[str | None, typer.Option(metavar="RE", help="Only URLs that match.")] = None,
     exclude: Annotated[str | None, typer.Option(metavar="RE", help="No URLs that match.")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Fetch URLs again that have a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Crawl the pages near a URL and ingest each as a document of the project."""
@@ -40,6 +41,7 @@ def crawl(
             max_pages=max_pages,
             url_include_pattern=include,
             url_exclude_pattern=exclude,
+            refresh=refresh,
         )
     except ValidationError as exc:
         raise Invalid(explain(exc)) from exc
@@ -49,6 +51,7 @@ def crawl(
         return
     typer.echo(f"Crawl {crawl_id} is queued for the workers that 'crawler up' runs.")
     typer.echo(f"'crawler crawl status {crawl_id}' shows where it stands.")
+    typer.echo(f"'crawler search {project_id} WORDS' finds its pages as soon as they are ingested.")
 
 
 def _started(project_id: UUID, order: SourceCrawl) -> UUID:

@@ -13,9 +13,9 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.session import session
 from crawler.entrypoints.cli.stderr import Stderr
-from crawler.entrypoints.cli.up_output import Announcement, UpOutput, tell_addresses
+from crawler.entrypoints.cli.up_output import Announcement, Places, UpOutput, tell_addresses
 from crawler.entrypoints.stack import all_processes, check_port_free, is_loopback
-from crawler.errors import Conflict, Invalid
+from crawler.errors import Conflict, Invalid, Unavailable
 from crawler.supervisor import ProcessSpec, Supervisor
 from crawler.telemetry import redact
 
@@ -47,9 +47,9 @@ def up(
             "flower": partial(_answers, *monitor),
         }
         supervisor = Supervisor((_with_ready(process, ready, output) for process in processes), output)
-        announcement = Announcement(
-            "api", partial(tell_addresses, service, flower, redact(settings.broker), key_file, logs)
-        )
+        way_in = partial(_way_in, tools, service, key_file, no_auth=settings.no_auth)
+        places = Places(service, flower, redact(settings.broker), key_file, logs, way_in)
+        announcement = Announcement("api", partial(tell_addresses, places))
         status = supervisor.run_forever(lambda: _restart_servers(tools), announcement)
     raise typer.Exit(status)
 
@@ -86,6 +86,16 @@ def _url(address: str, number: int) -> str:
 def _reachable(address: str) -> str:
     """All addresses of this machine are a place to bind, not one to call."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - nothing is bound here
+
+
+def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
+    """A link for whoever reads this terminal. What signs in stands behind #: no server and no log gets to see it."""
+    try:
+        key = None if no_auth else tools.store.find_key(key_file.read_text().strip())
+        ticket = tools.sessions.ticket(key.id) if key else None
+    except Unavailable:  # it comes back, and the key signs in, too
+        ticket = None
+    return f"{service}/login#{ticket}  (signs you in, once; later the key does)" if ticket else f"{service}/"
 
 
 def _restart_servers(tools: App) -> None:

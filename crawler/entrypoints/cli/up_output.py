@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.text import Text
 
@@ -52,18 +53,32 @@ class Announcement:
             self._tell([state.name for state in states if state.pid is None])
 
 
-def tell_addresses(service: str, flower: str, broker: str, key_file: Path, logs: Path, missing: Sequence[str]) -> None:
+class Places(NamedTuple):
+    """Where things are, as they are told."""
+
+    service: str
+    flower: str
+    broker: str
+    key_file: Path
+    logs: Path
+    way_in: Callable[[], str]
+    """The dashboard's address, with which somebody at this terminal comes in."""
+
+
+def tell_addresses(places: Places, missing: Sequence[str]) -> None:
+    service = places.service
     screen = Stderr()
     screen.print(f"Everything is up but {', '.join(missing)}." if missing else "Everything is up.", style="bold")
     pairs = [
+        ("dashboard", places.way_in()),
         ("service", f"{service}/api/v1"),
         ("health", f"{service}/api/v1/health  (without a key: /api/v1/health/live)"),
         ("metrics", f"{service}/api/v1/metrics  (for Prometheus)"),
-        ("key", f"{key_file}  (sent as 'Authorization: Bearer …')"),
-        ("Flower", flower),
-        ("broker", f"{broker}  (for other programs' tasks: docs/tasks.md)"),
-        ("logs", str(logs)),
+        ("key", f"{places.key_file}  (sent as 'Authorization: Bearer …')"),
+        ("Flower", places.flower),
+        ("broker", f"{places.broker}  (for other programs' tasks: docs/tasks.md)"),
+        ("logs", str(places.logs)),
     ]
     for name, words in pairs:  # whole, however long: they are there to be copied
-        screen.print(Text.assemble((f"{name:<9}", "dim"), words), soft_wrap=True)
+        screen.print(Text.assemble((f"{name:<11}", "dim"), words), soft_wrap=True)
     screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

@@ -1,7 +1,9 @@
 """The acquisition queue over HTTP."""
 
+import base64
 import csv
 import io
+import json
 
 import pytest
 
@@ -122,6 +124,7 @@ def test_entries_of_a_project_are_its_own(service: Service) -> None:
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     caller = service.as_(Scope.ADMIN, project)
     assert caller("GET", "/queue").status_code == 403, "the queue is of all projects"
+    assert caller("GET", "/metrics").status_code == 403, "so are its counts"
 
 
 @pytest.mark.parametrize("body", [b"", b"PK\x03\x04" + bytes(range(256)), b"[1, 2]", b"\xff\xfe", b"a,b\nhttp://x/"])
@@ -139,3 +142,22 @@ def test_only_an_import_may_be_longer_than_other_bodies(service: Service) -> Non
     (known,) = service.engine.rows("SELECT reltuples FROM pg_class WHERE relname = 'crawl_queue'")
     assert known["reltuples"] > 100_000, "or a claim would sort all of them"
     assert service("POST", "/queue", content=rows).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "2026-W01-1T00:00:00+00:00",
+        "2026-01-01T00:00:00,5+00:00",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-12:00",
+    ],
+)
+def test_a_cursor_with_a_time_only_python_reads_is_refused(service: Service, at: str) -> None:
+    imported(service)
+    kind = json.loads(base64.urlsafe_b64decode(service.get("/queue", sort="priority", limit=1)["next_cursor"] + "=="))[
+        0
+    ]
+    forged = base64.urlsafe_b64encode(json.dumps([kind, "5", at, "1"]).encode()).decode().rstrip("=")
+    answer = service("GET", "/queue", params={"sort": "priority", "cursor": forged})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_cursor")

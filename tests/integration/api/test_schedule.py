@@ -122,6 +122,22 @@ def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_s
     assert service("POST", f"/notifications/{UUID(int=3)}/resend").status_code == 404
 
 
+def test_notifications_can_be_asked_for_by_project_and_only_of_projects_the_key_sees(service: Service) -> None:
+    tools = service.engine.tools
+    ids = [UUID(service.project(name=name)["id"]) for name in ("One", "Two")]
+    for project in ids:
+        crawl, target = tools.start_crawl(project), Target(Channel.WEBHOOK, "https://hooks.example.org/")
+        assert tools.notifications.claim(new_id(1_700_000_000_000), project, crawl.id, Kind.CHANGES, target, {})
+    assert len(service.get("/notifications")["items"]) == 2
+    (shown,) = service.get("/notifications", project_id=str(ids[1]))["items"]
+    assert shown["project_id"] == str(ids[1])
+    reader = service.as_(Scope.READ, str(ids[0]))
+    assert len(reader.get("/notifications", project_id=str(ids[0]))["items"]) == 1
+    assert reader("GET", f"/notifications?project_id={ids[1]}").status_code == 404
+    assert service("GET", f"/notifications?project_id={UUID(int=7)}").status_code == 404
+    assert service("GET", "/notifications?project_id=nonsense").status_code == 422
+
+
 def test_history_rows_are_the_seeds(service: Service) -> None:
     project = service.project()["id"]
     service("POST", f"/projects/{project}/schedule/run-now")

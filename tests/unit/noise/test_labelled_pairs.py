@@ -37,6 +37,7 @@ def test_the_pairs_are_hard_without_rules(sites: list[LabelledSite]) -> None:
 
 def test_template_edits_are_told_once_for_the_site(sites: list[LabelledSite]) -> None:
     for site in sites:
-        found = judge(site)[1]
+        # Counters of all pages, and tags of releases, are told beside them, but as nobody's edits.
+        found = [change for change in judge(site)[1] if not change.grows]
         assert len(found) >= (site.template_edits > 0)
         assert len(found) <= 3 * site.template_edits

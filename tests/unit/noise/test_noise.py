@@ -5,6 +5,7 @@ import pytest
 
 from crawler.domain.noise import Weight, weigh_page
 from crawler.domain.noise_rules import NoiseRule, RuleKind, RuleSet, checked_value
+from crawler.domain.own_noise import Moments
 from crawler.domain.page_blocks import read_blocks
 from crawler.domain.page_walls import Wall, wall_between
 from crawler.errors import Invalid, InvalidPattern
@@ -16,20 +17,23 @@ def rule(kind: RuleKind, value: str = "*") -> NoiseRule:
     return NoiseRule(id=UUID(int=7), project_id=UUID(int=0), kind=kind, value=value, created_at=at)
 
 
+WEEK = Moments(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 7, tzinfo=UTC))
+
+
 def test_an_edit_is_told_and_the_noise_beside_it_is_not() -> None:
     old = blocks("<p>Edited 3 days ago</p><p>The limit is ten.</p>")
     new = blocks("<p>Edited 9 days ago</p><p>The limit is twelve.</p>")
-    weight = weigh_page(old, new)
+    weight = weigh_page(old, new, moments=WEEK)
     assert [edit.added.text for edit in weight.edits if edit.added] == ["The limit is twelve."]
     assert weight.rules == ("age",)
 
 
 def test_a_page_with_noise_alone_is_quiet() -> None:
-    assert weigh_page(blocks("<p>12 views</p>"), blocks("<p>15 views</p>")).edits == ()
+    assert weigh_page(blocks("<p>1,201 views</p>"), blocks("<p>1,263 views</p>")).edits == ()
 
 
 def test_a_block_with_noise_and_an_edit_is_an_edit() -> None:
-    old, new = blocks("<p>12 views of one page</p>"), blocks("<p>15 views of another page</p>")
+    old, new = blocks("<p>1,201 views of one page</p>"), blocks("<p>1,263 views of another page</p>")
     assert len(weigh_page(old, new).edits) == 1
 
 
@@ -37,7 +41,7 @@ def test_lines_that_a_pattern_finds_are_left_out() -> None:
     rules = RuleSet.of([rule(RuleKind.REGEX, "^Stock:")])
     old, new = blocks("<p>Stock: many</p><p>text</p>"), blocks("<p>Stock: few</p><p>text</p>")
     assert len(weigh_page(old, new).edits) == 1
-    assert weigh_page(old, new, rules) == Weight((), (str(UUID(int=7)),))
+    assert weigh_page(old, new, rules)[:2] == Weight((), (str(UUID(int=7)),))[:2]
     moved = blocks("<p>Price: few</p><p>text</p>")
     assert len(weigh_page(old, moved, rules).edits) == 1, "a line that is no longer such a line is news"
 
@@ -45,7 +49,7 @@ def test_lines_that_a_pattern_finds_are_left_out() -> None:
 def test_a_selector_that_left_something_out_is_named() -> None:
     rules = RuleSet.of([rule(RuleKind.SELECTOR, ".ad")])
     old, new = (blocks(f"<p class='ad'>{text}</p>", removed=tuple(rules.selectors)) for text in ("buy", "sell"))
-    assert weigh_page(old, new, rules) == Weight((), (str(UUID(int=7)),))
+    assert weigh_page(old, new, rules)[:2] == Weight((), (str(UUID(int=7)),))[:2]
     assert weigh_page(blocks("", removed=(".ad",)), blocks("", removed=(".ad",)), rules).rules == ()
 
 
@@ -111,6 +115,74 @@ def test_a_page_that_always_looks_like_a_wall_is_compared() -> None:
     short = "<h1>Status</h1><p>Access denied means your card is old.</p><p>{}</p>"
     old, new = blocks(short.format("Ask Ann.")), blocks(short.format("Ask Bob."))
     assert len(weigh_page(old, new).edits) == 1
+
+
+SHOP = "<title>Blue bicycle</title><h1>Blue bicycle</h1>"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f"{SHOP}<p>Price 450</p>", f"{SHOP}<p>Price 500</p>"),
+        (f"{SHOP}<p>Price 450</p><p>Buy now</p>", f"{SHOP}<p>Sold out, back soon</p>"),
+        ("<p>Price 450</p>", "<p>Price 503</p>"),
+        ("<title>Blue bicycle</title><p>Price 450</p>", "<title>Blue bicycle (sold out)</title><p>Try again later</p>"),
+        (f"{SHOP}<p>Write to us</p>", f"{SHOP}<p>Write to us</p><p>This form is protected by hCaptcha</p>"),
+        (f"{SHOP}{'<p>Ten words are said here about what is sold.</p>' * 3}", f"{SHOP}<p>Sold out</p>"),
+        ("<title>Status</title><p>All is well</p>", "<title>Status</title><p>Service unavailable</p>"),
+    ],
+)
+def test_an_edit_of_a_short_page_is_no_wall(old: str, new: str) -> None:
+    before, after = read_blocks(old.encode()), read_blocks(new.encode())
+    assert wall_between(before, after) is wall_between(after, before) is None
+    assert weigh_page(before, after).edits
+
+
+def test_a_wall_may_bear_the_title_of_what_is_behind_it() -> None:
+    page, wall = f"<title>Shop</title>{PAGE}", "<title>Shop</title><p>Please verify you are human</p>"
+    assert wall_between(read_blocks(page.encode()), read_blocks(wall.encode())) is Wall.ROBOTS
+    shell = "<title>Shop</title><div>Loading</div>"
+    assert wall_between(read_blocks(page.encode()), read_blocks(shell.encode())) is Wall.EMPTY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The A7 has been blocked by a fallen tree since noon, and nobody knows for how long.",
+        "Unusual traffic in the old town: all streets to the market are full.",
+        "In case of an internal server error in your kitchen ask the cook for the second menu.",
+    ],
+)
+def test_prose_with_such_words_is_news_though_all_else_of_the_page_is_new_too(text: str) -> None:
+    old = read_blocks(f"<title>Weather</title>{PAGE}".encode())
+    assert wall_between(old, read_blocks(f"<title>Today's report</title><p>{text}</p>".encode())) is None
+
+
+def test_a_wall_that_is_gone_is_told_from_one_that_stands_there_now() -> None:
+    page, wall = read_blocks(PAGE.encode()), read_blocks(b"<h1>503 Service Unavailable</h1>")
+    assert (weigh_page(page, wall).passed, weigh_page(wall, page).passed) == (False, True)
+
+
+def test_the_name_of_the_site_in_both_titles_does_not_make_an_error_a_page() -> None:
+    page = f"<title>Blue bicycle | Example Shop</title>{PAGE}"
+    error = "<title>Error | Example Shop</title><h1>Something went wrong</h1><p>Try again later.</p>"
+    assert wall_between(read_blocks(page.encode()), read_blocks(error.encode())) is Wall.ERROR
+
+
+def test_walls_that_differ_in_what_they_say_about_each_request_are_one_text() -> None:
+    wall = "<h1>Sign in</h1><p>You asked for {}.</p><p>Request 7f3a9c{}e at 10:0{}</p>"
+    texts = [PAGE.replace("price", f"price {n}") for n in range(3)]
+    pages = [read_blocks(text.encode()) for text in texts]
+    walls = [read_blocks(wall.format(f"/p{n}", f"{n}{n}", n).encode()) for n in range(3)]
+    weights = [weigh_page(page, wall) for page, wall in zip(pages, walls, strict=True)]
+    assert len({weight.texts[1].loosely for weight in weights if weight.texts}) == 1
+    assert len({weight.texts[0].exactly for weight in weights if weight.texts}) == 3
+
+
+def test_pages_that_keep_their_lines_are_taken_exactly() -> None:
+    codes = [f"{PAGE}<p>SKU AB1234{n}XY</p>" for n in range(3)]
+    weights = [weigh_page(read_blocks(text.encode()), read_blocks(f"{text}<p>New</p>".encode())) for text in codes]
+    assert len({weight.texts[1].loosely for weight in weights if weight.texts}) == 3
 
 
 def test_short_pages_are_pages() -> None:

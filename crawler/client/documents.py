@@ -1,0 +1,134 @@
+"""Pages as documents: what changed among them, their text in chunks, search."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from crawler.client.connection import LIST_PART, Connection, given, path
+from crawler.client.value import Value, read
+
+
+class Document(Value):
+    id: UUID
+    project_id: UUID
+    page_id: UUID | None
+    url: str
+    normalized_url: str
+    title: str | None
+    language: str | None
+    status: str
+    """pending, ingested or failed."""
+    error_message: str | None
+    content_hash: str | None
+    version_id: UUID | None
+    chunk_count: int
+    token_count: int
+    embedded_with: str | None
+    embedding_error: str | None
+    created_at: datetime
+    ingested_at: datetime | None
+    deleted_at: datetime | None
+
+
+class Chunk(Value):
+    id: UUID
+    position: int
+    headings: tuple[str, ...]
+    content: str
+    token_count: int
+    embedded: bool
+
+
+class DocumentChange(Value):
+    type: str
+    """upsert or delete."""
+    document: Document
+    chunks: tuple[Chunk, ...] | None
+    """If they were asked for."""
+
+
+class DocumentFeed(Value):
+    items: tuple[DocumentChange, ...]
+    next_cursor: str
+    has_more: bool
+
+
+class DocumentCounts(Value):
+    pending: int
+    ingested: int
+    failed: int
+    removed: int
+    chunks: int
+    without_vectors: int
+    vectors: bool
+
+
+class SnippetPart(Value):
+    text: str
+    match: bool
+
+
+class SearchHit(Value):
+    chunk_id: UUID
+    document_id: UUID
+    url: str
+    title: str | None
+    language: str | None
+    position: int
+    headings: tuple[str, ...]
+    content: str
+    snippet: tuple[SnippetPart, ...]
+    score: float
+
+
+class SearchHits(Value):
+    items: tuple[SearchHit, ...]
+    mode: str
+    """text or hybrid."""
+    note: str | None
+
+
+class Documents:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def changes(
+        self, project_id: UUID | str, after: str | None = None, *, chunks: bool = False, limit: int = LIST_PART
+    ) -> DocumentFeed:
+        """One part of the feed; keep its `next_cursor` and give it next time.
+
+        >>> part = client.documents.changes(project.id, after=cursor, chunks=True)
+        >>> for change in part.items:
+        ...     index.delete(change.document.id) if change.type == "delete" else index.put(change)
+        >>> cursor = part.next_cursor
+        """
+        asked = given(after=after, include="chunks" if chunks else None, limit=limit)
+        return read(DocumentFeed, self._connection.get(path("projects", project_id, "documents"), **asked))
+
+    def of(self, project_id: UUID | str, *, chunks: bool = False) -> Iterator[DocumentChange]:
+        """The whole feed as far as it is now."""
+        after = None
+        while True:
+            part = self.changes(project_id, after, chunks=chunks)
+            yield from part.items
+            after = part.next_cursor
+            if not part.has_more:
+                return
+
+    def counts(self, project_id: UUID | str) -> DocumentCounts:
+        return read(DocumentCounts, self._connection.get(path("projects", project_id, "documents", "counts")))
+
+    def get(self, document_id: UUID | str) -> Document:
+        return read(Document, self._connection.get(path("documents", document_id)))
+
+    def chunks(self, document_id: UUID | str) -> Iterator[Chunk]:
+        return self._connection.listed(path("documents", document_id, "chunks"), Chunk)
+
+    def search(self, project_id: UUID | str, words: str, *, prefix: str | None = None, limit: int = 10) -> SearchHits:
+        """The best chunks first; `prefix` of the URL, or of its path.
+
+        >>> for hit in client.documents.search(project.id, "opening hours").items:
+        ...     print(hit.url, hit.headings)
+        """
+        asked = given(q=words, prefix=prefix, limit=limit)
+        return read(SearchHits, self._connection.get(path("projects", project_id, "search"), **asked))

@@ -1,0 +1,115 @@
+"""Pages and selectors that hang, crash or grow cost one page and a child process, never the worker."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from crawler.adapters.extraction_process import ExtractionProcess
+from crawler.domain.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
+from crawler.domain.selectors import DEFAULT, read_selectors
+
+HTML = "text/html; charset=utf-8"
+
+
+@pytest.fixture
+def extract() -> Iterator[ExtractionProcess]:
+    with ExtractionProcess(2) as process:
+        yield process
+
+
+def page(body: str | bytes, content_type: str = HTML) -> StoredContent:
+    return StoredContent("https://example.org/", content_type, body.encode() if isinstance(body, str) else body)
+
+
+def child(extract: ExtractionProcess) -> int:
+    (found,) = [p for p in psutil.Process().children() if "extraction_child" in " ".join(p.cmdline())]
+    return found.pid
+
+
+def works(extract: ExtractionProcess) -> bool:
+    found = extract(page("<p>Still here</p>"), DEFAULT)
+    return isinstance(found, PageFields) and found.text == "Still here"
+
+
+def test_many_pages_go_through_one_process(extract: ExtractionProcess) -> None:
+    rules = read_selectors({"fields": {"a": "p"}})
+    for number in range(20):
+        found = extract(page(f"<p>{number}</p>" + "x" * 300_000), rules)
+        assert isinstance(found, PageFields)
+        assert found.fields == {"a": str(number)}
+    first = child(extract)
+    assert works(extract)
+    assert child(extract) == first
+
+
+@pytest.mark.parametrize(
+    "selectors",
+    [
+        {"include": ["xpath://*[count(//*[count(//*[count(//*)>1])>1])>1]"]},
+        {"include": [":has(:has(:has(:has(b) b) b) b) :has(:has(:has(b) b) b) i"]},
+    ],
+)
+def test_a_selector_of_catastrophic_cost_is_a_timeout(extract: ExtractionProcess, selectors: dict[str, Any]) -> None:
+    works(extract)  # started
+    began = time.monotonic()
+    found = extract(page("<div><b><i>x</i></b>" * 3000), read_selectors(selectors))
+    assert found == ExtractionFailed("timeout", "Reading the page took more than 2 s.")
+    assert time.monotonic() - began < 8
+    assert works(extract)
+
+
+def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
+    extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = extract(page("<p>a</p>"), read_selectors({"fields": {"a": "p:foo"}}))  # never checked: a defect of ours
+    assert isinstance(found, ExtractionFailed)
+    assert found.code == "crash"
+    assert "SelectorSyntaxError" in found.sentence
+    assert works(extract)
+
+
+def test_a_page_of_too_many_elements_is_too_large(extract: ExtractionProcess) -> None:
+    found = extract(page(b"<p>x" * 5_000_000), read_selectors({"include": ["p"]}))
+    assert isinstance(found, ExtractionFailed)
+    assert found.code == "too_large"
+    assert works(extract)
+
+
+def test_a_broken_pdf_fails_alone(extract: ExtractionProcess) -> None:
+    found = extract(page(b"%PDF-1.7 nothing", "application/pdf"), DEFAULT)
+    assert isinstance(found, ExtractionFailed)
+    assert found.code == "parse"
+    assert works(extract)
+
+
+def test_a_process_killed_from_outside_is_told_as_lost(extract: ExtractionProcess) -> None:
+    works(extract)
+    threading.Timer(0.5, os.kill, (child(extract), signal.SIGKILL)).start()
+    slow = read_selectors({"include": ["xpath://*[count(//*[count(//*)>1])>1]"]})
+    assert extract(page("<div><b><i>x</i></b>" * 3000), slow) == ProcessLost(signal.SIGKILL)
+    assert works(extract)
+
+
+def test_the_process_ends_with_its_parent() -> None:
+    reading, writing = os.pipe()
+    parent = os.fork()
+    if parent == 0:  # pragma: no cover - another process
+        process = ExtractionProcess(2)
+        process(page("<p>a</p>"), DEFAULT)
+        assert process._child is not None
+        os.write(writing, str(process._child.pid).encode())
+        os._exit(137)
+    os.waitpid(parent, 0)
+    pid = int(os.read(reading, 20))
+    for one in (reading, writing):
+        os.close(one)
+    until = time.monotonic() + 10
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < until
+        time.sleep(0.05)
