@@ -7,7 +7,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run up test check bench chaos lock browser
+.PHONY: help setup run up test check bench chaos lock assets browser
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ lock: $(BIN)/python ## newest versions into requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet >> $(VENV)/lock
 	@cp $(VENV)/lock requirements.lock
+
+assets: $(BIN)/python ## the dashboard's foreign files anew, from their npm packages (scripts/assets.json)
+	@$(BIN)/python scripts/vendor_assets.py $(ARGS)
 
 browser: $(VENV)/.full
 	@$(BIN)/python -m crawler.adapters.chromium --install

@@ -1,0 +1,28 @@
+"""The dashboard as one application: rooms, and before them gate, guard and headers."""
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from crawler.bootstrap import App
+from crawler.entrypoints.api.body_limit import BodyLimit
+from crawler.entrypoints.api.failed_attempts import FailedAttempts
+from crawler.entrypoints.dashboard import assets, mishaps
+from crawler.entrypoints.dashboard.forms import Guarded
+from crawler.entrypoints.dashboard.gate import SessionGate
+from crawler.entrypoints.dashboard.headers import PageHeaders
+from crawler.entrypoints.dashboard.rooms import ROOMS
+
+
+def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, dependencies=[Guarded])
+    app.state.tools = tools
+    app.state.attempts = attempts
+    app.include_router(assets.router)
+    for room in ROOMS:
+        app.include_router(room.router)
+    mishaps.install(app)
+    # The last added is the outermost.
+    app.add_middleware(BodyLimit)
+    app.add_middleware(SessionGate, tools=tools)
+    app.add_middleware(PageHeaders)
+    return app

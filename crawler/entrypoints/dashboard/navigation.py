@@ -1,0 +1,62 @@
+"""The ways between rooms. A room that is added is named here, in the order people see it."""
+
+from typing import NamedTuple
+
+
+class Way(NamedTuple):
+    name: str
+    """Which page is open: a template's `here` says it."""
+    words: str
+    path: str
+    """With `{id}` where it leads to one project or crawl."""
+    admin: bool = False
+    """Shown only to keys that may steer the whole system."""
+    whole: bool = False
+    """Shown only to keys that see all projects."""
+
+
+MAIN = (
+    Way("projects", "Projects", "/"),
+    Way("queue", "Queue", "/queue", whole=True),
+    Way("notifications", "Notifications", "/notifications"),
+    Way("system", "System", "/system", admin=True),
+)
+
+PROJECT = (
+    Way("overview", "Overview", "/projects/{id}"),
+    Way("changes", "Changes", "/projects/{id}/changes"),
+    Way("pages", "Pages", "/projects/{id}/pages"),
+    Way("documents", "Documents", "/projects/{id}/documents"),
+    Way("schedule", "Schedule", "/projects/{id}/schedule"),
+    Way("noise", "Noise", "/projects/{id}/noise"),
+    Way("settings", "Settings", "/projects/{id}/edit"),
+)
+
+CRAWL = (
+    Way("progress", "Progress", "/crawls/{id}"),
+    Way("changes", "Changes", "/crawls/{id}/changes"),
+    Way("urls", "URLs", "/crawls/{id}/urls"),
+    Way("report", "Report", "/crawls/{id}/report"),
+)
+
+# Of one page: `{id}` is what stands between, the project's id and the page's.
+PAGE = (
+    Way("page", "Page", "/projects/{id}"),
+    Way("versions", "Versions", "/projects/{id}/versions"),
+    Way("links", "Links", "/projects/{id}/links"),
+    Way("markdown", "Markdown", "/projects/{id}/markdown"),
+    Way("source", "Source", "/projects/{id}/source"),
+)
+
+SYSTEM = (
+    Way("health", "Health", "/system"),
+    Way("hosts", "Hosts", "/system/hosts"),
+    Way("settings", "Settings", "/system/settings"),
+    Way("keys", "Keys", "/system/keys"),
+)
+
+QUEUE = (
+    Way("entries", "Entries", "/queue"),
+    Way("add", "Add", "/queue/add"),
+    Way("categories", "Categories", "/queue/categories"),
+)

@@ -1,0 +1,63 @@
+"""Runs of a schedule and all other crawls in one line of time: what was due, and what came of it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from crawler.domain.crawls import CrawlJob, CrawlType
+from crawler.domain.schedules import SlotOutcome
+
+_KINDS = {
+    CrawlType.INITIAL: "first crawl",
+    CrawlType.MANUAL: "by hand",
+    CrawlType.SCHEDULED: "run now",
+    CrawlType.FETCH_ONLY: "list of URLs",
+}
+_COUNTED = ("new_pages", "changed_pages", "removed_pages")
+
+
+class Line(NamedTuple):
+    at: datetime
+    slot_at: datetime | None
+    outcome: str | None
+    """Of its slot, if it had one."""
+    kind: str
+    crawl_id: UUID | None
+    crawl: CrawlJob | None
+
+    @property
+    def counts(self) -> dict[str, int] | None:
+        summary = self.crawl.change_summary if self.crawl else None
+        return {**summary["summary"], "moved_pages": summary.get("moved_pages", 0)} if summary else None
+
+    @property
+    def changes(self) -> int | None:
+        counts = self.counts
+        return sum(counts.get(name, 0) for name in (*_COUNTED, "moved_pages")) if counts else None
+
+    @property
+    def seconds(self) -> float | None:
+        if self.crawl is None or self.crawl.started_at is None or self.crawl.completed_at is None:
+            return None
+        return max(0.0, (self.crawl.completed_at - self.crawl.started_at).total_seconds())
+
+
+def lines(slots: Sequence[tuple[datetime, str, UUID | None]], crawls: Sequence[CrawlJob], most: int) -> list[Line]:
+    """The newest first. `crawls`: the newest of the project, as many as are looked at."""
+    known = {crawl.id: crawl for crawl in crawls}
+    found = [_of_slot(at, outcome, crawl_id, known) for at, outcome, crawl_id in slots]
+    slotted = {line.crawl_id for line in found}
+    found += [_of_crawl(crawl) for crawl in crawls if crawl.id not in slotted]
+    return sorted(found, key=lambda line: line.at, reverse=True)[:most]
+
+
+def _of_slot(at: datetime, outcome: str, crawl_id: UUID | None, known: Mapping[UUID, CrawlJob]) -> Line:
+    kind = "scheduled" if outcome != SlotOutcome.STARTING else "scheduled, being started"
+    return Line(at, at, outcome, kind, crawl_id, known.get(crawl_id) if crawl_id else None)
+
+
+def _of_crawl(crawl: CrawlJob) -> Line:
+    tried_again = crawl.retry_of is not None and crawl.crawl_type is CrawlType.SCHEDULED
+    kind = "another try" if tried_again else _KINDS[crawl.crawl_type]
+    return Line(crawl.started_at or crawl.created_at, None, None, kind, crawl.id, crawl)

@@ -1,0 +1,102 @@
+"""How things read on a page: numbers, durations, moments, and text that others wrote."""
+
+import re
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+LONGEST_TITLE = 500
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SPACE = re.compile(r"\s+")
+
+
+def plain(text: object, longest: int = 160) -> str:
+    """Text that others wrote: short, on one line, without codes that move or turn other text."""
+    said = str(text)[: longest * 4 + 1000]
+    said = _SPACE.sub(" ", said)
+    said = _DIRECTION.sub("�", _CONTROL.sub("�", said)).strip()
+    return said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
+
+
+def visible(text: object, longest: int = 20_000) -> str:
+    """Text that others wrote, with its lines and spaces as they are; codes that move or turn other text are marked."""
+    said = _DIRECTION.sub("\ufffd", _CONTROL.sub("\ufffd", str(text)[: longest + 1].replace("\r\n", "\n")))
+    return said if len(said) <= longest else said[:longest].rstrip() + "…"
+
+
+def number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 100 else f"{value:,.1f}"
+
+
+def counted(value: int, one: str, many: str | None = None) -> str:
+    return f"{value:,} {one if value == 1 else many or one + 's'}"
+
+
+def size(count: int | None) -> str:
+    if count is None:
+        return "–"
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return "–"
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    if seconds < 0.95:
+        return f"{max(seconds, 0) * 1000:.0f} ms" if seconds > 0 else "0 s"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86_400} days"
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """As a person would say it; a page's script says it again as time goes by."""
+    if moment is None:
+        return "never"
+    seconds = (now - moment).total_seconds()
+    said = _span(abs(seconds))
+    if said is None:
+        return "just now" if seconds >= 0 else "in a moment"
+    return f"{said} ago" if seconds >= 0 else f"in {said}"
+
+
+def _span(seconds: float) -> str | None:
+    for unit, length, least in (("day", 86_400, 48 * 3600), ("h", 3600, 5400), ("min", 60, 60), ("s", 1, 10)):
+        if seconds >= least:
+            count = round(seconds / length)
+            return counted(count, unit) if unit == "day" else f"{count} {unit}"
+    return None
+
+
+def exact(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def is_web(url: object) -> bool:
+    """Whether a link to it may be made: nothing but http and https ever becomes one."""
+    return str(url)[:8].lower().startswith(("http://", "https://"))
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Where, and what there: people look for the path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    if not parts.scheme or not parts.netloc:
+        return "", url
+    rest = parts.path or "/"
+    return parts.netloc, rest + (f"?{parts.query}" if parts.query else "")

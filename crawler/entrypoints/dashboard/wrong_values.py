@@ -1,0 +1,39 @@
+"""What is wrong with a value somebody typed, as one sentence."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {
+    "int_parsing": "This is not a whole number.",
+    "int_from_float": "This is not a whole number.",
+    "int_type": "This is not a whole number.",
+    "float_parsing": "This is not a number.",
+    "enum": "Choose one of the list.",
+    "literal_error": "Choose one of the list.",
+    "too_long": "These are too many.",
+}
+
+
+def sentence(error: Mapping[str, Any]) -> str:
+    """Of an error as Pydantic tells it; the rules' own words where a rule has them."""
+    kind, told = str(error["type"]), str(error["msg"]).removeprefix("Value error, ")
+    limits = error.get("ctx", {})
+    if kind in _WORDS:
+        return _WORDS[kind]
+    if kind in ("less_than_equal", "greater_than_equal"):
+        return f"At most {limits['le']:,}." if kind == "less_than_equal" else f"At least {limits['ge']:,}."
+    if kind == "greater_than":
+        return f"It must be more than {limits['gt']:g}."
+    if kind == "string_too_long":
+        return f"At most {limits['max_length']:,} characters."
+    return told[:1].upper() + told[1:].rstrip(".") + "."
+
+
+def share_of(percent: str) -> float | None:
+    """0.1 of `10 %`; None if that is no number of per cent."""
+    try:
+        value = float(percent.replace(",", ".").rstrip(" %"))
+    except ValueError:
+        return None
+    return value / 100 if math.isfinite(value) else None

@@ -1,0 +1,98 @@
+"""A person at work, in a real browser: sign in, make a project, watch its crawl."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.integration.dashboard.house import House
+from tests.site.client import Site
+
+
+def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_a_reload(
+    house: House, module_site: Site
+) -> None:
+    page = house.page()
+    page.get_by_role("link", name="Make the first one").click()
+    page.get_by_label("Address", exact=True).fill(module_site.url())
+    page.get_by_label("Name", exact=True).fill("Watched")
+    page.get_by_label("Between two requests to a host").fill("0")
+    page.get_by_label("A browser", exact=True).select_option("never")
+    page.get_by_role("button", name="Make the project").click()
+    expect(page.get_by_role("heading", name="Watched")).to_be_visible()
+    page.get_by_role("button", name="Start the first crawl").click()
+    page.wait_for_url(re.compile("/crawls/"))
+    page.evaluate("window.untouched = true")
+    expect(page.get_by_text("Finished: the whole site was seen.")).to_be_visible()
+    assert page.evaluate("window.untouched"), "nobody reloaded the page"
+    expect(page.locator("#recent tr.success").first).to_be_visible()
+    (row,) = house.engine.rows("SELECT pages_crawled FROM crawl_jobs")
+    for counted in ("pages_crawled", "lightweight"):  # the last word is the record's, whatever was told before
+        expect(page.locator(f'[data-live="{counted}"]')).to_have_text(str(row["pages_crawled"]))
+    expect(page.locator("#answers")).to_contain_text("200 OK")
+    page.get_by_role("link", name="See every URL").click()
+    expect(page.locator("#rows .badge.ok").first).to_be_visible()
+    page.get_by_label("Show", exact=True).select_option("failed")
+    expect(page.get_by_text("No URL matches.")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"\?state=failed"))
+
+
+def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
+    key = house.engine.tools.store.find_key(house.key())
+    assert key is not None
+    ticket = house.engine.tools.sessions.ticket(key.id)
+    page = house.page(signed_in=False)
+    page.goto(f"/login#{ticket}")
+    page.wait_for_url(f"{house.url}/")
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    other = house.page(signed_in=False)
+    other.goto(f"/login#{ticket}")
+    expect(other.get_by_text("No key like that is known here")).to_be_visible()
+    house.mishaps.clear()  # the browser tells of the 401 itself
+
+
+def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(house: House, module_site: Site) -> None:
+    slow = {"render": "never", "delay_seconds": 5, "use_sitemaps": False}
+    project = house.engine.tools.manage_projects.create(name="Slow", website_url=module_site.url(), settings=slow)
+    crawl = house.engine.tools.start_crawl(project.id)
+    worker, other = house.page(), house.page()
+    for page in (worker, other):
+        page.goto(f"/crawls/{crawl.id}")
+        expect(page.locator("#state .badge.run")).to_be_visible()
+        expect(page.locator("#hosts")).to_contain_text("127.0.0.1")
+        page.evaluate("window.untouched = true")
+    worker.get_by_role("button", name="Pause").click()
+    expect(worker.get_by_text("Paused: no new request starts")).to_be_visible()
+    expect(other.locator("#state .badge.pause")).to_be_visible()
+    other.get_by_role("button", name="Resume").click()
+    expect(worker.locator("#state .badge.run")).to_be_visible()
+    worker.evaluate("window.untouched = true")
+    other.get_by_role("button", name="Cancel").click()
+    other.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(worker.get_by_text("The crawl was cancelled")).to_be_visible()
+    assert worker.evaluate("window.untouched"), "nobody reloaded the page"
+    assert house.engine.tools.store.get_crawl(crawl.id).status == "cancelled"
+
+
+def test_a_page_that_lost_its_connection_catches_up_by_itself(house: House, module_site: Site) -> None:
+    tools = house.engine.tools
+    project = tools.manage_projects.create(name="Lost", website_url=module_site.url())
+    crawl = tools.start_crawl(project.id)
+    tools.control_crawl.pause(crawl.id)
+
+    def tell(title: str) -> None:
+        told = {"url": module_site.url(), "status": "success", "reason": None, "http_status": 200, "depth": 1}
+        tools.events.publish(crawl.id, "page", {**told, "title": title})
+
+    tell("Before")
+    page = house.page()
+    page.goto(f"/crawls/{crawl.id}")
+    expect(page.locator("#recent")).to_contain_text("Before")
+    page.evaluate("window.untouched = true")
+    house.until(lambda: house.hang_up() == 1, lambda: page.wait_for_timeout(50))
+    tell("Meanwhile")
+    tell("After")
+    expect(page.locator("#recent tr.success")).to_have_count(3)
+    assert page.locator("#recent .what").all_inner_texts() == ["After", "Meanwhile", "Before"]
+    tools.control_crawl.cancel(crawl.id)
+    expect(page.get_by_text("The crawl was cancelled")).to_be_visible()
+    assert page.evaluate("window.untouched")
