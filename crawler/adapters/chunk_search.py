@@ -90,7 +90,8 @@ def _prefixed(prefix: str | None) -> str:
 
 
 def _range(prefix: str | None) -> dict[str, str]:
-    return {"first": prefix, "last": prefix + _LAST} if prefix else {}
+    """`…/docs/` is what is below it and the page itself, whose key has no slash at its end."""
+    return {"first": prefix, "last": prefix + _LAST, "itself": prefix.removesuffix("/")} if prefix else {}
 
 
 def _scan_on(db: Connection) -> None:
@@ -109,7 +110,7 @@ FROM document_feeds f, unnest(f.configs) AS c WHERE f.project_id = :project ORDE
 """
 _PREFIXED = """
 AND EXISTS (SELECT 1 FROM documents d WHERE d.id = c.document_id
-            AND d.normalized_url >= :first AND d.normalized_url < :last)
+            AND (d.normalized_url >= :first AND d.normalized_url < :last OR d.normalized_url = :itself))
 """
 _WITHOUT = """
 AND NOT EXISTS (SELECT 1 FROM unnest(CAST(:configs AS text[]), CAST(:unwanted AS text[])) AS u(config, query)

@@ -201,8 +201,9 @@ def conditions_of(chosen: QueueFilter) -> tuple[list[str], dict[str, Any]]:
         where.append("q.host = :host")
         values["host"] = chosen.host.lower()
     if (prefix := chosen.key_prefix) is not None:
-        where.append("q.normalized_url >= :prefix AND q.normalized_url < :prefix_end")
-        values |= {"prefix": prefix, "prefix_end": prefix + _LAST}
+        # `…/docs/` is what is below it and the page itself, whose key has no slash at its end.
+        where.append("(q.normalized_url >= :prefix AND q.normalized_url < :prefix_end OR q.normalized_url = :itself)")
+        values |= {"prefix": prefix, "prefix_end": prefix + _LAST, "itself": prefix.removesuffix("/")}
         if "/" in prefix:  # its host is whole, and has an index in the order of ids
             where.append("q.host = :prefix_host")
             values["prefix_host"] = prefix.partition("/")[0]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crawler.domain.crawls import CrawlConfig, CrawlType
 from crawler.domain.noise_rules import RuleKind, checked_value
-from crawler.domain.notices import Delivery, is_news
+from crawler.domain.notices import NOT_ARRIVED, Delivery, is_news
 from crawler.domain.schedules import NotifyOn, ScheduleConfig
 from crawler.errors import Invalid, InvalidPattern
 
@@ -134,15 +134,16 @@ def judge(counted: Counted, limits: Thresholds) -> Verdict:
 
 def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
     """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
+    arrived = any(status not in NOT_ARRIVED for _, status in told)
     if told:
         named = (channel if status == Delivery.SENT else f"{channel} ({status})" for channel, status in told)
-        why = f"told by {', '.join(named)}"
+        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(named)}"
     elif crawl_type is CrawlType.SCHEDULED:
         why = "nobody was told"
     else:
         article = "an" if crawl_type is CrawlType.INITIAL else "a"
         why = f"nobody is told of {article} {crawl_type} crawl"
-    return Verdict(alert=bool(told), why=why, changed_pages=counted.changed)
+    return Verdict(alert=arrived, why=why, changed_pages=counted.changed)
 
 
 def _told(notify_on: NotifyOn) -> ScheduleConfig:

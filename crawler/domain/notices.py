@@ -42,6 +42,9 @@ class Delivery(StrEnum):
     """Whoever sent it died on the way."""
 
 
+NOT_ARRIVED = frozenset({Delivery.FAILED, Delivery.BLOCKED})
+
+
 class Notification(BaseModel):
     """Who was told of what, and what came of it."""
 

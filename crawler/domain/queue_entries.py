@@ -186,7 +186,7 @@ class Chosen(NamedTuple):
         """Exactly one of the three, so that no slip of the hand means all of them."""
         filtered = chosen is not None and not chosen.matches_all
         if sum((bool(ids), filtered, everything)) != 1:
-            raise Invalid("Say which entries are meant: by ids, by a filter, or all of them.")
+            raise Invalid("Say which entries are meant: by ids, by a filter, or all of them (`--all`).")
         return cls(tuple(ids), None if ids else chosen or QueueFilter())
 
     def retried(self) -> frozenset[EntryStatus]:

@@ -65,5 +65,47 @@ MEANINGS: dict[Reason, str] = {
 }
 
 
+NAMES: dict[Reason, str] = {
+    Reason.ROBOTS: "forbidden by robots.txt",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt not readable",
+    Reason.EXCLUDED: "left out by a pattern",
+    Reason.NOT_INCLUDED: "in no include pattern",
+    Reason.OFF_DOMAIN: "outside of the site",
+    Reason.MAX_DEPTH: "too many links away",
+    Reason.MAX_PAGES: "beyond the page limit",
+    Reason.SCHEME: "no web address",
+    Reason.TOO_LONG: "address too long",
+    Reason.EGRESS: "address not allowed",
+    Reason.TRAP: "row without end",
+    Reason.NOT_FOUND: "not found",
+    Reason.FORBIDDEN: "refused by the server",
+    Reason.CONTENT_TYPE: "no web page",
+    Reason.REDIRECTED: "leads elsewhere",
+    Reason.HOST_BLOCKED: "host wanted no more",
+    Reason.EXISTS: "here already",
+    Reason.CANCELLED: "crawl was cancelled",
+    Reason.TIMEOUT: "no answer in time",
+    Reason.CONNECT: "no connection",
+    Reason.DNS: "host name unknown",
+    Reason.TLS: "certificate or encryption",
+    Reason.PROTOCOL: "no proper HTTP answer",
+    Reason.TOO_LARGE: "page too large",
+    Reason.REDIRECT_LOOP: "redirects in circles",
+    Reason.HTTP_5XX: "server error",
+    Reason.RATE_LIMITED: "too many requests",
+    Reason.POISON: "workers were lost with it",
+    Reason.PARSE: "not readable as a page",
+    Reason.RENDER_UNAVAILABLE: "no browser to render it",
+    Reason.RENDER_FAILED: "rendering failed",
+    Reason.UNCHANGED: "unchanged",
+}
+"""As short as a list of choices needs it."""
+
+
+def name_of(reason: str) -> str:
+    """Also of one that a newer service wrote."""
+    return NAMES[Reason(reason)] if reason in set(Reason) else reason.replace("_", " ")
+
+
 def meaning(reason: Reason) -> str:
     return MEANINGS[reason]

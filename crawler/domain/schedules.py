@@ -28,6 +28,7 @@ RETRY_WAITS = (timedelta(minutes=5), timedelta(minutes=15))
 """A scheduled crawl that fails is tried again after these, and then the run has failed."""
 MOST_SKIPPED = 2000
 """Slots outside the window that are passed over before a schedule counts as one that never runs."""
+_NO_DAY = "the day that its cron asks for never comes"
 _LOOKS_BACK = tuple(timedelta(hours=hours) for hours in (3, 48, 24 * 32, 24 * 366, 24 * 366 * 9))
 CRON_FIELDS = 5
 _HTTP = re.compile(r"\s*https?:", re.IGNORECASE).match
@@ -158,6 +159,8 @@ class ScheduleConfig(BaseModel):
         try:
             CronSim(self.expression, datetime(2024, 1, 1, tzinfo=UTC))
         except CronSimError as exc:
+            if _is_cron(" ".join((*self.expression.split()[:3], "*", self.expression.split()[4]))):  # 30 February
+                raise ValueError(f"it would never run: {_NO_DAY}") from exc
             raise ValueError(f"{self.cron!r} is no cron expression of five fields ({exc})") from exc
         if next(slots(self, datetime(2024, 1, 1, tzinfo=UTC)), None) is None:
             raise ValueError(f"it would never run: {self._why_never()}")
@@ -165,7 +168,7 @@ class ScheduleConfig(BaseModel):
 
     def _why_never(self) -> str:
         if self.window is None:
-            return "no day that its cron asks for comes"
+            return _NO_DAY
         between = f"the window from {self.window[0]} to {self.window[1]}"
         if self.frequency is Frequency.CRON:
             return f"no time of its cron is in {between}"
@@ -204,6 +207,14 @@ class ScheduleConfig(BaseModel):
         }[self.frequency]
         between = f", between {self.window[0]} and {self.window[1]}" if self.window else ""
         return f"{told} ({self.timezone}){between}"
+
+
+def _is_cron(expression: str) -> bool:
+    try:
+        CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC))
+    except CronSimError:
+        return False
+    return True
 
 
 def slots(config: ScheduleConfig, after: datetime) -> Iterator[datetime]:

@@ -4,6 +4,8 @@ XPath is version 1.0 with its own functions only: nothing in it can open a file 
 """
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import soupsieve
 from lxml import etree
@@ -25,6 +27,8 @@ _FUNCTIONS_NAMES = (
 _FUNCTIONS = frozenset(_FUNCTIONS_NAMES.split())
 _EMPTY = etree.fromstring("<html><body/></html>")
 _SHOWN_BEFORE = 20
+_MOST_STEPS = 100
+"""Of one CSS selector, each within the one before: matching goes as deep."""
 
 
 def check_selectors(rules: SelectorSet) -> None:
@@ -40,7 +44,10 @@ def check_selectors(rules: SelectorSet) -> None:
 
 def _check_css(where: str, written: str) -> None:
     try:
-        soupsieve.compile(written)
+        if _steps(soupsieve.compile(written).selectors) > _MOST_STEPS:
+            raise _too_deep(where)
+    except RecursionError:
+        raise _too_deep(where) from None
     except soupsieve.SelectorSyntaxError as exc:
         reason = str(exc).split("\n", 1)[0].split(". If the syntax", 1)[0].rstrip(".")
         at = _offset(written, exc.line or 1, exc.col or 1)
@@ -49,6 +56,23 @@ def _check_css(where: str, written: str) -> None:
         place = re.search(r"position (\d+)", str(exc))
         words = "pseudo-elements select nothing that can be read"
         raise _wrong(where, "CSS", written, int(place[1]) if place else 0, words) from None
+
+
+def _too_deep(where: str) -> InvalidSelector:
+    return InvalidSelector(f"{where}: the CSS has more than {_MOST_STEPS} steps; a shorter one says the same.")
+
+
+def _steps(selectors: Iterable[Any]) -> int:
+    """How deep it goes: by what stands before an element, and by what stands in brackets."""
+    deepest, left = 0, [(selectors, 1)]
+    while left:
+        level, depth = left.pop()
+        deepest = max(deepest, depth)
+        for one in level:
+            nth = [test.selectors for test in getattr(one, "nth", ())]
+            below = (getattr(one, "relation", ()), *getattr(one, "selectors", ()), *nth)
+            left += [(inner, depth + 1) for inner in below if len(inner)]
+    return deepest
 
 
 def _offset(written: str, line: int, column: int) -> int:

@@ -1,7 +1,7 @@
 """What is to be read from the pages of a category: which parts, which not, and which named fields."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, Any
@@ -113,10 +113,31 @@ def read_selectors(given: Any) -> SelectorSet:
         found = SelectorSet.model_validate(given)
     except ValidationError as exc:
         first = exc.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidSelector(one_line(f"{where}: {first['msg'].removeprefix('Value error, ')}.")) from None
+        raise InvalidSelector(one_line(f"{_place(first['loc'])}: {_words(first)}.")) from None
     if wrong := next((name for name in found.fields if not _FIELD.fullmatch(name)), None):
         raise InvalidSelector(
             f"fields: {one_line(wrong, 80)!r} is no name; use letters, digits, - and _, beginning with a letter."
         )
     return found
+
+
+def _place(path: Sequence[int | str]) -> str:
+    """As `placed` has it: `include[0]`, not `include.0.selector`."""
+    parts = path[:-1] if path and path[-1] == "selector" else path
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+
+
+def _words(error: Mapping[str, Any]) -> str:
+    most = error.get("ctx", {}).get("max_length", 0)
+    match error["type"]:
+        case "string_too_short":
+            return "nothing is written there"
+        case "string_too_long":
+            return f"at most {most:,} characters, please"
+        case "too_long":
+            return f"these are too many: at most {most:,}"
+        case "extra_forbidden":
+            return "there is no such thing here"
+        case "missing":
+            return "it is missing"
+    return str(error["msg"]).removeprefix("Value error, ")

@@ -14,7 +14,7 @@ from crawler.domain.crawl_changes import (
     CrawlChanges,
     PageText,
 )
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.handlers.report_crawl import keys_of
 
 
@@ -50,7 +50,8 @@ class DescribeChanges:
         if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
             crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:
-            state = Compared.NOTHING if self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
+            never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
+            state = Compared.NOTHING if never or self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
             return CrawlChanges(crawl_id=crawl.id, state=state, changed_pages=() if pages else None)
         found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
         if not pages:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.domain.notices import is_news, targets
+from crawler.domain.notices import NOT_ARRIVED, is_news, targets
 from crawler.domain.schedules import NotifyOn, Schedule
 
 
@@ -31,8 +31,16 @@ class ExplainNotice:
     def __call__(self, crawl: CrawlJob) -> Notice:
         told = tuple(self._notifications.told_of([crawl.id]).get(crawl.id, ()))
         if told:
-            return Notice(told, "Its changes were told.")
+            return Notice(told, _what_came([status for _, status in told]))
         return Notice((), why_silent(crawl, self._schedules.find(crawl.project_id)))
+
+
+def _what_came(statuses: Sequence[str]) -> str:
+    if all(status in NOT_ARRIVED for status in statuses):
+        return "Its changes were to be told, but nothing arrived; nothing is sent again by itself."
+    if any(status in NOT_ARRIVED for status in statuses):
+        return "Its changes were told, but not by every channel."
+    return "Its changes were told."
 
 
 def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:

@@ -100,7 +100,7 @@ class ManageCategories:
             many = "more than 10,000" if unfinished > 10_000 else f"{unfinished:,}"
             raise CategoryInUse(
                 f"{many} entries of the category {name!r} are still to be read, and would be by the default "
-                "extractor; force it if that is meant."
+                "extractor; `--force` (or force=true) if that is meant."
             )
         self._categories.delete(name)
         self._fills.forget(name)
@@ -152,7 +152,7 @@ class ManageCategories:
         page = self._find_page(found) if found else None
         if page is None:
             which = f"page {page_id}" if page_id else f"entry {queue_id}" if queue_id is not None else "this URL"
-            raise NotFound(f"Nothing is stored of {which}.")
+            raise NotFound(f"Nothing is stored of {which}; add it to the queue and run that, or crawl it.")
         return page
 
     def _page_of(self, url: str) -> UUID | None:

@@ -204,7 +204,7 @@ def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, plac
     listed.write_bytes(f"URL;Category;Priority\nhttp://{place}.example/;hotel;1\nnonsense;;\n".encode("utf-16"))
     added = json.loads(stage.told(at, "queue", "import", str(listed), "--json"))
     assert (added["added"], added["bad"], added["problems"][0]["line"]) == (1, 1, 3)
-    assert "0 entries added; 1 there already." in stage.told(at, "queue", "import", str(listed))
+    assert "0 entries added; 1 there already; 1 bad." in stage.told(at, "queue", "import", str(listed))
     assert "2 entries added." in stage.told(
         at, "queue", "add", f"http://{place}.example/a", f"http://{place}.example/b", "--category", place
     )
@@ -303,11 +303,12 @@ def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> 
     stage.names["ANOTHER"] = made["id"]
     changed = stage.json(
         "project", "set", "ANOTHER", "--name", "Renamed", "--max-pages", "7", "--exclude", "/a,b/", "--ignore-robots",
-        "--setting", "use_sitemaps=false",
+        "--setting", "use_sitemaps=false", "--setting", "content_types=text/html,application/pdf",
     )  # fmt: skip
     settings: dict[str, object] = changed["settings"]  # type: ignore[assignment]
     assert (changed["name"], settings["max_pages"], settings["exclude_patterns"]) == ("Renamed", 7, ["/a,b/"])
     assert (settings["respect_robots_txt"], settings["use_sitemaps"], settings["delay_seconds"]) == (False, False, 0.5)
+    assert settings["content_types"] == ["text/html", "application/pdf"]
     again = stage.json("project", "set", "ANOTHER", "--inactive")
     assert (again["is_active"], again["settings"]) == (False, settings)
     refused = stage.told(stage.there, "source", "crawl", "ANOTHER", "http://another.example/", status=5)

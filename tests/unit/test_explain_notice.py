@@ -61,3 +61,16 @@ def test_what_was_sent_counts_whatever_the_schedule_says_now() -> None:
 
     notice = ExplainNotice(Kept(), Kept())(one)
     assert notice.told == (("email", "sent"), ("webhook", "failed"))
+    assert notice.why == "Its changes were told, but not by every channel."
+
+
+@pytest.mark.parametrize("statuses", [("failed",), ("failed", "blocked")])
+def test_what_did_not_arrive_was_not_told(statuses: tuple[str, ...]) -> None:
+    class Kept:
+        def find(self, _project_id: object) -> None:
+            return None
+
+        def told_of(self, ids: Any) -> dict[Any, Any]:
+            return {ids[0]: [("webhook", status) for status in statuses]}
+
+    assert "nothing arrived" in ExplainNotice(Kept(), Kept())(crawl(summary=changed())).why

@@ -2,13 +2,17 @@
 
 import pytest
 
-from crawler.domain.reason_words import MEANINGS, meaning
+from crawler.domain.reason_words import MEANINGS, NAMES, meaning, name_of
 from crawler.domain.reasons import Reason
 
 
 def test_every_reason_has_a_meaning_and_no_other_has() -> None:
     assert set(MEANINGS) == set(Reason)
     assert len(set(MEANINGS.values())) == len(MEANINGS), "each its own"
+    assert set(NAMES) == set(Reason)
+    assert len(set(NAMES.values())) == len(NAMES)
+    assert all(len(name) <= 25 for name in NAMES.values())
+    assert (name_of("http_5xx"), name_of("made_up")) == ("server error", "made up")
 
 
 @pytest.mark.parametrize("reason", Reason)

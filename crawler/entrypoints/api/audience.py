@@ -22,7 +22,7 @@ log = telemetry.logger(__name__)
 MOST_READERS = 1000
 MOST_PER_KEY = 300
 CHECK_SECONDS = 3.0
-"""How long a revoked key or a deleted project may still be watched with."""
+"""How long a revoked key, a session that is over or a deleted project may still be watched with."""
 
 
 class TooManyReaders(CrawlerError):
@@ -36,6 +36,8 @@ class TooManyReaders(CrawlerError):
 class Seat:
     key_id: UUID
     project_id: UUID
+    session: str | None = None
+    """Of whoever watches in a browser: it ends with the sign-out."""
     reader: LiveReader | None = None
 
 
@@ -50,8 +52,10 @@ class Audience:
         return self._tools.event_tails()
 
     @asynccontextmanager
-    async def seat(self, caller: ApiKey, project_id: UUID) -> AsyncIterator[tuple[Seat, EventTail]]:
-        seat = Seat(caller.id, project_id)
+    async def seat(
+        self, caller: ApiKey, project_id: UUID, session: str | None = None
+    ) -> AsyncIterator[tuple[Seat, EventTail]]:
+        seat = Seat(caller.id, project_id, session)
         self._admit(seat)
         try:
             async with self._tails.of(project_id) as tail:
@@ -79,20 +83,22 @@ class Audience:
             await asyncio.sleep(CHECK_SECONDS)
             seats = list(self._seats)
             try:
-                keys, projects = await run_in_threadpool(self._still_there, seats)
+                allowed, projects = await run_in_threadpool(self._still_there, seats)
             except (CrawlerError, PoolTimeout) as exc:
                 log.warning("audience_unchecked", error=str(exc))
                 continue
             for seat in seats:
                 if seat.reader is not None and seat.project_id not in projects:
                     seat.reader.dismiss(Farewell.PROJECT_DELETED)
-                elif seat.reader is not None and seat.key_id not in keys:
+                elif seat.reader is not None and seat not in allowed:
                     seat.reader.dismiss(Farewell.KEY_REVOKED)
 
-    def _still_there(self, seats: list[Seat]) -> tuple[set[UUID], set[UUID]]:
+    def _still_there(self, seats: list[Seat]) -> tuple[set[Seat], set[UUID]]:
         """One look for all of them."""
         asked = {seat.project_id for seat in seats}
         projects = {project.id for project in self._tools.store.list_projects(len(asked), only=list(asked))}
         if self._tools.settings.no_auth:
-            return {seat.key_id for seat in seats}, projects
-        return {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}, projects
+            return set(seats), projects
+        keys = {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}
+        sessions = self._tools.sessions.open_ones({seat.session for seat in seats if seat.session})
+        return {seat for seat in seats if seat.key_id in keys and seat.session in (None, *sessions)}, projects

@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from crawler.entrypoints.api.audience import Audience
 from crawler.entrypoints.api.auth import Caller
+from crawler.entrypoints.api.cookie_session import token_of
 from crawler.entrypoints.api.live_outlet import outlet_of
 from crawler.entrypoints.api.live_reader import LiveReader
 from crawler.entrypoints.api.owned import OwnProject, Tools
@@ -23,8 +24,9 @@ After = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="The last 
 async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools: Tools, after: After = None) -> None:
     """Without `after`: what comes from now on. With it: also what was missed; 0 is everything that is kept."""
     await run_in_threadpool(tools.store.get_project, project_id)
+    session = token_of(socket.headers) if "authorization" not in socket.headers else None
     audience: Audience = socket.app.state.audience
-    async with audience.seat(caller, project_id) as (seat, tail):
+    async with audience.seat(caller, project_id, session) as (seat, tail):
         begun = tail.last
         # Whoever loses the connection before the first event can come back with this number.
         await socket.accept(headers=[(SEQ_HEADER, str(begun).encode())])

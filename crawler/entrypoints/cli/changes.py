@@ -26,7 +26,7 @@ _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "r
 _NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 _UNCOMPARED = {
     Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
-    Compared.NOTHING: "There is nothing to compare it with.",
+    Compared.NOTHING: "There is nothing to compare it with. Only completed crawls are compared.",
 }
 
 

@@ -86,8 +86,13 @@ def _named(pairs: Sequence[str]) -> dict[str, Any]:
         try:
             found[name] = json.loads(value)
         except ValueError:
-            found[name] = value
+            found[name] = value.split(",") if _is_list(name) else value
     return found
+
+
+def _is_list(name: str) -> bool:
+    """Of words; a pattern may have commas of its own."""
+    return isinstance(CrawlConfig.model_fields[name].default, tuple) and not name.endswith("_patterns")
 
 
 def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:

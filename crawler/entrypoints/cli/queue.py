@@ -182,7 +182,8 @@ def run(as_json: AsJson = False) -> None:
         typer.echo(orjson.dumps(told).decode())
     elif started.entries:
         batches = ", ".join(str(crawl_id) for crawl_id in started.crawl_ids)
-        console().print(f"{count(started.entries, 'entry', 'entries')} on the way: crawl {batches}", soft_wrap=True)
+        entries = count(started.entries, "entry", "entries")
+        console().print(f"{entries} on the way: crawl {batches}. What else waits follows.", soft_wrap=True)
     else:
         console().print("Nothing to start: nothing waits, or as many as may be are under way.")
 
@@ -280,7 +281,8 @@ def _tell(report: ImportReport, *, as_json: bool) -> None:
         typer.echo(report.model_dump_json(indent=2))
         return
     known = f"; {report.duplicates:,} there already" if report.duplicates else ""
-    console().print(f"{count(report.added, 'entry', 'entries')} added{known}.")
+    bad = f"; {report.bad:,} bad" if report.bad else ""
+    console().print(f"{count(report.added, 'entry', 'entries')} added{known}{bad}.")
     errors = Stderr()
     for problem in report.problems[:SHOWN_PROBLEMS]:
         errors.print(clean(f"Line {problem.line}: {problem.reason}"), soft_wrap=True)

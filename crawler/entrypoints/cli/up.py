@@ -28,7 +28,7 @@ def up(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what every process says.")] = False,
     no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask for no API key; only on a loopback address.")] = False,
 ) -> None:
-    """Run service, workers, schedules and Flower until Ctrl-C."""
+    """Run dashboard, service, workers, schedules and Flower until Ctrl-C."""
     with session() as tools:
         settings = tools.settings.model_copy(update={"no_auth": no_auth or tools.settings.no_auth})
         address, number = host or settings.api_host, settings.api_port if port is None else port

@@ -24,5 +24,6 @@ def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
     # The last added is the outermost.
     app.add_middleware(BodyLimit)
     app.add_middleware(SessionGate, tools=tools)
+    app.add_middleware(mishaps.LastResort)
     app.add_middleware(PageHeaders)
     return app

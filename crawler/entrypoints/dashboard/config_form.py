@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from crawler.domain.crawls import CrawlConfig
 from crawler.domain.patterns import compile_pattern
 from crawler.entrypoints.dashboard.forms import Form
+from crawler.entrypoints.dashboard.wrong_values import sentence
 from crawler.errors import InvalidPattern
 
 PATTERNS = ("include_patterns", "exclude_patterns")
@@ -61,11 +62,5 @@ def _wrong_values(asked: Mapping[str, Any]) -> dict[str, str]:
     try:
         CrawlConfig.model_validate(asked)
     except ValidationError as exc:
-        return {str(error["loc"][0]): _sentence(error["msg"]) for error in reversed(exc.errors())}
+        return {str(error["loc"][0]): sentence(error) for error in reversed(exc.errors())}
     return {}
-
-
-def _sentence(told: str) -> str:
-    said = told.removeprefix("Value error, ").replace("Input should be", "It must be")
-    said = said.partition(", unable to parse")[0]
-    return said[:1].upper() + said[1:].rstrip(".") + "."

@@ -6,6 +6,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crawler import telemetry
 from crawler.entrypoints.dashboard.render import is_part, page
@@ -52,10 +53,32 @@ async def _busy(request: Request, _: Exception) -> Response:
     return shown(request, 503, Unavailable("All connections to Postgres are in use; try again in a moment.").message)
 
 
-async def _unforeseen(request: Request, exc: Exception) -> Response:
+def _unforeseen(request: Request, exc: Exception) -> Response:
     route = getattr(request.scope.get("route"), "path", "unknown")
     log.error("page_failed", method=request.method, route=route, error=type(exc).__name__, exc_info=exc)
     return shown(request, 500, "Something went wrong that should not have; the service's log says what.")
+
+
+class LastResort:
+    """What nobody foresaw becomes a page here, inside of the headers: the framework's own place for it is outside."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as exc:
+            if begun or scope["type"] != "http":  # half an answer is out: the connection must end
+                raise
+            await _unforeseen(Request(scope, receive), exc)(scope, receive, send)
 
 
 def install(app: FastAPI) -> None:
@@ -64,4 +87,3 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RedisError, _redis)
     app.add_exception_handler(PoolTimeout, _busy)
-    app.add_exception_handler(Exception, _unforeseen)

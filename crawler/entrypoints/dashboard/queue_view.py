@@ -8,6 +8,7 @@ from fastapi import Depends, Query
 from crawler.domain.queue_entries import EntryStatus, QueueFilter, Sort
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.forms import Form
+from crawler.errors import Invalid
 
 DEFAULT_SORT = Sort.NEWEST
 STATUSES = {
@@ -91,7 +92,13 @@ def _from_query(
 
 
 def view_of_form(form: Form) -> View:
-    return view_of({name: form.text(name) for name in View._fields})
+    """Before something is done with all that match: here a wrong word must not mean everything."""
+    told = {name: form.text(name).strip() for name in View._fields}
+    if told["status"] and told["status"] not in set(EntryStatus):
+        raise Invalid("No entry has such a status; nothing was done. Choose the entries again.")
+    if told["active"] and told["active"] not in _ACTIVE:
+        raise Invalid("Entries are switched on (yes) or off (no); nothing was done. Choose the entries again.")
+    return view_of(told)
 
 
 Looked = Annotated[View, Depends(_from_query)]

@@ -14,6 +14,7 @@ from crawler import __version__
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
+from crawler.domain.reason_words import name_of
 from crawler.entrypoints.api.cookie_session import csrf_token
 from crawler.entrypoints.dashboard import navigation, words
 from crawler.entrypoints.dashboard.assets import asset_url
@@ -40,6 +41,7 @@ def environment() -> Environment:
         "exact": words.exact,
         "counted": words.counted,
         "split_url": words.split_url,
+        "reason_name": name_of,
     }
     made.tests["web"] = words.is_web
     made.globals |= {

@@ -11,13 +11,13 @@ _WORDS = {
     "float_parsing": "This is not a number.",
     "enum": "Choose one of the list.",
     "literal_error": "Choose one of the list.",
-    "too_long": "These are too many.",
 }
 
 
 def sentence(error: Mapping[str, Any]) -> str:
     """Of an error as Pydantic tells it; the rules' own words where a rule has them."""
     kind, told = str(error["type"]), str(error["msg"]).removeprefix("Value error, ")
+    told = told.replace("Input should be", "It must be")
     limits = error.get("ctx", {})
     if kind in _WORDS:
         return _WORDS[kind]
@@ -25,6 +25,8 @@ def sentence(error: Mapping[str, Any]) -> str:
         return f"At most {limits['le']:,}." if kind == "less_than_equal" else f"At least {limits['ge']:,}."
     if kind == "greater_than":
         return f"It must be more than {limits['gt']:g}."
+    if kind == "too_long":
+        return f"These are too many: at most {limits['max_length']:,}."
     if kind == "string_too_long":
         return f"At most {limits['max_length']:,} characters."
     return told[:1].upper() + told[1:].rstrip(".") + "."

@@ -127,6 +127,7 @@ def test_a_match_in_the_title_comes_before_one_in_the_text(service: Service, cra
 
 def test_a_prefix_narrows_the_search(service: Service, crawl: CrawlJob) -> None:
     assert set(paths(search(service, crawl, "sourdough", prefix="/docs/w"))) == {"/docs/wheat"}
+    assert set(paths(search(service, crawl, "sourdough", prefix="/docs/wheat/"))) == {"/docs/wheat"}
     assert paths(search(service, crawl, "sourdough", prefix="/nowhere")) == []
 
 

@@ -68,6 +68,7 @@ def test_lists_are_filtered_sorted_and_go_on_where_they_ended(service: Service) 
         assert service("POST", "/queue", json=body).json()["added"] == 1
     assert urls(service, category="a") == [f"http://h{number}.example/{number}" for number in (0, 2, 4)]
     assert urls(service, host="H1.example") == urls(service, prefix="https://h1.ex") == ["http://h1.example/1"]
+    assert urls(service, prefix="http://h1.example/1/") == ["http://h1.example/1"], "itself, and what is below"
     assert urls(service, status="failed") == urls(service, active=False) == []
     for sort, expected in (("id", "012345"), ("-id", "543210"), ("priority", "031425")):
         found, cursor = "", None

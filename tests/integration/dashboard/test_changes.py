@@ -251,7 +251,7 @@ def test_after_a_rule_only_pages_of_ours_follow(house: House, museum: Visited, b
     page = house.page()
     page.goto(f"/projects/{museum.project}/noise/trial?kind=numbers&back={back}")
     assert page.locator('input[name="back"]').input_value() == ""
-    page.get_by_role("link", name="Leave it").click()
+    page.get_by_role("link", name="Back", exact=True).click()
     expect(page).to_have_url(f"{house.url}/projects/{museum.project}/noise")
 
 

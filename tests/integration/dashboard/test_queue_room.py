@@ -201,7 +201,7 @@ def test_all_that_match_are_asked_for_once_more_before_anything_happens(
     expect(window.get_by_role("heading", level=1)).to_have_text("Switch 60 entries off?")
     expect(window.locator(".ask")).to_contain_text("of the category many")
     assert serious_violations(window) == []
-    window.get_by_role("link", name="Leave it").click()
+    window.get_by_role("link", name="Back", exact=True).click()
     assert {entry.is_active for entry in tools.queue.list_entries(QueueFilter(category="many"), limit=99)} == {True}
     window.get_by_label("All that match").check()
     window.get_by_role("button", name="Switch off").click()
@@ -236,7 +236,7 @@ def test_one_entry_is_shown_in_full_with_fields_text_and_hand_off(house: House, 
     window.goto(f"/queue/{hotels['missing'].id}")
     expect(window.get_by_role("region", name="What went wrong")).to_contain_text("The server has no such page")
     window.get_by_role("button", name="Delete").click()
-    window.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    window.get_by_role("dialog").get_by_role("button", name="Back").click()
     assert status(house, hotels["missing"]) is EntryStatus.FAILED
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 import requests
 from fastapi.testclient import TestClient
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from crawler.adapters.session_store import IDLE_SECONDS, LONGEST_SECONDS, SessionStore
@@ -145,8 +145,13 @@ def test_no_get_changes_anything(crawler: Engine, visitor: Visitor) -> None:
 
 def test_a_key_that_may_only_read_sees_everything_and_changes_nothing(crawler: Engine, client: TestClient) -> None:
     project = crawler.project("http://127.0.0.1:9/")
+    crawler.tools.manage_categories.set("hotel", {"fields": {"name": "h1"}})
     reader = Visitor(client, secret(crawler, Scope.READ))
     assert "Start the first crawl" not in reader.get(f"/projects/{project.id}").text
+    form = reader.get(f"/projects/{project.id}/edit").text
+    assert "hx-post" not in form, "nothing is asked for that would be refused"
+    assert form.count("<fieldset") == form.count(" disabled>") > 0
+    assert "Remove" not in reader.get("/queue/category?name=hotel").text
     for method, path in routes(crawler):
         if method not in ("GET", "HEAD") and path != "/logout":
             answer = reader.post(filled(path.replace("{project_id}", str(project.id))))
@@ -265,6 +270,40 @@ def test_every_page_forbids_foreign_code_frames_and_sniffing(visitor: Visitor) -
     assert "immutable" in visitor.get("/static/app.js").headers["cache-control"]
 
 
+def test_a_mistake_of_ours_is_a_page_like_every_other(
+    visitor: Visitor, crawler: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("a mistake")
+
+    project = crawler.project("http://127.0.0.1:9/")
+    usual = visitor.get("/projects/new").headers
+    monkeypatch.setattr(crawler.tools.schedules, "find", fails)
+    answer = visitor.get(f"/projects/{project.id}")
+    assert answer.status_code == 500
+    assert "Our mistake" in answer.text
+    assert "a mistake" not in answer.text
+    for name in ("content-security-policy", "x-frame-options", "referrer-policy", "cache-control"):
+        assert answer.headers[name] == usual[name]
+    part = visitor.get(f"/projects/{project.id}", **{"HX-Request": "true"})
+    assert (part.status_code, part.headers["hx-retarget"]) == (500, "#toasts")
+
+
+def test_the_live_page_asks_no_more_when_the_crawl_is_over_and_promises_nothing(
+    visitor: Visitor, crawler: Engine
+) -> None:
+    crawl = crawler.tools.start_crawl(crawler.project("http://127.0.0.1:9/").id)
+    assert visitor.get(f"/crawls/{crawl.id}/hosts").status_code == 200
+    assert "told when the crawl is over" in visitor.get(f"/crawls/{crawl.id}/changes").text
+    assert "told when it is over" in visitor.get(f"/projects/{crawl.project_id}").text
+    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.rows("UPDATE crawl_jobs SET status = 'cancelled' WHERE id = :id RETURNING id", id=crawl.id)
+    answer = visitor.get(f"/crawls/{crawl.id}/hosts")
+    assert (answer.status_code, answer.headers["hx-trigger"]) == (286, "crawl-over")
+    assert "Only completed crawls are compared" in visitor.get(f"/crawls/{crawl.id}/changes").text
+    assert "not compared" in visitor.get(f"/projects/{crawl.project_id}").text
+
+
 def test_files_outside_are_not_served(visitor: Visitor) -> None:
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/vendor", "/static/"):
         assert visitor.get(path).status_code in (303, 404), path
@@ -320,6 +359,13 @@ def test_a_browser_watches_with_its_cookie_and_only_from_our_own_pages(crawler: 
         cookie = {"Cookie": f"crawler_session={token}"}
         with connect(url, additional_headers=cookie, origin=f"http://127.0.0.1:{port}") as socket:  # type: ignore[arg-type]
             socket.ping()
+            crawler.tools.sessions.close(token)
+            with pytest.raises(ConnectionClosed) as closed:
+                socket.recv(timeout=20)
+            assert closed.value.rcvd
+            assert closed.value.rcvd.code == 4401, "it ends with the sign-out"
+        token = crawler.tools.sessions.open(key.id)
+        cookie = {"Cookie": f"crawler_session={token}"}
         for origin, status in (("https://evil.example", 403), (f"http://127.0.0.1:{port + 1}", 403)):
             with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers=cookie, origin=origin):  # type: ignore[arg-type]
                 pass

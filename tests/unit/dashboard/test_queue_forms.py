@@ -12,7 +12,7 @@ from crawler.domain.queue_entries import EntryStatus, QueueEntry, QueueFilter, S
 from crawler.domain.selectors import read_selectors
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.entrypoints.dashboard.queue_trouble import trouble_of
-from crawler.entrypoints.dashboard.queue_view import View, view_of
+from crawler.entrypoints.dashboard.queue_view import View, view_of, view_of_form
 from crawler.entrypoints.dashboard.selector_form import selectors_of, text_of, typed
 from crawler.errors import Invalid
 
@@ -72,6 +72,13 @@ def test_a_view_means_what_its_address_says_and_nonsense_is_everything() -> None
     assert nonsense == View(category="x" * 64)
     assert nonsense.order is Sort.NEWEST
     assert not view_of({}).is_narrow
+
+
+@pytest.mark.parametrize("pair", [("status", "faild"), ("active", "perhaps")])
+def test_what_is_done_with_all_is_not_done_for_a_filter_that_is_none(pair: tuple[str, str]) -> None:
+    with pytest.raises(Invalid, match="nothing was done"):
+        view_of_form(Form([pair]))
+    assert view_of_form(Form([("status", "failed"), ("active", ""), ("sort", "x")])) == View(status="failed")
 
 
 def entry(last_error: str | None, *, stored: bool = False) -> QueueEntry:

@@ -50,7 +50,7 @@ def test_a_schedule_survives_its_own_form() -> None:
         ({"frequency": "cron", "cron": ""}, "cron", "Write five fields"),
         ({"frequency": "cron", "cron": "* * *"}, "cron", "is no cron expression of five fields"),
         ({"frequency": "cron", "cron": "99 * * * *"}, "cron", "is no cron expression of five fields"),
-        ({"frequency": "cron", "cron": "0 0 30 2 *"}, "cron", ""),
+        ({"frequency": "cron", "cron": "0 0 30 2 *"}, "cron", "never comes"),
         ({"frequency": "daily", "window_from": "22:00"}, "window", "needs both times"),
         ({"frequency": "daily", "window_from": "1:00", "window_to": "02:00"}, "window", "looks like 09:30"),
         ({"frequency": "daily", "time": "12:00", "window_from": "01:00", "window_to": "02:00"}, "window", "never run"),

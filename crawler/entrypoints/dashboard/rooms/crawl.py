@@ -17,6 +17,8 @@ from crawler.errors import RedisUnavailable
 router = APIRouter()
 
 RECENT = 25
+STOP_ASKING = 286
+"""What ends the asking again and again of a page that is still open (htmx)."""
 HOSTS = 50
 SHOWN_HOSTS = 12
 HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
@@ -55,7 +57,8 @@ def state(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
 @router.get("/crawls/{crawl_id}/hosts")
 def hosts(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
     """Asked for every few seconds while the crawl runs; tells also that it has ended, should nobody else."""
-    answer = page(request, "parts/crawl_hosts.html", crawl=crawl, **_hosts(tools, crawl))
+    status = STOP_ASKING if crawl.status.is_over else 200
+    answer = page(request, "parts/crawl_hosts.html", status, crawl=crawl, **_hosts(tools, crawl))
     if crawl.status.is_over:
         answer.headers["HX-Trigger"] = "crawl-over"
     return answer

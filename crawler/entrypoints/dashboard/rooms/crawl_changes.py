@@ -190,10 +190,11 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
     compared = counts.changed_pages + counts.unchanged_pages
     edited = min(counts.changed_pages + found.template_pages, compared)
     share = edited / compared if compared else 0.0
+    only = f", of these {found.template_pages:,} only by an edit on many pages" if found.template_pages else ""
     many, least = config.significant_new_pages, config.significant_changed_share
     return [
         Measure("New addresses", arrived, many, f"{arrived:,} (limit {many:,})"),
-        Measure("Pages that changed", share, least, f"{_percent(share)} (limit {_percent(least)})"),
+        Measure(f"Pages that changed{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
     ]
 
 

@@ -37,7 +37,6 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         following=more,
         latest=latest,
         progress=tools.describe_progress.of_crawl(latest) if latest and not latest.status.is_over else None,
-        compared=next((crawl for crawl in crawls if crawl.change_summary), None),
         schedule=_schedule(tools.schedules.find(project_id)),
     )
 

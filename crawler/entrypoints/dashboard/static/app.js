@@ -19,13 +19,25 @@
     const bar = here.closest("nav");
     bar.scrollLeft = here.offsetLeft - bar.offsetLeft - (bar.clientWidth - here.offsetWidth) / 2;
   }
+  for (const bar of document.querySelectorAll("nav.main, nav.tabs")) {  // an edge that fades says that there is more
+    const tell = () => {
+      bar.classList.toggle("more-before", bar.scrollLeft > 4);
+      bar.classList.toggle("more-after", bar.scrollLeft + bar.clientWidth < bar.scrollWidth - 4);
+    };
+    bar.addEventListener("scroll", tell, { passive: true });
+    addEventListener("resize", tell);
+    tell();
+  }
 
   // -- toasts ------------------------------------------------------------------------------
   const seen = new WeakSet();
   const tendToasts = () => {
     for (const toast of document.querySelectorAll("[data-toast]")) {
-      if (seen.has(toast)) continue;
+      if (seen.has(toast) || !toast.isConnected) continue;
       seen.add(toast);
+      for (const other of document.querySelectorAll("[data-toast]")) {  // the same again is said once
+        if (other !== toast && other.textContent.trim() === toast.textContent.trim()) other.remove();
+      }
       toast.querySelector("[data-dismiss]")?.addEventListener("click", () => toast.remove());
       if (!toast.classList.contains("bad")) setTimeout(() => toast.matches(":hover, :focus-within") || toast.remove(), 6000);
     }
@@ -39,6 +51,16 @@
     history.replaceState(null, "", here);
   }
 
+  // -- what is asked again and again is asked no more once it is gone: another element in its place has no clock
+  document.addEventListener("htmx:responseError", (event) => {
+    const asking = event.detail.elt;
+    if (event.detail.xhr.status !== 404 || !asking.getAttribute?.("hx-trigger")?.includes("every")) return;
+    const still = asking.cloneNode(true);
+    still.removeAttribute("hx-get");
+    still.removeAttribute("hx-trigger");
+    asking.replaceWith(still);
+  });
+
   // -- confirmations -----------------------------------------------------------------------
   const dialog = document.getElementById("confirm");
   let waiting = null;
@@ -48,7 +70,7 @@
     event.preventDefault();
     waiting = form;
     document.getElementById("confirm-words").textContent = form.dataset.confirm;
-    dialog.querySelector("[data-yes]").textContent = form.querySelector("button")?.textContent.trim() || "Yes";
+    dialog.querySelector("[data-yes]").textContent = form.dataset.yes || form.querySelector("button")?.textContent.trim() || "Yes";
     dialog.returnValue = "no";
     dialog.showModal();
   });

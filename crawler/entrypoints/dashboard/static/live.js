@@ -188,7 +188,6 @@
     flush();
     refresh().then(() => {
       over = true;
-      document.getElementById("hosts").removeAttribute("hx-trigger");
       htmx.ajax("GET", `/crawls/${crawl}/hosts`, { target: "#hosts", swap: "innerHTML" });
       load();
       socket?.close();
