@@ -26,12 +26,15 @@ def service(make_migrated_database: MakeDatabase, redis_url: str) -> Iterator[tu
 def test_only_the_liveness_probe_is_open(service: tuple[TestClient, dict[str, str]]) -> None:
     client, key = service
     assert client.get("/api/v1/health/live").json() == {"status": "ok"}
-    for path in ("/api/v1/health", "/api/v1/metrics", "/docs", "/openapi.json", "/nothing"):
+    for path in ("/api/v1/health", "/api/v1/metrics", "/api/v1/docs", "/api/v1/openapi.json", "/api/v1/nothing"):
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": key["Authorization"][7:]}):
             refused = client.get(path, headers=headers)
             assert refused.status_code == 401, path
             assert refused.headers["content-type"] == "application/problem+json"
             assert refused.json()["code"] == "unauthorized"
+    for path in ("/", "/docs", "/nothing"):
+        strayed = client.get(path, headers={"Authorization": "Bearer wrong"}, follow_redirects=False)
+        assert (strayed.status_code, strayed.headers["location"].partition("?")[0]) == (303, "/login"), path
     assert client.get("/api/v1/health", headers=key).json()["status"] == "ok"
     assert "crawler_pages" in client.get("/api/v1/metrics", headers=key).text
 

@@ -1,4 +1,4 @@
-"""One browser for all tests here, one service a module."""
+"""One browser and one service a module: Playwright's own event loop must not outlive it in this process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.integration.dashboard.house import House, chromium_browser, open_hous
 from tests.site.client import Site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def people_browser() -> Iterator[Browser]:
     found = find_chromium(load_settings().chromium)
     if found is None and install_chromium(print):
