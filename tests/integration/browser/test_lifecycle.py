@@ -142,16 +142,21 @@ def test_a_tab_that_is_killed_fails_at_once_and_alone(chromium: Path, crawl4ai: 
         assert fetcher.stats.pids == (pid,), "its browser lives on"
 
 
-def test_closing_leaves_no_process_and_no_file(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("crawler-chromium-*"))
+def test_closing_leaves_no_process_and_no_file(
+    chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"  # elsewhere browsers of other tests come and go
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
     with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path) as fetcher:
         fetch(fetcher, site.url())
         (pid,) = fetcher.stats.pids
         assert living(pid)
         assert list((tmp_path / "browsers").glob("*.json"))
+        assert list(own.glob("crawler-chromium-*"))
     assert not living(pid)
     assert list((tmp_path / "browsers").iterdir()) == []
-    assert set(Path(tempfile.gettempdir()).glob("crawler-chromium-*")) <= before
+    assert list(own.glob("crawler-chromium-*")) == []
 
 
 WORKER = """
