@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from crawler.adapters.tables import metadata
-from tests.conftest import MakeDatabase
+from tests.conftest import Databases
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site
+
+EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
 
 
 @pytest.fixture
@@ -17,10 +20,10 @@ def engine_settings() -> dict[str, object]:
     return {}
 
 
-@pytest.fixture(scope="module")
-def engine_database(make_module_database: MakeDatabase) -> str:
-    """One for all tests of a module: emptying it is much quicker than making another."""
-    return make_module_database()
+@pytest.fixture(scope="session")
+def engine_database(databases: Databases) -> str:
+    """One for all tests of this process: emptying it is much quicker than making another."""
+    return databases.make_migrated()
 
 
 @pytest.fixture
@@ -30,8 +33,7 @@ def crawler(
     options = {"data_dir": tmp_path / "data", **engine_settings}
     with running_engine(engine_database, redis_url, **options) as engine:
         with engine.tools.engine.begin() as db:
-            for table in reversed(metadata.sorted_tables):
-                db.execute(table.delete())
+            db.execute(text(EMPTY))
         yield engine
 
 

@@ -25,11 +25,12 @@ def main() -> None:
     parser.add_argument("--orphans", type=int, default=defaults.orphans, help="pages only the sitemap names")
     parser.add_argument("--sitemap", action="store_true")
     parser.add_argument("--version", type=int, default=defaults.version)
+    parser.add_argument("--empty", action="store_true", help="no site yet: they are opened by order")
     parser.add_argument("--until-eof", action="store_true", help="stop when standard input ends")
     given = vars(parser.parse_args())
     port, control, log = given.pop("port"), given.pop("control"), given.pop("log")
-    until_eof = given.pop("until_eof")
-    asyncio.run(serve(Spec(**given), port, control, log, until_eof=until_eof))
+    until_eof, empty = given.pop("until_eof"), given.pop("empty")
+    asyncio.run(serve(control, None if empty else (Spec(**given), port, log), until_eof=until_eof))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,5 @@
-"""The site as a test uses it: a process of its own, started, ordered about, and asked what was requested."""
+"""The site as a test uses it: started, ordered about, and asked what was requested."""
 
-import json
-import socket
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -12,8 +8,7 @@ from typing import Any, Self
 from tests.site import log
 from tests.site.faults import Fault
 from tests.site.graph import Expected, Graph, Spec, address, build
-
-ROOT = Path(__file__).parents[2]
+from tests.site.process import site_process
 
 
 class Site:
@@ -23,34 +18,19 @@ class Site:
         self.spec = Spec(**spec)
         self.port = port
         self.log_path = directory / "access.log"
-        self._process: subprocess.Popen[str] | None = None
-        self._control: socket.socket | None = None
+        self._number: int | None = None
         self._graph: Graph | None = None
 
     def start(self) -> Self:
         """Serve; after a `stop`, on the same port again."""
-        command = [sys.executable, "-m", "tests.site", "--until-eof"]
-        command += ["--port", str(self.port), "--log", str(self.log_path)]
-        for name, value in asdict(self.spec).items():
-            command += [f"--{name}"] if value is True else [] if value is False else [f"--{name}", str(value)]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout
-        line = self._process.stdout.readline()
-        if not line:
-            self.stop()
-            raise RuntimeError("The site did not start; standard error tells why.")
-        ports = json.loads(line)
-        self.port = ports["port"]
-        self._control = socket.create_connection(("127.0.0.1", ports["control"]))
+        opened = site_process().order("open", spec=asdict(self.spec), port=self.port, log=str(self.log_path))
+        self._number, self.port = opened["site"], opened["port"]
         return self
 
     def stop(self) -> None:
-        if self._control:
-            self._control.close()
-        if self._process:
-            self._process.terminate()
-            self._process.communicate(timeout=10)
-        self._control = self._process = None
+        if self._number is not None:
+            self._order("close")
+        self._number = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -59,11 +39,6 @@ class Site:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    @property
-    def pid(self) -> int:
-        assert self._process
-        return self._process.pid
 
     @property
     def graph(self) -> Graph:
@@ -122,10 +97,5 @@ class Site:
         self._order("drop")
 
     def _order(self, name: str, **arguments: Any) -> Any:
-        assert self._control, "The site is not running."
-        self._control.sendall(json.dumps({"do": name, **arguments}).encode() + b"\n")
-        with self._control.makefile("rb") as lines:
-            answer = json.loads(lines.readline())
-        if "error" in answer:
-            raise ValueError(answer["error"])
-        return answer["result"]
+        assert self._number is not None, "The site is not running."
+        return site_process().order(name, site=self._number, **arguments)

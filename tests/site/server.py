@@ -1,4 +1,4 @@
-"""Listens on many loopback addresses with one port, in one process."""
+"""Sites in one process, each with one port on many loopback addresses."""
 
 import asyncio
 import json
@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Self
 
 from tests.site.connection import Connection, Traffic
 from tests.site.control import Control
@@ -37,19 +38,46 @@ def listen(hosts: int, port: int) -> list[socket.socket]:
     raise OSError(f"No port is free on all of {hosts} loopback addresses.")
 
 
-async def serve(spec: Spec, port: int, control_port: int, log_path: Path, *, until_eof: bool) -> None:
+class OpenSite:
+    """A site that is served: its listeners, its state, its log."""
+
+    def __init__(self, port: int, servers: list[asyncio.Server], traffic: Traffic) -> None:
+        self.port = port
+        self.traffic = traffic
+        self._servers = servers
+
+    @classmethod
+    async def open(cls, spec: Spec, port: int, log_path: Path) -> Self:
+        loop = asyncio.get_running_loop()
+        listeners = listen(spec.hosts, port)
+        port = listeners[0].getsockname()[1]
+        traffic = Traffic(Website(spec, port), AccessLog(log_path))
+        servers = [await loop.create_server(lambda: Connection(traffic), sock=own) for own in listeners]
+        return cls(port, servers, traffic)
+
+    async def close(self) -> None:
+        """Its port refuses connections and every request is logged when this returns."""
+        for server in self._servers:
+            server.close()
+        while self.traffic.open:
+            for connection in list(self.traffic.open):
+                connection.abort()
+            await asyncio.sleep(0)
+        self.traffic.log.close()
+
+
+async def serve(control_port: int, first: tuple[Spec, int, Path] | None, *, until_eof: bool) -> None:
     """Runs until SIGTERM or SIGINT, and on demand until its standard input ends: then no test can leave it behind."""
     _allow_many_sockets()
-    loop = asyncio.get_running_loop()
-    listeners = listen(spec.hosts, port)
-    port = listeners[0].getsockname()[1]
-    traffic = Traffic(Website(spec, port), AccessLog(log_path))
-    servers = [await loop.create_server(lambda: Connection(traffic), sock=own) for own in listeners]
-    control = await asyncio.start_server(Control(traffic).serve, "127.0.0.1", control_port)
-    print(json.dumps({"port": port, "control": control.sockets[0].getsockname()[1]}), flush=True)
-    await _told_to_stop(loop, until_eof=until_eof)
-    for server in (*servers, control):
-        server.close()
+    sites = Control(OpenSite.open)
+    control = await asyncio.start_server(sites.serve, "127.0.0.1", control_port)
+    told = {"control": control.sockets[0].getsockname()[1]}
+    if first:
+        told["port"] = (await sites.open(*first))["port"]
+    print(json.dumps(told), flush=True)
+    await _told_to_stop(asyncio.get_running_loop(), until_eof=until_eof)
+    control.close()
+    await sites.close_all()
 
 
 async def _told_to_stop(loop: asyncio.AbstractEventLoop, *, until_eof: bool) -> None:
