@@ -11,15 +11,15 @@ import requests
 import uvicorn
 
 from crawler.bootstrap import App
-from crawler.entrypoints.api.app import create_app
 from crawler.entrypoints.api.live_protocol import LiveProtocol
+from tests.integration.shared_app import shared_app
 
 
 @contextmanager
 def served(tools: App) -> Iterator[str]:
     """The service's address."""
     server = uvicorn.Server(
-        uvicorn.Config(create_app(tools), host="127.0.0.1", port=0, log_level="critical", ws=LiveProtocol)
+        uvicorn.Config(shared_app(tools), host="127.0.0.1", port=0, log_level="critical", ws=LiveProtocol)
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -21,8 +21,8 @@ from tests.site import pages
 from tests.site.client import Site
 from tests.site.graph import FOLLOWED, READABLE, Kind, Spec, address, build, changes
 from tests.site.log import LoggedRequest, politeness
-from tests.site.process import ROOT
 from tests.site.oddities import SAMPLES
+from tests.site.process import ROOT
 
 
 class Reply:

@@ -97,6 +97,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
+    api.state.attempts = attempts = FailedAttempts()  # wrong keys count together, whichever door they are tried at
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
     api.include_router(live.router, prefix=PREFIX)
@@ -105,7 +106,6 @@ def create_app(tools: App | None = None) -> FastAPI:
     _describe(api)
     # The last added is the outermost.
     api.add_middleware(BodyLimit)
-    attempts = FailedAttempts()  # wrong keys count together, whichever door they are tried at
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDoor, dashboard=create_dashboard(tools, attempts))
     api.add_middleware(Deadline)

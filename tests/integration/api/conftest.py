@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.api.app import create_app
 from tests.integration.engine import Engine
+from tests.integration.shared_app import shared_app
 
 
 class Service:
@@ -48,5 +48,5 @@ class Service:
 def service(crawler: Engine) -> Iterator[Service]:
     key, secret = ApiKey.issue(name="admin", scope=Scope.ADMIN, now=crawler.tools.clock())
     crawler.tools.store.add_key(key)
-    with TestClient(create_app(crawler.tools), raise_server_exceptions=False) as client:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
         yield Service(client, crawler, secret)

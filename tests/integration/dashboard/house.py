@@ -12,10 +12,10 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.api.app import create_app
 from crawler.entrypoints.api.live_reader import Farewell
 from tests.integration.api.live_server import served
 from tests.integration.engine import Engine, running_engine
+from tests.integration.shared_app import shared_app
 
 CHROMIUM_FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -115,7 +115,7 @@ def working(engine: Engine) -> Iterator[None]:
 @contextmanager
 def open_house(database_url: str, redis_url: str, browser: Browser | None, **settings: Any) -> Iterator[House]:
     with running_engine(database_url, redis_url, shift_seconds=1, **settings) as engine, ExitStack() as held:
-        app = create_app(engine.tools)
+        app = shared_app(engine.tools)
         house = House(engine, app, held.enter_context(served(app)), browser)
         held.enter_context(working(engine))
         try:

@@ -13,15 +13,15 @@ from crawler.domain.api_keys import Scope
 from crawler.domain.queue_entries import QueueFilter
 from crawler.domain.searching import SearchAnswer, SearchHit, SnippetPart
 from crawler.domain.selectors import read_selectors
-from crawler.entrypoints.api.app import create_app
 from crawler.entrypoints.dashboard.rooms import queue as queue_room
 from tests.integration.dashboard.test_security import Visitor, secret
 from tests.integration.engine import Engine
+from tests.integration.shared_app import shared_app
 
 
 @pytest.fixture
 def client(crawler: Engine) -> Iterator[TestClient]:
-    with TestClient(create_app(crawler.tools), raise_server_exceptions=False) as client:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
         yield client
 
 

@@ -20,6 +20,7 @@ from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.rooms.login import local
 from tests.integration.api.live_server import served
 from tests.integration.engine import Engine
+from tests.integration.shared_app import shared_app
 
 OPEN = {"/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}
 PAGE = {"Sec-Fetch-Site": "same-origin"}
@@ -49,7 +50,7 @@ class Visitor:
 
 @pytest.fixture
 def client(crawler: Engine) -> Iterator[TestClient]:
-    with TestClient(create_app(crawler.tools), raise_server_exceptions=False) as client:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
         yield client
 
 
