@@ -8,18 +8,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance.warm import warm_command
+
 _NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED")
 """What whoever runs the tests has set for itself."""
 
 
 class Cli:
-    def __init__(self, data_dir: Path, **environment: str) -> None:
+    def __init__(self, data_dir: Path, *, cold: bool = False, **environment: str) -> None:
+        """Cold, each call imports the command for itself, as a person's shell has it."""
         keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.data_dir = data_dir
+        self._cold = cold
         self._started: list[subprocess.Popen[str]] = []
         self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
 
     def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
+        if not self._cold:
+            return warm_command().run(_with_defaults(arguments), self.environment, timeout)
         return subprocess.run(
             self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
         )
@@ -46,11 +52,15 @@ class Cli:
 
     @staticmethod
     def command(*arguments: str) -> list[str]:
-        """Pages of tests are tiny: each would count as an empty shell. None is rendered unless a test asks for it."""
-        plain = ("--render", "never") if arguments[:1] == ("run",) and "--render" not in arguments else ()
-        return [sys.executable, "-m", "crawler.entrypoints.cli", *arguments, *plain]
+        return [sys.executable, "-m", "crawler.entrypoints.cli", *_with_defaults(arguments)]
 
     def logs(self) -> str:
         """The end of each process's log, for a failing test to show."""
         files = sorted((self.data_dir / "logs").glob("*.log"))
         return "\n".join(f"--- {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
+
+
+def _with_defaults(arguments: tuple[str, ...]) -> list[str]:
+    """Pages of tests are tiny: each would count as an empty shell. None is rendered unless a test asks for it."""
+    plain = ("--render", "never") if arguments[:1] == ("run",) and "--render" not in arguments else ()
+    return [*arguments, *plain]

@@ -52,7 +52,7 @@ def receiving_posts() -> Iterator[tuple[str, list[Posted]]]:
         server.server_close()
 
 
-def eventually(what: Callable[[], T], seconds: float, words: str) -> T:
+def eventually(what: Callable[[], T | None], seconds: float, words: str) -> T:
     """Its first answer that is something."""
     end = time.monotonic() + seconds
     while not (found := what()):

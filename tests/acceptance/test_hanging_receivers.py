@@ -83,5 +83,8 @@ def test_six_receivers_that_hang_delay_no_start_of_a_crawl(tmp_path: Path) -> No
         eventually(lambda: receiver.waiting == RECEIVERS, 14, "one receiver that hangs delays no other notice")
         eventually(lambda: ended(up, other, 1), 30, "the other crawl is over")
         receiver.answers.set()
-        statuses = lambda: [row["status"] for row in up("GET", "/notifications")["items"]]  # noqa: E731
+
+        def statuses() -> list[str]:
+            return [row["status"] for row in up("GET", "/notifications")["items"]]
+
         eventually(lambda: statuses() == ["sent"] * RECEIVERS, 20, "all are told in the end")

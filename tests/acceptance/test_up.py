@@ -6,6 +6,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -20,7 +21,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def eventually(what: Callable[[], bool], seconds: float) -> bool:
+def eventually(what: Callable[[], object], seconds: float) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if what():
@@ -93,7 +94,7 @@ def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
         assert get(f"{service}/metrics", key) == 200
         assert eventually(lambda: get(f"http://127.0.0.1:{flower}/") == 200, 60)
         for name in ("control", "notify", "fetch", "render", "ingest"):
-            assert eventually(lambda name=name: bool(workers(stack, name)), 30), name
+            assert eventually(partial(workers, stack, name), 30), name
 
         (victim,) = workers(stack, "fetch")
         os.kill(victim.pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ from tests.integration.engine import Engine
 from tests.integration.handmade import page
 from tests.integration.test_rules_queue import Queue
 
-HOTEL = {"include": ["main"], "exclude": [".ad"], "fields": {"name": "h1", "price": ".price"}}
+HOTEL: dict[str, Any] = {"include": ["main"], "exclude": [".ad"], "fields": {"name": "h1", "price": ".price"}}
 
 
 def hotel(name: str, price: str = "120 €") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import repeat
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import zstandard
 
 MEGABYTE = 1024 * 1024

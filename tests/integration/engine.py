@@ -93,6 +93,12 @@ class Engine:
             time.sleep(0.01)
         return self.tools.diff_crawl(crawl.id)
 
+    @property
+    def sent(self) -> list[tuple[str, Any]]:
+        """All hints so far."""
+        assert isinstance(self.tools.hints, InlineHints)
+        return self.tools.hints.sent
+
     def shift(self) -> None:
         self.tools.work_shift(Lane.HTTP, str(uuid4()))
 

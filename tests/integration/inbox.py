@@ -29,7 +29,7 @@ class Inbox:
 
     async def handle_DATA(self, _: SMTP, __: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
         mail = message_from_bytes(cast("bytes", envelope.content), policy=default)
-        self.mails.append(Received(envelope.rcpt_tos, cast("EmailMessage", mail)))
+        self.mails.append(Received(envelope.rcpt_tos, mail))
         return "250 OK"
 
 

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -75,7 +76,7 @@ class World:
         return {str(r["normalized_url"]): (r["fetch_state"], r["reason"], r["depth"]) for r in rows}  # type: ignore[misc]
 
 
-def found(job: CrawlJob, url: str, seq: int = 0, depth: int = 0, **fields: object) -> Found:
+def found(job: CrawlJob, url: str, seq: int = 0, depth: int = 0, **fields: Any) -> Found:
     row = Found(
         UrlKey(job.id, url),
         url,

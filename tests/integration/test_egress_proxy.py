@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 import pytest
 
@@ -17,16 +18,17 @@ from tests.integration.browser.driving import until
 from tests.integration.raw_server import Server, response, serving, serving_connections
 
 OPEN = EgressRule.parse(["127.0.0.1"])
+T = TypeVar("T")
 
 
 def say(
     rule: EgressRule,
-    script: Callable[[EgressProxy], Awaitable[object]],
+    script: Callable[[EgressProxy], Awaitable[T]],
     upstream: str | None = None,
     names: dict[str, list[str]] | None = None,
     max_visit_bytes: int = 10**8,
-) -> object:
-    async def run() -> object:
+) -> T:
+    async def run() -> T:
         proxy = EgressProxy(
             rule,
             upstream=UpstreamProxy.parse(upstream) if upstream else None,
@@ -81,7 +83,7 @@ def test_a_plain_request_goes_out_as_the_site_expects_it(site: Server) -> None:
         f"GET http://127.0.0.1:{site.port}/a?b HTTP/1.1\r\nHost: elsewhere\r\nProxy-Connection: keep-alive\r\n"
         "Proxy-Authorization: Basic c2VjcmV0\r\nConnection: X-Hop\r\nX-Hop: 1\r\nX-Own: 2\r\n\r\n"
     ).encode()
-    answer, door = say(OPEN, lambda proxy: once(proxy, request))  # type: ignore[misc]
+    answer, door = say(OPEN, lambda proxy: once(proxy, request))
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
     assert answer.endswith(b"hello /a?b")
     assert b"Connection: close" in answer
@@ -140,7 +142,7 @@ def test_a_tunnel_carries_bytes_both_ways(site: Server) -> None:
         writer.close()
         return answer
 
-    assert b"200 OK" in say(OPEN, talk)  # type: ignore[operator]
+    assert b"200 OK" in say(OPEN, talk)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_what_may_not_be_reached_is_refused_and_remembered(request_line: str) ->
     with serving(lambda *_: response(b"secret"), host="127.0.0.2") as victim:
         data = f"{request_line.format(port=victim.port)}\r\nHost: x\r\n\r\n".encode()
         names = {"inside.test": ["127.0.0.2"]}
-        answer, door = say(OPEN, lambda proxy: once(proxy, data), names=names)  # type: ignore[misc]
+        answer, door = say(OPEN, lambda proxy: once(proxy, data), names=names)
     assert answer.startswith(b"HTTP/1.1 403 ")
     assert victim.connections == 0
     assert sum(door.refusals.values()) == 1
@@ -179,7 +181,7 @@ def test_what_may_not_be_reached_is_refused_and_remembered(request_line: str) ->
 )
 def test_a_request_that_could_be_read_in_two_ways_is_not_passed_on(site: Server, data: bytes) -> None:
     data = data.replace(b"%d", str(site.port).encode())
-    answer, _ = say(OPEN, lambda proxy: once(proxy, data))  # type: ignore[misc]
+    answer, _ = say(OPEN, lambda proxy: once(proxy, data))
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert site.connections == 0
 
@@ -202,7 +204,7 @@ def test_a_name_without_an_address_and_a_closed_port_are_told_apart() -> None:
 def test_a_name_with_one_closed_address_is_dialled_at_the_other(site: Server) -> None:
     data = f"GET http://both.test:{site.port}/ HTTP/1.1\r\n\r\n".encode()
     names = {"both.test": ["127.0.0.2", "127.0.0.1"]}
-    answer, door = say(OPEN, lambda proxy: once(proxy, data), names=names)  # type: ignore[misc]
+    answer, door = say(OPEN, lambda proxy: once(proxy, data), names=names)
     assert answer.endswith(b"hello /")
     assert door.addresses[Endpoint("both.test", site.port)] == "127.0.0.1"
 
@@ -223,7 +225,7 @@ def test_what_one_door_opens_stays_closed_at_the_next(site: Server) -> None:
 def test_a_visit_that_loads_too_much_is_cut_off() -> None:
     with serving(lambda *_: response(b"x" * 500_000)) as large:
         data = f"GET http://127.0.0.1:{large.port}/ HTTP/1.1\r\n\r\n".encode()
-        answer, _ = say(OPEN, lambda proxy: once(proxy, data), max_visit_bytes=100_000)  # type: ignore[misc]
+        answer, _ = say(OPEN, lambda proxy: once(proxy, data), max_visit_bytes=100_000)
     assert len(answer) < 200_000
 
 
@@ -304,10 +306,8 @@ def test_tunnels_and_plain_requests_go_through_the_operators_proxy(site: Server)
     with http_proxy() as (upstream, heads):
         url = f"http://me:p%40ss@127.0.0.1:{upstream.port}"
         tunnel = say(OPEN, lambda proxy: through_tunnel(proxy, f"far.test:{site.port}"), url, names)
-        plain, _ = say(  # type: ignore[misc]
-            OPEN, lambda proxy: once(proxy, b"GET http://far.test/p HTTP/1.1\r\n\r\n"), url, names
-        )
-    assert tunnel.endswith(b"hello /far")  # type: ignore[attr-defined]
+        plain, _ = say(OPEN, lambda proxy: once(proxy, b"GET http://far.test/p HTTP/1.1\r\n\r\n"), url, names)
+    assert tunnel.endswith(b"hello /far")
     assert plain.endswith(b"from the proxy")
     login = b"Proxy-Authorization: Basic bWU6cEBzcw=="
     assert heads[0].startswith(b"CONNECT far.test:%d HTTP/1.1\r\n" % site.port)
@@ -321,7 +321,7 @@ def test_socks_is_told_the_address_or_the_name_as_its_url_says(site: Server, sch
         url = f"{scheme}://me:pass@127.0.0.1:{upstream.port}"
         names = {"far.test": ["127.0.0.1"]}
         answer = say(OPEN, lambda proxy: through_tunnel(proxy, f"far.test:{site.port}"), url, names)
-    assert answer.endswith(b"hello /far")  # type: ignore[attr-defined]
+    assert answer.endswith(b"hello /far")
     assert wanted == [b"\x01\x02me\x04pass", b"\x05\x01\x00" + host + site.port.to_bytes(2, "big")]
 
 
@@ -330,7 +330,7 @@ def test_with_a_proxy_in_between_every_address_of_a_name_must_be_allowed(site: S
     with http_proxy() as (upstream, heads):
         url = f"http://127.0.0.1:{upstream.port}"
         answer = say(OPEN, lambda proxy: through_tunnel(proxy, f"half.test:{site.port}"), url, names)
-    assert answer.startswith(b"HTTP/1.1 403 ")  # type: ignore[attr-defined]
+    assert answer.startswith(b"HTTP/1.1 403 ")
     assert heads == []
 
 
@@ -338,7 +338,7 @@ def test_a_proxy_that_cannot_be_used_is_a_failed_connection() -> None:
     with serving(lambda *_: response(b"", "407 Who Are You")) as upstream:
         url = f"http://127.0.0.1:{upstream.port}"
         data = b"CONNECT 127.0.0.1:80 HTTP/1.1\r\n\r\n"
-        answer, door = say(OPEN, lambda proxy: once(proxy, data), url)  # type: ignore[misc]
+        answer, door = say(OPEN, lambda proxy: once(proxy, data), url)
     assert answer.startswith(b"HTTP/1.1 502 ")
     assert door.failures[Endpoint("127.0.0.1", 80)] == (Reason.CONNECT, "The proxy answered 407.")
 

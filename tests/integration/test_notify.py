@@ -178,10 +178,10 @@ def test_what_a_dead_teller_left_untold_is_found(crawler: Engine) -> None:
 def test_a_chain_lost_after_the_comparison_is_taken_up_again(crawler: Engine) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
     crawler.tools.tend_schedules()
-    assert ("notify", crawl.id) not in crawler.tools.hints.sent, "it may be on its way"  # type: ignore[attr-defined]
+    assert ("notify", crawl.id) not in crawler.sent, "it may be on its way"
     crawler.tools.tend_schedules._clock = lambda: datetime.now(UTC) + timedelta(minutes=3)
     crawler.tools.tend_schedules()
-    assert crawler.tools.hints.sent[-1] == ("notify", crawl.id)  # type: ignore[attr-defined]
+    assert crawler.sent[-1] == ("notify", crawl.id)
 
 
 def test_an_unknown_notification_cannot_be_sent_again(crawler: Engine) -> None:
@@ -329,13 +329,15 @@ def test_a_project_deleted_while_its_scheduled_crawl_runs_leaves_nothing_behind(
     assert tools.run_schedules.of(project.id) == 0
     for task in (tools.finish_crawl, tools.diff_crawl, tools.notify_crawl):
         with pytest.raises(NotFound, match="There is no crawl"):
-            task(crawl.id)  # type: ignore[operator]
+            task(crawl.id)
     assert tools.frontier.stats(crawl.id) is None
     assert inbox.mails == []
     assert crawler.rows("SELECT * FROM notifications") == crawler.rows("SELECT * FROM crawl_schedules") == []
 
 
-def test_of_a_project_that_was_deleted_nobody_is_told(crawler: Engine, inbox: Inbox) -> None:
+def test_of_a_project_that_was_deleted_nobody_is_told(
+    crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
     claim = crawler.tools.notifications.claim
 
@@ -343,7 +345,7 @@ def test_of_a_project_that_was_deleted_nobody_is_told(crawler: Engine, inbox: In
         crawler.tools.store.delete_project(crawl.project_id)
         return claim(*asked)
 
-    crawler.tools.notifications.claim = deleted_meanwhile  # type: ignore[method-assign]
+    monkeypatch.setattr(crawler.tools.notifications, "claim", deleted_meanwhile)
     assert crawler.tools.notify_crawl(crawl.id) == 0
     assert inbox.mails == []
     with pytest.raises(NotFound):

@@ -35,7 +35,7 @@ class Days:
         self.now = NOON
         tools = self.tools
         for handler in (tools.set_schedule, tools.start_crawl, tools.notify_crawl):
-            handler._clock = lambda: self.now  # type: ignore[attr-defined]
+            handler._clock = lambda: self.now
         self.run = RunSchedules(tools.schedules, tools.start_crawl, tools.beat_entries, lambda: self.now)
         self.project = engine.project("http://127.0.0.1:9/").id
         tools.set_schedule(self.project, {"enabled": True, "frequency": "daily", "time": "13:00", **MAIL, **schedule})

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 import pytest
@@ -63,8 +63,8 @@ class Stage(NamedTuple):
         assert ended == status, out + err
         return out if status == 0 else out + " ".join(err.split())
 
-    def json(self, *words: str) -> dict[str, str]:
-        found: dict[str, str] = json.loads(self.told(self.there, *words, "--json"))
+    def json(self, *words: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.told(self.there, *words, "--json"))
         return found
 
 
@@ -162,15 +162,15 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     ]
     assert "views" not in shown, "what is judged to be noise is no change here either"
     told = stage.json("changes", "CRAWL", "--diffs", "1")
-    assert [row["url"] for row in told["diffs"]] == [url("/")]  # type: ignore[index]
-    assert [row["url"] for row in told["texts"]] == [url("/")]  # type: ignore[index]
+    assert [row["url"] for row in told["diffs"]] == [url("/")]
+    assert [row["url"] for row in told["texts"]] == [url("/")]
     (_, text) = stage.json("changes", "CRAWL", "--diffs", "300")["texts"]
-    assert text["lines"] == [  # type: ignore[index]
+    assert text["lines"] == [
         {"removed": "Old words stand here.", "added": "New words stand here."},
         {"removed": None, "added": "More of it."},
     ]
-    assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]  # type: ignore[comparison-overlap]
-    assert {row["url"]: row["class"] for row in told["removals"]} == {  # type: ignore[index]
+    assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]
+    assert {row["url"]: row["class"] for row in told["removals"]} == {
         url("/b"): "gone",
         url("/alone"): "alive",
     }
@@ -305,7 +305,7 @@ def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> 
         "project", "set", "ANOTHER", "--name", "Renamed", "--max-pages", "7", "--exclude", "/a,b/", "--ignore-robots",
         "--setting", "use_sitemaps=false", "--setting", "content_types=text/html,application/pdf",
     )  # fmt: skip
-    settings: dict[str, object] = changed["settings"]  # type: ignore[assignment]
+    settings: dict[str, object] = changed["settings"]
     assert (changed["name"], settings["max_pages"], settings["exclude_patterns"]) == ("Renamed", 7, ["/a,b/"])
     assert (settings["respect_robots_txt"], settings["use_sitemaps"], settings["delay_seconds"]) == (False, False, 0.5)
     assert settings["content_types"] == ["text/html", "application/pdf"]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.domain.ledger import Batch, FindChildren, WriteRaced
 from crawler.errors import DatabaseUnavailable
 from tests.integration.engine import Engine
@@ -39,7 +39,8 @@ def test_a_crawl_that_ends_does_not_cost_its_neighbours_in_the_batch_their_links
         stays, goes = (
             crawler.start(crawler.project(site.url("/", host)), config={"delay_seconds": 0}) for host in (0, 1)
         )
-        write, together = crawler.tools.writer.write, []
+        write = crawler.tools.writer.write
+        together: list[CrawlJob] = []
 
         def write_late(batch: Batch, find_children: FindChildren) -> Any:
             if {end.key.crawl_id for end in batch.ends} == {stays.id, goes.id} and not together:

@@ -1,5 +1,7 @@
 """Depth is the fewest links from the seed, whenever the shortest path is found (design: Depth)."""
 
+from typing import Any
+
 from crawler.domain.crawls import CrawlJob
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
@@ -20,7 +22,7 @@ def test_max_depth_counts_links_from_the_seed(crawler: Engine, site: Site) -> No
 
 
 # What matches is crawled first, and each answer is read before the next request: the long way is known before /late.
-LONG_WAY_FIRST = {"include_patterns": ["/p/"], "include_mode": "prefer", "delay_seconds": 0.06}
+LONG_WAY_FIRST: dict[str, Any] = {"include_patterns": ["/p/"], "include_mode": "prefer", "delay_seconds": 0.06}
 LONG_WAY = {"/": ["/late", "/p/1"], "/p/1": ["/p/2"], "/p/2": ["/p/goal"], "/late": ["/p/goal"]}
 
 

@@ -53,7 +53,7 @@ def test_a_stored_page_is_a_pending_document_and_is_counted_when_it_is_made(craw
     assert {path: row["status"] for path, row in documents(crawler, crawl).items()} == {
         "/": "pending", "/a": "pending", "/c": "pending",
     }  # fmt: skip
-    assert ("ingest_documents", None) in crawler.tools.hints.sent
+    assert ("ingest_documents", None) in crawler.sent
 
     assert crawler.tools.ingest_documents() == 3
 
@@ -75,7 +75,7 @@ def test_a_crawl_without_ingest_makes_no_documents(crawler: Engine, site: Site) 
     assert documents(crawler, crawl) == {}
     assert (crawl.pages_crawled, crawl.total_ingested) == (4, 4)
     assert set(statuses(crawler, crawl).values()) == {"ingested"}
-    assert ("ingest_documents", None) not in crawler.tools.hints.sent
+    assert ("ingest_documents", None) not in crawler.sent
 
 
 def test_an_unchanged_page_that_is_a_document_is_ingested_at_once(crawler: Engine, site: Site) -> None:

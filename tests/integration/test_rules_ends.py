@@ -1,5 +1,7 @@
 """How a crawl ends, and what it says about it (design: Ends)."""
 
+from typing import Any
+
 import pytest
 
 from crawler.domain.crawls import CrawlStatus, EndReason
@@ -94,7 +96,7 @@ def test_a_block_that_ends_in_time_is_waited_for(crawler: Engine, site: Site) ->
     ],
 )
 def test_a_crawl_whose_seed_cannot_be_fetched_fails_and_says_why(
-    crawler: Engine, site: Site, fault: dict[str, object], why: str
+    crawler: Engine, site: Site, fault: dict[str, Any], why: str
 ) -> None:
     site.set_fault("/", **fault)
     crawl = crawler.crawl(site.url())

@@ -148,7 +148,7 @@ def test_the_text_of_a_pdf_is_extracted_whatever_its_server_calls_it(
 def test_after_the_commit_a_hint_goes_out_once_a_second(extraction: Extraction, site: Site) -> None:
     lay(site, {"/a": (), "/b": (), "/c": ()})
     extraction.fetch(*map(site.url, ("/a", "/b", "/c")))
-    hints = [what for what in extraction.tools.hints.sent if what[0] == "extract_entries"]  # type: ignore[attr-defined]
+    hints = [what for what in extraction.queue.engine.sent if what[0] == "extract_entries"]
     assert hints
     assert len(hints) <= 3
     assert {seconds for _, seconds in hints} == {1.0}
@@ -204,11 +204,11 @@ def test_a_worker_that_stops_gives_back_what_it_has_not_begun(extraction: Extrac
     extraction.tools.extract_entries(lambda: next(answers))
     states = [(row["status"], row["rounds"]) for row in extraction.entries()]
     assert states == [("done", 0), ("fetched", 0), ("fetched", 0)]
-    assert ("extract_entries", 0) in extraction.tools.hints.sent  # type: ignore[attr-defined]
+    assert ("extract_entries", 0) in extraction.queue.engine.sent
 
 
 def test_the_coordinator_hints_at_what_waits(extraction: Extraction, site: Site) -> None:
-    sent = extraction.tools.hints.sent  # type: ignore[attr-defined]
+    sent = extraction.queue.engine.sent
     extraction.tools.extract_entries.tend()
     assert ("extract_entries", 0) not in sent
     lay(site, {"/a": hotel("A")})

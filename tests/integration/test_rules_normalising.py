@@ -1,5 +1,7 @@
 """One page, one key, however it is spelled (design: Normalising)."""
 
+from typing import Any
+
 import pytest
 
 from tests.integration.engine import Engine
@@ -33,7 +35,7 @@ def test_spellings_of_one_page_are_one_page_fetched_once_with_its_case_kept(craw
     ],
 )
 def test_query_parameters_tell_pages_apart_as_configured(
-    crawler: Engine, site: Site, options: dict[str, object], keys: set[str]
+    crawler: Engine, site: Site, options: dict[str, Any], keys: set[str]
 ) -> None:
     queries = ["", "?page=2", "?sort=up", "?sort=up&page=2", "?page=2&sort=up", "?gclid=1&utm_medium=mail", "?"]
     lay(site, {"/": [f"/list{query}" for query in queries], "/list": []})

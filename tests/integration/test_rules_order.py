@@ -1,12 +1,13 @@
 """In which order URLs are asked for (design: Order; seed 000: priority queue)."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, host_of, lay
 from tests.site.client import Site
 
-ONE_BY_ONE = {"delay_seconds": 0.04, "use_sitemaps": False}
+ONE_BY_ONE: dict[str, Any] = {"delay_seconds": 0.04, "use_sitemaps": False}
 """A gap in which each answer is read before the next request."""
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_more_than_the_ceiling_is_refused_with_a_sentence(crawler: Engine, site:
 
 
 @pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"max_depth": -1}, {"max_concurrent": 0}, {"delay_seconds": -1}])
-def test_limits_that_make_no_sense_are_refused(crawler: Engine, site: Site, wrong: dict[str, int]) -> None:
+def test_limits_that_make_no_sense_are_refused(crawler: Engine, site: Site, wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(InvalidConfig, match=name):
         crawler.crawl(site.url(), **wrong)

@@ -321,7 +321,7 @@ def test_the_end_of_a_batch_asks_for_the_next(queue: Queue, sites: Site) -> None
     lay(sites, {"/a": ()})
     queue.add(sites.url("/a"))
     queue.work()
-    assert ("run_queue", None) in queue.tools.hints.sent  # type: ignore[attr-defined]
+    assert ("run_queue", None) in queue.engine.sent
 
 
 def test_batches_stand_in_the_way_of_no_crawl_of_their_project(queue: Queue, sites: Site) -> None:

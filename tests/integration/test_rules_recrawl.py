@@ -1,5 +1,7 @@
 """Crawling again: what stays, what changed, what is compared (design: A failed re-fetch, Content hash, Baseline)."""
 
+from typing import Any
+
 import pytest
 
 from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
@@ -24,7 +26,7 @@ def paths(urls: list[str], site: Site) -> set[str]:
     ],
 )
 def test_a_failed_refetch_changes_status_and_error_only(
-    crawler: Engine, site: Site, fault: dict[str, object], status: str, reason: str
+    crawler: Engine, site: Site, fault: dict[str, Any], status: str, reason: str
 ) -> None:
     lay(site, {"/": ["/a"], "/a": page(title="Good", body="<h1>Good heading</h1><p>Good words.</p>")})
     first = crawler.crawl(site.url())

@@ -1,6 +1,7 @@
 """robots.txt: read before anything else of a host, obeyed, and asked again when it could not be read."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_no_robots_txt_allows_everything(crawler: Engine, site: Site, status: in
 
 @pytest.mark.parametrize("fault", [{"status": 500}, {"status": 503}, {"status": 429}, {"hang": True}])
 def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_after_half_an_hour(
-    crawler: Engine, site: Site, fault: dict[str, object]
+    crawler: Engine, site: Site, fault: dict[str, Any]
 ) -> None:
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
     site.set_robots(**fault)

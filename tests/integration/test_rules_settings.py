@@ -1,5 +1,7 @@
 """What operators set while everything runs holds for crawls that run, without a restart. The site's log judges."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from crawler.domain.runtime_settings import RuntimeSettings
@@ -95,7 +97,9 @@ def test_everything_in_settings_has_a_value_in_force(crawler: Engine) -> None:
 
 
 def test_settings_stay_as_they_were_while_postgres_is_away() -> None:
-    answers = iter([RuntimeSettings(user_agent=NEW), DatabaseUnavailable("Postgres is away.")])
+    answers: Iterator[RuntimeSettings | DatabaseUnavailable] = iter(
+        [RuntimeSettings(user_agent=NEW), DatabaseUnavailable("Postgres is away.")]
+    )
 
     def read() -> RuntimeSettings:
         answer = next(answers)

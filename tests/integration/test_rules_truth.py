@@ -48,7 +48,11 @@ def test_prices_that_change_on_all_pages_are_told_at_every_crawl(crawler: Engine
     lay_pages(site, lambda n: f"<p>Price: € {400 + n}</p>")
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
     for by in (10, 20, 30):
-        lay_pages(site, lambda n, by=by: f"<p>Price: € {400 + n * 2 + by}</p>")
+
+        def dearer(n: int, by: int = by) -> str:
+            return f"<p>Price: € {400 + n * 2 + by}</p>"
+
+        lay_pages(site, dearer)
         crawl = crawler.again(crawl)
         assert len(told(crawl)) == 8
         assert summary_of(crawl)["is_significant"]

@@ -63,7 +63,7 @@ def search(crawler: Engine, crawl: CrawlJob, words: str) -> tuple[str, list[str]
 def test_text_is_found_at_once_and_vectors_follow(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     crawl = ingest(crawler, site)
     assert search(crawler, crawl, "wooden") == ("text", ["In a wooden box.\n\nto /wheat"])
-    assert ("embed_documents", None) in crawler.tools.hints.sent
+    assert ("embed_documents", None) in crawler.sent
     before = [row["feed_seq"] for row in documents(crawler)]
 
     assert crawler.tools.embed_documents() == 2
@@ -208,6 +208,7 @@ def test_vectors_that_come_for_a_document_made_anew_meanwhile_leave_it_due(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     first = ingest(crawler, site)
+    assert crawler.tools.embedder is not None
     model = crawler.tools.embedder.name
     claimed = crawler.tools.vectors.claim(10, lease_seconds=60)
     lacking = crawler.tools.vectors.missing(claimed, model)

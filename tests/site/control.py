@@ -52,7 +52,8 @@ class Control:
                 return {"result": await self.open(spec, order["port"], Path(order["log"]))}
             number = order.pop("site")
             if name == "close":
-                return {"result": await self._sites.pop(number).close()}
+                await self._sites.pop(number).close()
+                return {"result": None}
             return {"result": _ORDERS[name](self._sites[number].traffic, **order)}
         except (KeyError, TypeError, ValueError, OSError) as exc:
             return {"error": f"{name}: {exc!r}"}

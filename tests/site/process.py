@@ -1,4 +1,4 @@
-"""The process that serves sites: one for all tests of a test process, because starting Python costs more than a test."""
+"""The process that serves sites: one for all tests of a test process, for starting Python costs more than a test."""
 
 import atexit
 import json

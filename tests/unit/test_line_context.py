@@ -14,7 +14,7 @@ def page(body: str, title: str = "Plans") -> PageBlocks:
 def told(old: str, new: str) -> list[tuple[str | None, str | None, str | None]]:
     before, after = page(old), page(new)
     edits = diff_blocks(before, after)
-    return [tuple(line) for line in digest_of_changes("/", None, edits, 10, contexts(edits, before, after)).lines]
+    return list(digest_of_changes("/", None, edits, 10, contexts(edits, before, after)).lines)
 
 
 def table(*marks: str) -> str:

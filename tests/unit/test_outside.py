@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 

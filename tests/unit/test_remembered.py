@@ -54,7 +54,8 @@ def test_what_is_fresh_is_not_read_again(source: Source, remembered: Remembered[
 
 def test_what_is_older_is_given_at_once_and_read_anew_meanwhile(source: Source, remembered: Remembered[int]) -> None:
     remembered()
-    source.now, _ = 6, source.gate.clear()
+    source.now = 6
+    source.gate.clear()
     assert [remembered(), remembered()] == [1, 1], "nobody waits"
     assert source.read_again.wait(10)
     source.gate.set()

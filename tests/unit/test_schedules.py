@@ -21,7 +21,7 @@ def daily(time: str = "02:30", zone: str = "UTC", **more: Any) -> ScheduleConfig
 
 
 def year_of(config: ScheduleConfig) -> list[datetime]:
-    found = []
+    found: list[datetime] = []
     for slot in slots(config, NEW_YEAR - timedelta(seconds=1)):
         if slot >= NEW_YEAR + timedelta(days=365):
             return found

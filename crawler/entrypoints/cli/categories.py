@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 import typer
-import yaml  # type: ignore[import-untyped]
+import yaml
 from rich.text import Text
 
 from crawler.domain.categories import CategoryShown, DryRun

@@ -19,7 +19,7 @@ def main() -> None:
 
 
 def _imported() -> Callable[[], None]:
-    """Imports leave no garbage; not to look for any makes them a quarter faster."""
+    """Imports leave no garbage; not to look for any, then or at the end, saves a second."""
     gc.disable()
     try:
         if sys.argv[1:2] == ["run"]:
@@ -27,6 +27,7 @@ def _imported() -> Callable[[], None]:
         else:
             from crawler.entrypoints.cli.app import main as run  # noqa: PLC0415 - a second of imports
     finally:
+        gc.freeze()
         gc.enable()
     return run
 

@@ -215,7 +215,7 @@ def test_a_trial_says_what_went_wrong(service: Service, extraction: Extraction, 
     manage = extraction.tools.manage_categories
 
     class Fails:
-        def __init__(self, _: float) -> None: ...
+        def __init__(self, seconds: float) -> None: ...
         def __enter__(self) -> Any:
             return lambda *_: ExtractionFailed("timeout", "It took too long.")
 

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,13 @@ def test_lists_are_filtered_sorted_and_go_on_where_they_ended(service: Service) 
 def test_bulk_changes_need_to_be_told_which(service: Service) -> None:
     imported(service)
     (first, *_) = service.get("/queue")["items"]
-    for wrong in ({}, {"filter": {}}, {"ids": [first["id"]], "all": True}, {"filter": {"color": "red"}}):
+    wrongs: list[dict[str, Any]] = [
+        {},
+        {"filter": {}},
+        {"ids": [first["id"]], "all": True},
+        {"filter": {"color": "red"}},
+    ]
+    for wrong in wrongs:
         answer = service("POST", "/queue/bulk", json={"action": "delete", **wrong})
         assert answer.status_code == 422, wrong
     bulk = {"action": "deactivate", "ids": [first["id"], 2**60]}

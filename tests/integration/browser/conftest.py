@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from crawler.adapters.browser_fetcher import BrowserFetcher
 from crawler.adapters.chromium import find_chromium, install_chromium
 from crawler.adapters.chromium_records import PROFILE_PREFIX, Record
 from crawler.config import load_settings
 from crawler.domain.frontier import Lane
-from tests.integration.browser.driving import BrowserFetcher, browser_fetcher, living
+from tests.integration.browser.driving import browser_fetcher, living
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.engine import Engine
 

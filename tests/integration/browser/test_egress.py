@@ -12,10 +12,11 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
+from crawler.adapters.browser_fetcher import BrowserFetcher
 from crawler.adapters.chromium_flags import LOOPBACK_TOO, ChromiumOptions, flags_for
 from crawler.adapters.chromium_process import ChromiumProcess
 from crawler.domain.reasons import Reason
-from tests.integration.browser.driving import VICTIM, BrowserFetcher, asked, browser_fetcher, fetch, pages
+from tests.integration.browser.driving import VICTIM, asked, browser_fetcher, fetch, pages
 from tests.integration.raw_server import Server, response
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.integration.browser.driving import BrowserFetcher, answering, asked, fetch, pages
+from crawler.adapters.browser_fetcher import BrowserFetcher
+from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response
 
 MOVED = response(b"", "301 Moved", "Location: /there?x=1#part")

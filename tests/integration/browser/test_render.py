@@ -5,10 +5,10 @@ import threading
 import time
 from pathlib import Path
 
+from crawler.adapters.browser_fetcher import BrowserFetcher
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import (
-    BrowserFetcher,
     answering,
     asked,
     browser_fetcher,

@@ -165,8 +165,8 @@ def test_both_lanes_together_keep_a_hosts_gap(two_lanes: TwoLanes) -> None:
 
 def test_robots_txt_and_scope_hold_for_rendered_links_too(two_lanes: TwoLanes) -> None:
     robots = response(b"User-agent: *\nDisallow: /private", "200 OK", "Content-Type: text/plain")
-    content = {"/": shell("/private/x", "/open", "http://other.test/"), "/open": shell(), "/robots.txt": robots}
-    with pages(content) as site:
+    html = {"/": shell("/private/x", "/open", "http://other.test/"), "/open": shell()}
+    with pages({**html, "/robots.txt": robots}) as site:
         crawl = two_lanes.crawl(site.url("/"))
         paths = [request.path for request in site.requests]
     assert two_lanes.ends(crawl) == {"/": "done", "/open": "done", "/private/x": "robots"}
@@ -263,7 +263,7 @@ def test_a_page_that_goes_on_inside_its_hosts_gap_leaves_a_hint_for_the_moment_i
         crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", delay_seconds=3, use_sitemaps=False))
         while two_lanes.tools.store.get_crawl(crawl.id).rendering is None:
             Engine.shift(two_lanes)
-        sent = two_lanes.tools.hints.sent  # type: ignore[attr-defined]
+        sent = two_lanes.sent
     hints = [what for kind, what in sent if kind == "fetch"]
     assert any(lane is Lane.BROWSER and 0 < seconds <= 3 for lane, seconds in hints)
 

@@ -40,7 +40,7 @@ def hotels(module_house: House, module_site: Site) -> dict[str, QueueEntry]:
     tools.manage_projects.change(ACQUISITION_ID, {"settings": {"render": "never", "delay_seconds": 0}})
     tools.categories.put(
         "hotel", read_selectors({**HOTEL, "fields": {**HOTEL["fields"], "name": {"selector": "h1", "required": True}}})
-    )  # type: ignore[dict-item]
+    )
     tools.fill_queue.add([module_site.url(path) for path in [*pages, "/bare"]], category="hotel", priority=2)
     tools.fill_queue.add([module_site.url("/missing")], category="other")
     work(module_house)

@@ -10,6 +10,7 @@ import requests
 from fastapi.testclient import TestClient
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from crawler.adapters.session_store import IDLE_SECONDS, LONGEST_SECONDS, SessionStore
 from crawler.bootstrap import build
@@ -69,7 +70,7 @@ def routes(crawler: Engine) -> list[tuple[str, str]]:
     """Every route of every room, ids made up."""
     app = create_dashboard(crawler.tools, FailedAttempts())
     found = [
-        (method, route.path)  # type: ignore[attr-defined]
+        (method, route.path)
         for included in app.router.routes  # type: ignore[attr-defined]
         for route in getattr(getattr(included, "original_router", None), "routes", [included])
         for method in getattr(route, "methods", ())
@@ -358,7 +359,7 @@ def test_a_browser_watches_with_its_cookie_and_only_from_our_own_pages(crawler: 
     with served(create_app(crawler.tools)) as port:
         url = f"ws://127.0.0.1:{port}/api/v1/projects/{project.id}/ws"
         cookie = {"Cookie": f"crawler_session={token}"}
-        with connect(url, additional_headers=cookie, origin=f"http://127.0.0.1:{port}") as socket:  # type: ignore[arg-type]
+        with connect(url, additional_headers=cookie, origin=Origin(f"http://127.0.0.1:{port}")) as socket:
             socket.ping()
             crawler.tools.sessions.close(token)
             with pytest.raises(ConnectionClosed) as closed:
@@ -367,13 +368,13 @@ def test_a_browser_watches_with_its_cookie_and_only_from_our_own_pages(crawler: 
             assert closed.value.rcvd.code == 4401, "it ends with the sign-out"
         token = crawler.tools.sessions.open(key.id)
         cookie = {"Cookie": f"crawler_session={token}"}
-        for origin, status in (("https://evil.example", 403), (f"http://127.0.0.1:{port + 1}", 403)):
-            with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers=cookie, origin=origin):  # type: ignore[arg-type]
+        for origin, status in ((Origin("https://evil.example"), 403), (Origin(f"http://127.0.0.1:{port + 1}"), 403)):
+            with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers=cookie, origin=origin):
                 pass
             assert refused.value.response.status_code == status
         with (
             pytest.raises(InvalidStatus) as stranger,
-            connect(url, additional_headers={"Cookie": "crawler_session=x"}, origin=f"http://127.0.0.1:{port}"),  # type: ignore[arg-type]
+            connect(url, additional_headers={"Cookie": "crawler_session=x"}, origin=Origin(f"http://127.0.0.1:{port}")),
         ):
             pass
         assert stranger.value.response.status_code == 401

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from crawler.domain.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
@@ -27,10 +27,10 @@ class Desk:
     def __init__(self, frontier: Frontier) -> None:
         self.frontier = frontier
 
-    def crawl(self, *entries: Entry, **limits: int | bool) -> UUID:
+    def crawl(self, *entries: Entry, **limits: Any) -> UUID:
         """An open crawl with these URLs waiting."""
         crawl_id = uuid4()
-        self.frontier.open_crawl(crawl_id, LIMITS._replace(**limits))  # type: ignore[arg-type]
+        self.frontier.open_crawl(crawl_id, LIMITS._replace(**limits))
         self.frontier.discover(crawl_id, entries)
         return crawl_id
 

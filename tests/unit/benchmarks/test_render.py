@@ -1,6 +1,7 @@
 """What the part that renders takes for the truth, and what it makes of what it saw."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ def test_the_most_is_of_each_number_by_itself() -> None:
 
 
 def test_without_npm_nothing_is_built_and_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single_page.shutil, "which", lambda program: None if program == "npm" else f"/bin/{program}")
+    monkeypatch.setattr(shutil, "which", lambda program: None if program == "npm" else f"/bin/{program}")
     with pytest.raises(NotBuilt, match=r"^npm not found \(Debian's packages nodejs and npm\), so no app was built\.$"):
         single_page.apps(1).__enter__()
 

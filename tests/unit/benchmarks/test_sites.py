@@ -1,5 +1,7 @@
 """What has to be there for a benchmark, and who its hosts are."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,8 +21,8 @@ def test_what_is_missing_is_told_in_one_sentence_with_the_packages_to_install(
 ) -> None:
     gone = tmp_path / "gone"
     monkeypatch.setitem(sites.PACKAGES, "postgresql", ("postgresql-doc-15", gone))
-    monkeypatch.setattr(sites.shutil, "which", lambda program: None if program == "nginx" else f"/bin/{program}")
-    monkeypatch.setattr(sites.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(shutil, "which", lambda program: None if program == "nginx" else f"/bin/{program}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(SystemExit) as told, sites.serve(Mount("postgresql", gone)):
         pytest.fail("nothing can be served")
     assert str(told.value).endswith("apt-get install nginx-light postgresql-doc-15")

@@ -23,8 +23,9 @@ def page(title: str, body: str) -> bytes:
 def compared(pairs: list[tuple[bytes, bytes]], apart: timedelta = timedelta(days=1), others: int = 3) -> Weighed:
     moments = Moments(FIRST, FIRST + apart)
     weights = {
-        f"/{n}": light(weigh_page(*map(read_blocks, pair), moments=moments)) for n, pair in enumerate(pairs)
-    }  # fmt: skip
+        f"/{n}": light(weigh_page(read_blocks(old), read_blocks(new), moments=moments))
+        for n, (old, new) in enumerate(pairs)
+    }
     return weigh(Changes((), (), tuple(weights), tuple(f"/u{n}" for n in range(others)), ()), weights)
 
 
@@ -33,10 +34,10 @@ def is_told(found: Weighed) -> bool:
 
 
 def dated(line: str, old: str, new: str) -> list[tuple[bytes, bytes]]:
-    return [
-        tuple(page(f"Ev {name}", f"<p>{line.format(day)}</p><p>About {name}, only {name}.</p>") for day in (old, new))
-        for name in NAMES
-    ]  # type: ignore[misc]
+    def on(day: str, name: str) -> bytes:
+        return page(f"Ev {name}", f"<p>{line.format(day)}</p><p>About {name}, only {name}.</p>")
+
+    return [(on(old, name), on(new, name)) for name in NAMES]
 
 
 @pytest.mark.parametrize("line", ["Date: {}", "Today: {}", "Court date: {}", "{}", "Published {}", "Nightly of {}"])

@@ -140,7 +140,9 @@ def test_other_words_are_never_only_values() -> None:
 
 
 def suspicious(old: str, new: str, moments: Moments) -> bool:
-    (change,) = value_changes(old, new) or ()
+    changes = value_changes(old, new)
+    assert changes is not None
+    (change,) = changes
     return may_run_with_clock(change, moments)
 
 

@@ -56,8 +56,7 @@ def test_a_real_edit_on_some_of_ten_noisy_pages_is_told_with_how_many_have_it(
     for n in range(10):
         old = NOISY.format(n=n, text=before, views=1201 + n, day="15 November 2026")
         new = NOISY.format(n=n, text=after if n < edited else before, views=1303 + n, day="16 November 2026")
-        blocks = (read_blocks(text.encode()) for text in (old, new))
-        weights[f"/{n}"] = light(weigh_page(*blocks, moments=LATER))
+        weights[f"/{n}"] = light(weigh_page(read_blocks(old.encode()), read_blocks(new.encode()), moments=LATER))
     found = weigh(Changes((), (), tuple(weights), (), ()), weights)
     as_template = sum(change.pages for change in found.template)
     assert (len(found.changes.changed), as_template) in {(edited, 0), (0, edited)}, kind
