@@ -70,4 +70,3 @@ def extracting(crawler: Engine) -> Iterator[Extraction]:
     settings = {"render": "never", "delay_seconds": 0}
     queue.tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
     yield Extraction(queue)
-    queue.tools.extractor.close()

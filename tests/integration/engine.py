@@ -1,13 +1,17 @@
 """The engine in this process: real Postgres, real Valkey, the real fetcher; only Celery is replaced, by a loop."""
 
+import atexit
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import text
 
+from crawler.adapters.extraction_process import ExtractionProcess
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
 from crawler.domain.crawls import CrawlJob
@@ -132,6 +136,14 @@ class Engine:
             return [row._asdict() for row in db.execute(text(query), values)]
 
 
+@cache
+def _shared_extractor(seconds: float, pid: int) -> ExtractionProcess:
+    """One child process for all engines of a process; what is forked has its own."""
+    extractor = ExtractionProcess(seconds)
+    atexit.register(extractor.close)
+    return extractor
+
+
 @contextmanager
 def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterator[Engine]:
     options = {
@@ -143,11 +155,11 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
         "user_agent": "crawler-test/1 (+https://example.test/bot)",
         **settings,
     }
-    tools = build(load_settings(**options), hints=InlineHints())
+    named = load_settings(**options)
+    tools = build(named, hints=InlineHints(), extractor=_shared_extractor(named.extract_timeout_seconds, os.getpid()))
     try:
         yield Engine(tools)
     finally:
         tools.fetcher.close()
-        tools.extractor.close()
         tools.engine.dispose()
         tools.redis.close()

@@ -243,7 +243,6 @@ def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_pat
     shown = stage.told(at, "category", "try", place, url, "--field", "other=p")
     assert "Quiet rooms." in shown
     tools.extract_entries()
-    tools.extractor.close()
     shown = stage.told(at, "queue", "show", str(entry["id"]))
     assert "done" in shown
     assert "a | b" in shown

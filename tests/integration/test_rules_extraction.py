@@ -91,12 +91,12 @@ def test_two_entries_that_lead_to_one_page_share_its_extraction(extraction: Extr
 
 
 def test_what_cannot_be_extracted_fails_with_its_reason_and_the_others_go_on(
-    extraction: Extraction, site: Site
+    extraction: Extraction, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extraction.define("slow", {"include": ["xpath://*[count(//*[count(//*[count(//*)>1])>1])>1]"]})
     extraction.define("strict", {"fields": {"phone": {"selector": ".phone", "required": True}}})
     extraction.define("vain", {"include": [".missing"], "fields": {"a": ".missing"}})
-    extraction.tools.extractor._seconds = 1.0
+    monkeypatch.setattr(extraction.tools.extractor, "_seconds", 1.0)
     lay(site, {"/slow": page(body="<i><b>x</b></i>" * 3000), "/vain": hotel("A"), "/strict": hotel("B")})
     lay(site, {"/empty": "<html><body></body></html>", "/good": hotel("Adler")})
     categories = {"/slow": "slow", "/strict": "strict", "/vain": "vain", "/empty": "", "/good": ""}

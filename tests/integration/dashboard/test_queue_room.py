@@ -1,6 +1,5 @@
 """Operators run the queue: lists in, rows that are no good, many at once, one in full, selectors tried while typing."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +45,6 @@ def hotels(module_house: House, module_site: Site) -> dict[str, QueueEntry]:
     work(module_house)
     found = tools.queue.list_entries(QueueFilter(), limit=100)
     return {entry.normalized_url.partition("/")[2]: entry for entry in found}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_process_is_left(module_house: House) -> Iterator[None]:
-    yield
-    module_house.engine.tools.extractor.close()
 
 
 def work(house: House) -> None:
