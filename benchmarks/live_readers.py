@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 KEY_NAME = "BENCH_KEY"
@@ -64,7 +65,7 @@ class Reader(asyncio.Protocol):
         if not self.ended.done():
             self.ended.set_result(0.0)
 
-    def events(self) -> Iterator[dict[str, object]]:
+    def events(self) -> Iterator[dict[str, Any]]:
         """Frames of a server: no mask, no compression, none in pieces."""
         at = self.received.index(b"\r\n\r\n") + 4
         while at + 2 <= len(self.received):
@@ -81,14 +82,15 @@ class Reader(asyncio.Protocol):
 
 async def main(url: str, count: int, key: str) -> Reading:
     parts, doors = urlsplit(url), asyncio.Semaphore(OPENING)
+    host, port = parts.hostname, parts.port
+    assert host
+    assert port
     path = f"{parts.path}{'?' if parts.query else ''}{parts.query}"
 
     async def open_one() -> Reader:
         async with doors:
             loop = asyncio.get_running_loop()
-            _, reader = await loop.create_connection(
-                lambda: Reader(path, parts.netloc, key), parts.hostname, parts.port
-            )
+            _, reader = await loop.create_connection(lambda: Reader(path, parts.netloc, key), host, port)
             await reader.opened
             return reader
 
@@ -99,7 +101,7 @@ async def main(url: str, count: int, key: str) -> Reading:
     for reader in readers:
         seen = [event["seq"] for event in reader.events()]
         reading.events += len(seen)
-        whole = bool(seen) and seen == list(range(seen[0], seen[0] + len(seen)))  # type: ignore[call-overload]
+        whole = bool(seen) and seen == list(range(seen[0], seen[0] + len(seen)))
         reading.complete += whole and reader.ended.result() > 0
     return reading
 

@@ -18,7 +18,7 @@ class Batch(NamedTuple):
     half: Half
     first: int
     """Of its sites."""
-    count: int
+    sites: int
 
 
 BATCHES = (
@@ -47,12 +47,12 @@ def run(options: Options) -> str:
     mounts = [manual(site) for site in options.sites]
     require(mounts)
     folders = [mount.root for mount in mounts]
-    batches = [batch._replace(count=options.size(batch.count, 2)) for batch in BATCHES]
+    batches = [batch._replace(sites=options.size(batch.sites, 2)) for batch in BATCHES]
     return table([measure(batch, folders) for batch in batches])
 
 
 def measure(batch: Batch, folders: Iterable[Path]) -> Outcome:
-    made = (make_sites(folder, batch.half, batch.count, first=batch.first) for folder in folders)
+    made = (make_sites(folder, batch.half, batch.sites, first=batch.first) for folder in folders)
     sites = [site for found in made for site in found]
     judged = [(site, *judge(site)) for site in sites]
     pairs = [one for _site, found, _template in judged for one in found]

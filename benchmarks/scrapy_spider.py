@@ -5,7 +5,9 @@ pages as Scrapy's documentation teaches, with selectors and a link extractor; `-
 """
 
 import argparse
+from collections.abc import Iterator
 from hashlib import sha256
+from typing import Any
 from urllib.parse import urlsplit
 
 import scrapy
@@ -36,14 +38,14 @@ SETTINGS = {
 class Spider(scrapy.Spider):
     name = "bench"
 
-    def __init__(self, url, hosts, by_hand):
+    def __init__(self, url: str, hosts: list[str], by_hand: bool) -> None:
         super().__init__()
         self.start_urls = [url]
         self.hosts = {urlsplit(url).netloc, *hosts}
         self.follow = LinkExtractor(allow_domains=list(self.hosts), tags=("a", "area"))
         self.read = self.read_by_hand if by_hand else self.read_as_taught
 
-    def parse(self, response):
+    def parse(self, response: scrapy.http.Response) -> Iterator[dict[str, Any] | scrapy.Request]:
         if not isinstance(response, scrapy.http.HtmlResponse):
             return
         item, links = self.read(response)
@@ -52,7 +54,7 @@ class Spider(scrapy.Spider):
         for link in links:
             yield scrapy.Request(link)
 
-    def read_as_taught(self, response):
+    def read_as_taught(self, response: scrapy.http.HtmlResponse) -> tuple[dict[str, Any], list[str]]:
         links = self.follow.extract_links(response)
         texts = response.xpath("//body//text()[not(ancestor::script|ancestor::style)]").getall()
         return {
@@ -63,9 +65,9 @@ class Spider(scrapy.Spider):
             "links": [{"url": link.url, "anchor": link.text} for link in links],
         }, [link.url for link in links]
 
-    def read_by_hand(self, response):
+    def read_by_hand(self, response: scrapy.http.HtmlResponse) -> tuple[dict[str, Any], list[str]]:
         root = response.selector.root
-        links = {}
+        links: dict[str, str] = {}
         for node in root.iter("a", "area"):
             href = (node.get("href") or "").partition("#")[0]
             if href:
@@ -84,7 +86,7 @@ class Spider(scrapy.Spider):
         }, [url for url, _ in found if urlsplit(url).netloc in self.hosts]
 
 
-def main():
+def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("url")
     options.add_argument("output")

@@ -97,9 +97,10 @@ def _pair(plan: _Plan, source: Source, at: int, site: str) -> Pair | None:
     fate, sampled, url = random.random(), at % SAMPLE_ONE_IN == 0, f"https://{site}.example/{source.path}"
     before = page.earlier(base, again=False)
     again = page.earlier(base, again=True) if sampled else None
-    when = [start + timedelta(seconds=page.seconds) for start in (plan.first, plan.second)]
+    before_at, after_at = (start + timedelta(seconds=page.seconds) for start in (plan.first, plan.second))
     if fate > 1 - WALL_SHARE:
-        return Pair(url, before, walls.wall(random, plan.half), again, None, Label.NOISE, *when, "wall")
+        wall = walls.wall(random, plan.half)
+        return Pair(url, before, wall, again, None, Label.NOISE, before_at, after_at, "wall")
     edited, kind, remark = parse(serialize(base)), "", ""
     if fate < REAL_SHARE:
         remark = _remark(plan, random)
@@ -108,7 +109,8 @@ def _pair(plan: _Plan, source: Source, at: int, site: str) -> Pair | None:
     after_again = page.later(edited, again=True, remark=remark) if sampled else None
     if before == after:
         return None
-    return Pair(url, before, after, again, after_again, Label.REAL if kind else Label.NOISE, *when, kind or "noise")
+    label = Label.REAL if kind else Label.NOISE
+    return Pair(url, before, after, again, after_again, label, before_at, after_at, kind or "noise")
 
 
 def _remark(plan: _Plan, random: Random) -> str:

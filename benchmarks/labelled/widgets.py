@@ -145,7 +145,7 @@ def comments(own: Style, page: Random) -> Widget:
              for remark in page.sample(share(wording.REMARKS, own.half), 2)]  # fmt: skip
 
     def write(visit: Visit) -> str:
-        lines = []
+        lines: list[str] = []
         for name, remark, back in posts:
             said = remark if lines else f"{remark} {visit.remark}".strip()
             ago = moments.ago(moments.FIRST_DAY - back, visit.at, short=own.short)

@@ -176,7 +176,8 @@ def killed_command(arena: Arena) -> None:
     """`crawler run` and all it started are killed; the same command goes on where it stopped (G3)."""
     stack = arena.stack
     stack.kill_workers()
-    cli = Cli(stack.data_dir, **{k: v for k, v in stack.environment().items() if k.startswith("CRAWLER_")})
+    ours = {name: value for name, value in stack.environment().items() if name.startswith("CRAWLER_")}
+    cli = Cli(stack.data_dir, cold=False, **ours)
     command = ("run", stack.site.url(), "--delay", "0.1", "--max-pages", "1000", "--workers", "2", "--json")
     first = cli.start(*command)
     stack.wait_asked(20)
