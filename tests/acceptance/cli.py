@@ -15,17 +15,17 @@ _NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONU
 
 
 class Cli:
-    def __init__(self, data_dir: Path, *, cold: bool = False, **environment: str) -> None:
-        """Cold, each call imports the command for itself, as a person's shell has it."""
+    def __init__(self, data_dir: Path, **environment: str) -> None:
         keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.data_dir = data_dir
-        self._cold = cold
         self._started: list[subprocess.Popen[str]] = []
         self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
 
     def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
-        if not self._cold:
-            return warm_command().run(_with_defaults(arguments), self.environment, timeout)
+        return warm_command().run(_with_defaults(arguments), self.environment, timeout)
+
+    def cold(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
+        """With imports of its own, as a person's shell starts it."""
         return subprocess.run(
             self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
         )

@@ -119,7 +119,7 @@ def _slot(soonest: datetime, jitter_seconds: int, minutes: int) -> tuple[datetim
 def running(directory: Path, **environment: str) -> Iterator[Running]:
     port, flower = free_port(), free_port()
     given = {"CRAWLER_FLOWER_PORT": str(flower), "CRAWLER_EGRESS_ALLOW": "127.0.0.0/8", **environment}
-    cli = Cli(directory, cold=False, **given)
+    cli = Cli(directory, **given)
     command = cli.start("up", "--port", str(port))
     try:
         until(command, "Ctrl-C")

@@ -24,7 +24,7 @@ class Stage(NamedTuple):
     host: str
 
     def told(self, *arguments: str, status: int = 0, **environment: str) -> str:
-        cli = Cli(self.cli.data_dir, cold=False, **{**self.cli.environment, **environment})
+        cli = Cli(self.cli.data_dir, **{**self.cli.environment, **environment})
         done = cli(*arguments)
         assert done.returncode == status, done.stdout + done.stderr
         assert "Traceback" not in done.stderr

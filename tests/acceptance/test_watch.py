@@ -39,7 +39,7 @@ def cli(engine: Engine) -> Iterator[Cli]:
         "CRAWLER_DATABASE_URL": settings.database_url.get_secret_value(),
         "CRAWLER_REDIS_URL": settings.redis_url.get_secret_value(),
     }
-    command = Cli(settings.data_dir, cold=False, **urls)
+    command = Cli(settings.data_dir, **urls)
     yield command
     command.end_all()
 

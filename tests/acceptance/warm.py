@@ -1,7 +1,7 @@
 """The command as a real process without the seconds that its imports take.
 
 One process imports the command and forks for each call. A fork is a process of its own, with environment, streams and
-exit status like any other; only the imports are shared. `Cli(..., cold=True)` starts it as a person's shell does.
+exit status like any other; only the imports are shared. `Cli.cold` starts it as a person's shell does.
 """
 
 import atexit

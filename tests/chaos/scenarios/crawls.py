@@ -177,7 +177,7 @@ def killed_command(arena: Arena) -> None:
     stack = arena.stack
     stack.kill_workers()
     ours = {name: value for name, value in stack.environment().items() if name.startswith("CRAWLER_")}
-    cli = Cli(stack.data_dir, cold=False, **ours)
+    cli = Cli(stack.data_dir, **ours)
     command = ("run", stack.site.url(), "--delay", "0.1", "--max-pages", "1000", "--workers", "2", "--json")
     first = cli.start(*command)
     stack.wait_asked(20)
