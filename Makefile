@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/install.log
 ARGS ?=
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run up test check bench chaos lock assets browser
+.PHONY: help setup run up test test-all check bench chaos lock assets browser
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there and this machine allows it
 	@$(BIN)/python -m crawler.adapters.chromium --install || echo "Pages that need a browser will be stored as fetched."
@@ -21,8 +22,17 @@ run: $(VENV)/.base ## crawl URL=https://… (default: a small demo site) and sho
 up: $(VENV)/.full ## service, workers, periodic work and Flower, until Ctrl-C
 	@$(BIN)/crawler up $(ARGS)
 
-test: browser ## all tests; some of them in ARGS="-k robots"
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+# Each file stays with one worker, because its tests share what is dear to make; the dear files come first.
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
+
+test: browser ## every rule against real servers, in minutes; some of them with ARGS="-k robots"
+	@$(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
+
+test-all: browser ## those and the slow ones: whole stacks, kills, every browser case; with coverage
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run $(PYTEST) --hypothesis-profile thorough $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
 
 check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/ruff check .
@@ -61,7 +71,7 @@ $(VENV)/.base: pyproject.toml requirements.lock | $(BIN)/python
 	@touch $@
 
 $(VENV)/.full: pyproject.toml requirements.lock | $(BIN)/python
-	$(call install,.[render$(comma)dev],everything)
+	$(call install,.[render$(comma)embed$(comma)dev],everything)
 	@touch $(VENV)/.base $@
 
 comma := ,

@@ -1,30 +1,56 @@
 """Real servers for every test that asks for them, one pair per test process, and fresh databases on them."""
 
-import itertools
 import json
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
-import psycopg2
 import pytest
 import redis
+import structlog
 from hypothesis import settings
-from sqlalchemy import make_url
 
-from crawler.adapters.database import connect
-from crawler.adapters.schema import migrate
 from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
+from tests.databases import Databases, MakeDatabase
+from tests.scheduling import KeepTogether, long_ones_first
+
+# As structlog has it by default, but for tracebacks in colour with every local variable, which take seconds to draw.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso"),
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 # Machines that run tests are busy: how long an example takes says nothing.
 settings.register_profile("tests", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile("tests")
 
-MakeDatabase = Callable[[], str]
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="a skipped test is a failure: nothing may be missing here")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = long_ones_first(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:
+    return KeepTogether(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("--no-skips") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")
@@ -55,66 +81,6 @@ def _ending_with_the_tests(data_dir: Path) -> Iterator[None]:
         for group in groups:
             guard.remove(group)
         guard.close()
-
-
-class Databases:
-    """Makes databases by copying a template and throws them away."""
-
-    def __init__(self, admin_url: str) -> None:
-        self._admin = make_url(admin_url)
-        self._numbers = itertools.count()
-        self._migrated: str | None = None
-
-    def make(self, template: str = "template1") -> str:
-        name = f"test_{next(self._numbers)}"
-        # Copying files is a quarter of the work of logging them.
-        self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
-        return self._admin.set(database=name).render_as_string()
-
-    def make_migrated(self) -> str:
-        """With the product's schema: migrated once, then copied."""
-        if self._migrated is None:
-            url = self.make()
-            engine = connect(url)
-            migrate(engine)
-            engine.dispose()
-            self._migrated = make_url(url).database
-        return self.make(self._migrated or "")
-
-    def drop(self, url: str) -> None:
-        statement = f"DROP DATABASE {make_url(url).database} WITH (FORCE)"
-        for _ in range(20):
-            try:
-                self._run(statement)
-            except psycopg2.errors.InsufficientPrivilege:  # Postgres' own vacuum is in it, which we may not end
-                time.sleep(0.25)
-            else:
-                return
-        raise TimeoutError(statement)
-
-    @contextmanager
-    def batch(self, make: MakeDatabase) -> Iterator[MakeDatabase]:
-        """A maker whose databases go all at once."""
-        made: list[str] = []
-
-        def make_one() -> str:
-            made.append(make())
-            return made[-1]
-
-        try:
-            yield make_one
-        finally:
-            for url in made:
-                self.drop(url)
-
-    def _run(self, statement: str) -> None:
-        connection = psycopg2.connect(self._admin.set(drivername="postgresql").render_as_string())
-        try:
-            connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-        finally:
-            connection.close()
 
 
 @pytest.fixture(scope="session")

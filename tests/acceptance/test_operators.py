@@ -10,7 +10,7 @@ import pytest
 
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import host_of, lay
 from tests.site.client import Site

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.defects import html, spoil
 from tests.integration.engine import running_engine
 from tests.site.client import Site

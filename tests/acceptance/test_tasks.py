@@ -27,7 +27,7 @@ from crawler.domain.projects import Project
 from crawler.embedded import Servers
 from crawler.entrypoints.stack import child_environment, worker
 from crawler.supervisor import FileOutput, Supervisor
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.site.client import Site
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "enqueue.py"

@@ -12,7 +12,7 @@ import pytest
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
 from tests.acceptance.test_up import eventually
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site
 

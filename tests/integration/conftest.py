@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from crawler.adapters.tables import metadata
-from tests.conftest import Databases
+from tests.databases import Databases
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site
 

@@ -9,7 +9,7 @@ from crawler.bootstrap import build
 from crawler.config import load_settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.api.app import create_app
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from crawler.domain.schedules import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.ending import exit_status, quiet_logs
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import host_of, lay, page
 from tests.integration.served import served

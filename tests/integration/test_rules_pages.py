@@ -8,7 +8,7 @@ import pytest
 
 from crawler.domain.crawls import EndReason
 from crawler.errors import InvalidConfig
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site

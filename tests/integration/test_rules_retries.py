@@ -12,7 +12,7 @@ import pytest
 
 from crawler.domain.crawls import CrawlJob, CrawlStatus
 from crawler.embedded import Servers
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import lay
 from tests.site.client import Site

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.embedded import Servers
 from crawler.entrypoints.api.app import create_app
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.engine import running_engine
 from tests.site.client import Site
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from crawler.adapters.chromium import find_chromium, install_chromium
 from crawler.config import load_settings
 from crawler.embedded import Servers
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.dashboard.house import House, chromium_browser, open_house
 from tests.site.client import Site
 

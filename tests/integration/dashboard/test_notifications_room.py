@@ -14,7 +14,7 @@ from crawler.domain.ids import new_id
 from crawler.domain.notices import Channel, Kind, Target
 from crawler.domain.projects import Project
 from crawler.embedded import Servers
-from tests.conftest import MakeDatabase
+from tests.databases import MakeDatabase
 from tests.integration.dashboard.house import House, open_house, serious_violations
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.raw_server import Server, response, serving

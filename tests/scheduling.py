@@ -1,0 +1,34 @@
+"""Which tests stay together when several processes share the work.
+
+One process works off a whole file, because its tests share what takes long to make. It works off some whole folders,
+because their files share what takes longer still: a browser, or a running stack.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+TOGETHER = ("tests/acceptance/stack/", "tests/integration/browser/", "tests/integration/dashboard/")
+
+
+class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]
+    """In the order of collection, which has the long ones first."""
+
+    def __init__(self, config: pytest.Config, log: Any = None) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
+
+    def _split_scope(self, nodeid: str) -> str:
+        return scope_of(nodeid)
+
+
+def scope_of(nodeid: str) -> str:
+    file = nodeid.partition("::")[0]
+    return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
+def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Folders that stay together, then the other files as they are: an early long one delays the end least."""
+    return sorted(items, key=lambda item: scope_of(item.nodeid) not in TOGETHER)
