@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/install.log
 ARGS ?=
-WORKERS ?= 2
+WORKERS ?= 3
+
+# Without it every process would compile our sources anew, which takes longer than most of them run.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -22,8 +25,7 @@ run: $(VENV)/.base ## crawl URL=https://… (default: a small demo site) and sho
 up: $(VENV)/.full ## service, workers, periodic work and Flower, until Ctrl-C
 	@$(BIN)/crawler up $(ARGS)
 
-# Each file stays with one worker, because its tests share what is dear to make; the dear files come first.
-PYTEST := -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
+PYTEST := -m pytest -n $(WORKERS) --durations 10
 
 test: browser ## every rule against real servers, in minutes; some of them with ARGS="-k robots"
 	@$(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
