@@ -26,6 +26,7 @@ from crawler.embedded.identity import ServerUser
 from crawler.embedded.server import Place
 from crawler.errors import CrawlerError, DatabaseUnavailable, DataDirUnusable, Unavailable
 
+pytestmark = pytest.mark.slow
 NOBODY = 65534
 AS_ROOT = os.geteuid() == 0
 USER = """
@@ -159,24 +160,25 @@ def assert_kept(found: Servers) -> None:
 # --- what they are
 
 
-def test_they_are_a_durable_postgres_18_and_a_valkey_that_never_forgets(embedded_servers: Servers) -> None:
-    shown = {
-        name: sql(embedded_servers, f"SHOW {name}")[0][0]
-        for name in ("fsync", "synchronous_commit", "server_encoding", "timezone", "jit", "autovacuum")
-    }
-    assert shown == {
-        "fsync": "on",
-        "synchronous_commit": "on",
-        "server_encoding": "UTF8",
-        "timezone": "UTC",
-        "jit": "off",
-        "autovacuum": "on",
-    }
-    assert str(sql(embedded_servers, "SHOW server_version")[0][0]).startswith("18.")
-    assert sql(embedded_servers, "SELECT lower('ÄÖ') = 'äö', 'a' < 'B'") == [(True, False)]
-    for name, value in (("appendonly", "yes"), ("appendfsync", "everysec"), ("maxmemory-policy", "noeviction")):
-        assert valkey(embedded_servers, "CONFIG", "GET", name) == {name: value}
-    assert valkey(embedded_servers, "CONFIG", "GET", "databases") == {"databases": "16"}
+def test_they_are_a_durable_postgres_18_and_a_valkey_that_never_forgets(home: Path) -> None:
+    with EmbeddedServers(home) as servers:
+        shown = {
+            name: sql(servers, f"SHOW {name}")[0][0]
+            for name in ("fsync", "synchronous_commit", "server_encoding", "timezone", "jit", "autovacuum")
+        }
+        assert shown == {
+            "fsync": "on",
+            "synchronous_commit": "on",
+            "server_encoding": "UTF8",
+            "timezone": "UTC",
+            "jit": "off",
+            "autovacuum": "on",
+        }
+        assert str(sql(servers, "SHOW server_version")[0][0]).startswith("18.")
+        assert sql(servers, "SELECT lower('ÄÖ') = 'äö', 'a' < 'B'") == [(True, False)]
+        for name, value in (("appendonly", "yes"), ("appendfsync", "everysec"), ("maxmemory-policy", "noeviction")):
+            assert valkey(servers, "CONFIG", "GET", name) == {name: value}
+        assert valkey(servers, "CONFIG", "GET", "databases") == {"databases": "16"}
 
 
 def test_the_products_role_may_make_databases_but_not_touch_the_machine(embedded_servers: Servers) -> None:

@@ -18,6 +18,8 @@ from crawler.adapters.celery_queue import QUEUES
 from crawler.embedded import Servers
 from crawler.supervisor.guard import Guard
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workers(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:

@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import pytest
 import zstandard
 
 from crawler.adapters.page_export import PageExport
@@ -109,6 +110,7 @@ def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site)
     assert "Something new" in after[changed[0]].page.markdown
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_markdown_of_a_crawl(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=1)
     body = b"<p>" + b"many words " * 20_000

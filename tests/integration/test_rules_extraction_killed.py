@@ -11,6 +11,8 @@ from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import lay
 from tests.site.client import Site
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Adler", "Killer", "Bear")
 TASK = "somebody.classify"
 SETTINGS = {"lease_seconds": 31, "classify_task": TASK}

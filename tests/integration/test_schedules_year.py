@@ -7,9 +7,13 @@ from typing import Any
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from crawler.domain.schedules import Schedule
 from crawler.handlers.run_schedules import RunSchedules
 from tests.integration.engine import Engine
+
+pytestmark = pytest.mark.slow
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 YEAR = timedelta(days=365)

@@ -14,6 +14,7 @@ import pytest
 
 from crawler.supervisor import Backoff, FileOutput, ProcessSpec, Supervisor, TerminalOutput
 
+pytestmark = pytest.mark.slow
 QUICK = Backoff(first_seconds=0.05, cap_seconds=0.2, reset_after_seconds=60)
 STAY = "import time; print('up', flush=True); time.sleep(60)"
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"

@@ -237,6 +237,7 @@ def test_who_watches_hears_on_when_redis_has_hung_up(service: Service, port: int
 # -- processes ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing(service: Service, crawl: CrawlJob) -> None:
     tools = service.engine.tools
     with ExitStack() as stack:
@@ -260,6 +261,7 @@ def test_a_killed_process_loses_nothing(service: Service, crawl: CrawlJob) -> No
             assert steady.take(33) == seen, "whichever process tells it, it is the same"
 
 
+@pytest.mark.slow
 def test_a_process_that_is_asked_to_end_says_so_and_ends(service: Service, crawl: CrawlJob) -> None:
     with service_process(service.engine.tools) as process:
         watchers = ExitStack()
@@ -279,7 +281,9 @@ def test_a_process_that_is_asked_to_end_says_so_and_ends(service: Service, crawl
 # -- many, and slow ones ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direct", [True, False], ids=["our protocol", "any server"])
+@pytest.mark.parametrize(
+    "direct", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["our protocol", "any server"]
+)
 def test_a_reader_that_does_not_read_is_dropped_and_the_others_go_on(
     service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch, direct: bool
 ) -> None:
@@ -318,6 +322,7 @@ def test_a_reader_that_is_only_behind_catches_up(
     assert in_order(events)
 
 
+@pytest.mark.slow
 def test_200_readers_get_everything_from_one_reader_of_the_stream_in_bounded_memory(
     service: Service, crawl: CrawlJob
 ) -> None:
@@ -386,6 +391,7 @@ def test_a_stranger_is_refused_and_a_reading_key_is_enough(service: Service, por
         assert watcher.next()["data"] == {"n": 1}
 
 
+@pytest.mark.slow
 def test_a_key_in_the_query_opens_nothing_and_stands_in_no_log(
     service: Service, crawl: CrawlJob, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -476,6 +482,7 @@ def test_what_a_watcher_says_is_of_no_interest(service: Service, port: int, craw
 # -- the documentation --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_example_prints_each_event_once_although_the_service_is_killed_meanwhile(
     service: Service, crawl: CrawlJob
 ) -> None:

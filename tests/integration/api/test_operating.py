@@ -206,6 +206,7 @@ def without_redis(service: Service) -> Iterator[Service]:
     tools.engine.dispose()
 
 
+@pytest.mark.slow
 def test_without_redis_reading_goes_on_and_starting_says_so_in_time(without_redis: Service, service: Service) -> None:
     project = service.project()
     began = time.monotonic()

@@ -33,9 +33,6 @@ CHECKS = [
 ]
 
 
-EXAMPLES = 8
-
-
 class Generated(NamedTuple):
     schema: Any
     headers: dict[str, str]
@@ -77,15 +74,18 @@ def check(case: Any, service: Generated) -> None:
         case.call_and_validate(checks=CHECKS, headers=service.headers)
 
 
+@pytest.mark.parametrize("examples", [1, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-def test_no_request_gets_an_answer_that_is_not_described(generated: Generated, mode: GenerationMode) -> None:
+def test_no_request_gets_an_answer_that_is_not_described(
+    generated: Generated, mode: GenerationMode, examples: int
+) -> None:
     operations = [result.ok() for result in generated.schema.get_all_operations()]
     assert len(operations) > 30
     told: list[str] = []
     for operation in operations:
 
         @settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             derandomize=True,
             deadline=None,
             database=None,
