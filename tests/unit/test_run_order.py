@@ -1,5 +1,6 @@
 """What a person types is checked before anything is started; each mistake is one sentence that names it."""
 
+import multiprocessing
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,23 +103,25 @@ def test_a_directory_that_cannot_be_written_is_refused_before_the_crawl(tmp_path
         check_directory(tmp_path / "file")
 
 
-@pytest.fixture
-def small_files() -> Iterator[None]:
-    """As if the disk were full after a kilobyte."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@pytest.mark.usefixtures("small_files")
-def test_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
-    path = tmp_path / "pages.jsonl"
-    path.write_bytes(b"the export before")
-    with pytest.raises(CrawlerError, match=r"pages\.jsonl could not be written: file too large"):
+def write_with_small_files(path: Path, said: Path) -> None:
+    """As if the disk were full after a kilobyte. In a process of its own: the limit holds for its every file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    try:
         write_whole(path, (b"x" * 100 for _ in range(1000)))
+    except CrawlerError as exc:
+        said.write_text(str(exc))
+
+
+def test_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
+    path, said = tmp_path / "out" / "pages.jsonl", tmp_path / "said"
+    path.parent.mkdir()
+    path.write_bytes(b"the export before")
+    writer = multiprocessing.get_context("fork").Process(target=write_with_small_files, args=(path, said))
+    writer.start()
+    writer.join()
+    assert "pages.jsonl could not be written: file too large" in said.read_text()
     assert path.read_bytes() == b"the export before"
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_an_export_that_breaks_off_leaves_no_half_file(tmp_path: Path) -> None:
