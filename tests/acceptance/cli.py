@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.warm import warm_command
+from tests.acceptance.warm import Forked, warm_command
 
 _NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED")
 """What whoever runs the tests has set for itself."""
@@ -18,11 +19,13 @@ class Cli:
     def __init__(self, data_dir: Path, **environment: str) -> None:
         keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.data_dir = data_dir
-        self._started: list[subprocess.Popen[str]] = []
+        self._started: list[Forked | subprocess.Popen[str]] = []
         self.environment = {**keep, "CRAWLER_DATA_DIR": str(data_dir), **environment}
 
-    def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
-        return warm_command().run(_with_defaults(arguments), self.environment, timeout)
+    def __call__(
+        self, *arguments: str, timeout: float = 100, out_to: Path | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        return warm_command().run(_with_defaults(arguments), self.environment, timeout, out_to)
 
     def cold(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
         """With imports of its own, as a person's shell starts it."""
@@ -35,7 +38,17 @@ class Cli:
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{self.logs()}"
         return json.loads(done.stdout.splitlines()[-1] if arguments[0] == "run" else done.stdout)
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+    def all_at_once(self, *commands: tuple[str, ...]) -> "list[subprocess.CompletedProcess[str]]":
+        """For those that take longer than they work."""
+        with ThreadPoolExecutor(len(commands)) as pool:
+            return list(pool.map(lambda arguments: self(*arguments), commands))
+
+    def start(self, *arguments: str) -> Forked:
+        process = warm_command().start(_with_defaults(arguments), self.environment)
+        self._started.append(process)
+        return process
+
+    def start_cold(self, *arguments: str) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
             self.command(*arguments), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )

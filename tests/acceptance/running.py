@@ -1,10 +1,14 @@
 """`crawler up` as a person runs it, spoken to over HTTP; and a receiver of webhooks."""
 
 import json
+import os
+import signal
+import socket
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,9 +18,48 @@ import psutil
 import requests
 
 from tests.acceptance.cli import Cli
-from tests.acceptance.test_up import free_port, until
+from tests.acceptance.warm import Forked
 
 T = TypeVar("T")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def eventually(what: Callable[[], T | None], seconds: float, words: str) -> T:
+    """Its first answer that is something."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, f"not within {seconds:g} s: {words}"
+        time.sleep(0.1)
+    return found
+
+
+def until(output: Iterable[str] | None, words: str) -> list[str]:
+    """What a command says, up to the line with these words."""
+    lines = []
+    for line in output or ():
+        lines.append(line)
+        if words in line:
+            return lines
+    raise AssertionError("".join(lines))
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it ends this very moment
+        return []
+
+
+def workers(stack: psutil.Process, name: str) -> list[psutil.Process]:
+    """The main process of a worker: its children carry the same command line."""
+    children = stack.children(recursive=True)
+    named = [p for p in children if any(word.startswith(f"{name}-") for word in words_of(p))]
+    return [p for p in named if p.ppid() not in {q.pid for q in named}]
 
 
 class Posted(NamedTuple):
@@ -52,29 +95,35 @@ def receiving_posts() -> Iterator[tuple[str, list[Posted]]]:
         server.server_close()
 
 
-def eventually(what: Callable[[], T | None], seconds: float, words: str) -> T:
-    """Its first answer that is something."""
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < end, f"not within {seconds:g} s: {words}"
-        time.sleep(0.1)
-    return found
-
-
 class Running:
-    def __init__(self, cli: Cli, pid: int, port: int, flower: int) -> None:
+    def __init__(self, cli: Cli, command: "Forked | subprocess.Popen[str]", port: int, flower: int) -> None:
         self.cli = cli
-        self.process = psutil.Process(pid)
+        self.command = command
+        self.process = psutil.Process(command.pid)
+        self.port = port
         self.flower = f"http://127.0.0.1:{flower}"
-        self._url = f"http://127.0.0.1:{port}/api/v1"
+        self.address = f"http://127.0.0.1:{port}"
+        self.key = (cli.data_dir / "api-key").read_text().strip()
         self._session = requests.Session()
-        key = (cli.data_dir / "api-key").read_text().strip()
-        self._session.headers["Authorization"] = f"Bearer {key}"
+        self._session.headers["Authorization"] = f"Bearer {self.key}"
 
-    def __call__(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self._session.request(method, self._url + path, json=body, timeout=30)
-        assert answer.ok, answer.text
-        return answer.json()
+    def __call__(self, method: str, path: str, body: Any = None, *, status: int | None = None, **params: Any) -> Any:
+        url = f"{self.address}/api/v1{path}"
+        answer = self._session.request(method, url, params=params, json=body, timeout=60)
+        assert answer.ok if status is None else answer.status_code == status, answer.text
+        kind = answer.headers.get("content-type", "")
+        return answer.json() if kind in {"application/json", "application/problem+json"} else answer.text
+
+    def kill(self, *names: str) -> int:
+        """Processes with one of these in their command line, without a word; how many."""
+        killed = 0
+        for child in self.process.children(recursive=True):
+            line = " ".join(words_of(child))
+            with suppress(psutil.NoSuchProcess, ProcessLookupError):
+                if child.name() != "postgres" and any(name in line for name in names):
+                    os.kill(child.pid, signal.SIGKILL)
+                    killed += 1
+        return killed
 
     def log(self, name: str) -> str:
         return (self.cli.data_dir / "logs" / f"{name}.log").read_text()
@@ -122,8 +171,8 @@ def running(directory: Path, **environment: str) -> Iterator[Running]:
     cli = Cli(directory, **given)
     command = cli.start("up", "--port", str(port))
     try:
-        until(command, "Ctrl-C")
+        until(command.stdout, "Ctrl-C")
         threading.Thread(target=command.stdout.read if command.stdout else print, daemon=True).start()
-        yield Running(cli, command.pid, port, flower)
+        yield Running(cli, command, port, flower)
     finally:
         cli.end_all()

@@ -14,18 +14,12 @@ _PAGE = re.compile(r"^--- (\S+) \(depth (\d+)\) ---$", re.MULTILINE)
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Iterator[Cli]:
-    command = Cli(tmp_path / "data")
-    yield command
-    command.end_all()
-
-
-@pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     with Site(tmp_path, hosts=1, pages=30) as site:
         yield site
 
 
+@pytest.mark.slow
 def test_run_and_export_write_the_same_markdown(cli: Cli, tmp_path: Path, site: Site) -> None:
     done = cli.json("run", site.url(), "--max-pages", "20", "--delay", "0", "--export", str(tmp_path / "run"),
                     "--format", "markdown", "--format", "jsonl")  # fmt: skip

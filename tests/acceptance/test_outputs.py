@@ -9,12 +9,8 @@ import pytest
 from crawler.demo.site import DemoSite
 from tests.acceptance.cli import Cli
 
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    command = Cli(tmp_path_factory.mktemp("data"))
-    yield command
-    command.end_all()
+FULL = Path("/dev/full")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +26,17 @@ def shell(cli: Cli, redirection: str, *arguments: str) -> "subprocess.CompletedP
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_full_disk_behind_stdout_is_one_sentence(cli: Cli, url: str, options: tuple[str, ...]) -> None:
-    done = shell(cli, ">/dev/full", "run", url, "--delay", "0", *options)
+    done = cli("run", url, "--delay", "0", *options, out_to=FULL)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "What should be printed cannot be written: no space left on device."
     assert "Traceback" not in done.stderr
-    (project,) = cli.json("project", "list")
+    (project,) = [project for project in cli.json("project", "list") if project["name"] == url]
     assert cli.json("crawl", "list", project["id"])[0]["status"] == "completed"
 
 
 @pytest.mark.parametrize("arguments", [("project", "list"), ("project", "list", "--json"), ("--help",), ("--version",)])
 def test_every_command_says_that_it_could_not_print(cli: Cli, arguments: tuple[str, ...]) -> None:
-    done = shell(cli, ">/dev/full", *arguments)
+    done = cli(*arguments, out_to=FULL)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "no space left on device" in done.stderr
 

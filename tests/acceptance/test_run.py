@@ -11,15 +11,8 @@ import psutil
 import pytest
 
 from tests.acceptance.cli import Cli
-from tests.acceptance.test_up import eventually
+from tests.acceptance.running import eventually
 from tests.site.client import Site
-
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    command = Cli(tmp_path_factory.mktemp("data"))
-    yield command
-    command.end_all()
 
 
 @pytest.fixture
@@ -28,6 +21,38 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
+def test_a_site_is_crawled_and_crawled_again_and_what_changed_is_told_to_programs_and_people(
+    cli: Cli, site: Site
+) -> None:
+    """Through the real queue; also: a page that vanished is looked for before it is called removed."""
+    links = "".join(f'<a href="/{name}">{name}</a>' for name in ("kept", "gone", "alone"))
+    for name in ("kept", "gone", "alone"):
+        site.edit(f"/{name}", html=f"<title>{name}</title>")
+    site.edit("/", html=f"<title>home</title>{links}")
+    options = ("--delay", "0", "--project", "vanished")
+    first = cli.json("run", site.url(), *options)
+    assert (first["status"], first["end_reason"], first["pages_crawled"]) == ("completed", "exhausted", 4)
+    assert first["change_summary"] is None
+
+    site.edit("/", html='<title>home</title><a href="/kept">kept</a>')
+    site.remove("/gone")
+    second = cli.json("run", site.url(), *options)
+    assert second["project_id"] == first["project_id"]
+    change = second["change_summary"]
+    assert change["removed_page_urls"] == [site.url("/gone")]
+    assert change["removals"] == [
+        {"url": site.url("/gone"), "class": "gone"},
+        {"url": site.url("/alone"), "class": "alive"},
+    ]
+
+    shown = cli("run", site.url(), *options)
+    assert shown.returncode == 0, shown.stderr + cli.logs()
+    assert "pages crawled" in shown.stdout
+    assert "completed" in shown.stdout
+    assert "0 removed" in shown.stdout, "once"
+
+
+@pytest.mark.slow
 def test_one_page_goes_through_the_real_stack(cli: Cli, site: Site) -> None:
     summary = cli.json("run", site.url(), "--max-pages", "1")
     assert (summary["status"], summary["end_reason"]) == ("completed", "max_pages")
@@ -36,50 +61,30 @@ def test_one_page_goes_through_the_real_stack(cli: Cli, site: Site) -> None:
     assert [request.path for request in pages] == ["/"]
 
 
-def test_a_whole_site_is_stored_and_a_second_run_tells_what_changed(cli: Cli, site: Site) -> None:
-    options = ("--delay", "0", "--concurrency", "8", "--max-pages", "500")
-    expected = site.expected()
-    first = cli.json("run", site.url(), *options)
+@pytest.mark.slow
+def test_a_whole_site_is_stored_and_runs_again_tell_no_change_also_after_a_narrower_one(cli: Cli, site: Site) -> None:
+    wide = ("run", site.url(), "--delay", "0", "--concurrency", "8", "--max-pages", "500")
+    first = cli.json(*wide)
     assert first["status"] == "completed"
     assert first["end_reason"] == "exhausted"
-    assert first["pages_crawled"] == sum(e.state == "done" for e in expected.values())
+    assert first["pages_crawled"] == sum(e.state == "done" for e in site.expected().values())
     assert first["change_summary"] is None
-    again = cli.json("run", site.url(), *options)
-    assert again["pages_crawled"] == first["pages_crawled"]
-    assert again["project_id"] == first["project_id"]
-    assert again["change_summary"]["summary"] == {
+    unchanged = {
         "new_pages": 0,
         "removed_pages": 0,
         "changed_pages": 0,
         "unchanged_pages": first["pages_crawled"],
     }
-
-
-def test_a_page_that_vanished_is_looked_for_before_it_is_called_removed(cli: Cli, site: Site) -> None:
-    """Through the real queue: the coordinator plans, a worker asks, the crawl completes."""
-    links = "".join(f'<a href="/{name}">{name}</a>' for name in ("kept", "gone", "alone"))
-    for name in ("kept", "gone", "alone"):
-        site.edit(f"/{name}", html=f"<title>{name}</title>")
-    site.edit("/", html=f"<title>home</title>{links}")
-    options = ("--delay", "0", "--project", "vanished")
-    assert cli.json("run", site.url(), *options)["pages_crawled"] == 4
-    site.edit("/", html='<title>home</title><a href="/kept">kept</a>')
-    site.remove("/gone")
-    change = cli.json("run", site.url(), *options)["change_summary"]
-    assert change["removed_page_urls"] == [site.url("/gone")]
-    assert change["removals"] == [
-        {"url": site.url("/gone"), "class": "gone"},
-        {"url": site.url("/alone"), "class": "alive"},
-    ]
-    shown = cli("run", site.url(), *options)
-    assert "0 removed" in shown.stdout, "once"
-
-
-def test_a_person_sees_a_summary(cli: Cli, site: Site) -> None:
-    done = cli("run", site.url(), "--max-pages", "2", "--delay", "0")
-    assert done.returncode == 0, done.stderr + cli.logs()
-    assert "pages crawled" in done.stdout
-    assert "completed" in done.stdout
+    again = cli.json(*wide)
+    assert again["pages_crawled"] == first["pages_crawled"]
+    assert again["project_id"] == first["project_id"]
+    assert again["change_summary"]["summary"] == unchanged
+    narrow = cli.json(*wide, "--depth", "1")
+    assert narrow["pages_crawled"] < first["pages_crawled"]
+    after = cli.json(*wide)
+    for crawl in (narrow, after):
+        counts = crawl["change_summary"]["summary"]
+        assert (counts["new_pages"], counts["removed_pages"], counts["changed_pages"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +105,7 @@ def test_what_is_no_url_is_one_sentence(cli: Cli, url: str, told: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow  # for the pauses between the tries
 def test_a_site_that_does_not_answer_is_one_sentence(cli: Cli) -> None:
     done = cli("run", "http://127.0.0.1:9/", "--delay", "0", "--ignore-robots", timeout=110)
     assert done.returncode == 1
@@ -107,22 +113,12 @@ def test_a_site_that_does_not_answer_is_one_sentence(cli: Cli) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_narrower_crawl_in_between_is_no_change_of_the_site(cli: Cli, site: Site) -> None:
-    wide = ("run", site.url(), "--delay", "0", "--max-pages", "500")
-    first = cli.json(*wide)
-    narrow = cli.json(*wide, "--depth", "1")
-    assert narrow["pages_crawled"] < first["pages_crawled"]
-    again = cli.json(*wide)
-    for crawl in (narrow, again):
-        counts = crawl["change_summary"]["summary"]
-        assert (counts["new_pages"], counts["removed_pages"], counts["changed_pages"]) == (0, 0, 0)
-
-
+@pytest.mark.slow
 def test_a_closed_terminal_pauses_the_crawl_and_leaves_nothing_behind(cli: Cli, site: Site) -> None:
-    process = cli.start("run", site.url(), "--delay", "0.2")
-    assert eventually(lambda: len(site.requests()) > 3, 60)
+    process = cli.start_cold("run", site.url(), "--delay", "0.2")
+    eventually(lambda: len(site.requests()) > 3, 60, "it is under way")
     process.send_signal(signal.SIGHUP)
-    output, _ = process.communicate(timeout=40)
+    output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     assert "Paused after" in output
     state = json.loads((cli.data_dir / "servers" / "state.json").read_text())
@@ -156,6 +152,7 @@ def test_names_have_no_power_over_the_terminal(cli: Cli) -> None:
         assert (refused.returncode, "1 to 200 characters of text" in refused.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_shell_can_complete_commands_and_options(cli: Cli) -> None:
     shell = {"_CRAWLER_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
     line = [

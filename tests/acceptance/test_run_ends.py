@@ -11,22 +11,16 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import psutil
 import pytest
 
 from tests.acceptance.cli import Cli
-from tests.acceptance.test_up import eventually
+from tests.acceptance.running import eventually
 from tests.site.client import Site
 
 SECRET = "hunter2-of-the-test"
-
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    command = Cli(tmp_path_factory.mktemp("data"))
-    yield command
-    command.end_all()
 
 
 @pytest.fixture
@@ -58,23 +52,36 @@ def private_url() -> Iterator[str]:
         server.shutdown()
 
 
+def crawls_of(cli: Cli, site: Site) -> list[dict[str, Any]]:
+    (project,) = [p for p in cli.json("project", "list") if p["name"] == site.url()]
+    found: list[dict[str, Any]] = cli.json("crawl", "list", project["id"])
+    return found
+
+
+def cancel_crawls_of(cli: Cli, site: Site) -> None:
+    for crawl in crawls_of(cli, site):
+        assert cli("crawl", "cancel", crawl["id"]).returncode == 0
+
+
+@pytest.mark.slow
 def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, site: Site) -> None:
     options = ("run", site.url(), "--delay", "0.3")
-    first = cli.start(*options)
-    assert eventually(lambda: len(site.requests()) > 3, 60)
+    first = cli.start_cold(*options)
+    eventually(lambda: len(site.requests()) > 3, 60, "it is under way")
     second = cli.start(*options)
     assert second.stdout
     assert "already under way" in second.stdout.readline()
     first.send_signal(signal.SIGINT)
-    told, _ = first.communicate(timeout=40)
+    told, _ = first.communicate(timeout=60)
     assert first.returncode == 130, told
     assert "the same command goes on where it stopped" in told
-    told, _ = second.communicate(timeout=40)
+    told, _ = second.communicate(timeout=60)
     assert second.returncode == 1, told
     assert "Somebody else paused the crawl" in told
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_url: str, tmp_path: Path) -> None:
     done = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0", "--export", str(tmp_path / "out"),
                "--format", "jsonl", "--format", "csv")  # fmt: skip
@@ -87,6 +94,7 @@ def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["pages.csv", "pages.jsonl"]
 
 
+@pytest.mark.slow
 def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli: Cli, site: Site) -> None:
     command = subprocess.Popen(
         cli.command("run", site.url(), "--delay", "2"),
@@ -99,11 +107,11 @@ def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli
     assert "Starting a crawl" in command.stdout.readline()
     command.stdout.close()
     assert command.wait(timeout=60) == 130, cli.logs()
-    (project,) = [p for p in cli.json("project", "list") if p["name"] == site.url()]
-    (crawl,) = cli.json("crawl", "list", project["id"])
+    (crawl,) = crawls_of(cli, site)
     assert crawl["paused"]
 
 
+@pytest.mark.slow
 def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_it(
     cli: Cli, site: Site, tmp_path: Path
 ) -> None:
@@ -119,6 +127,7 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 
 
+@pytest.mark.slow
 def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site) -> None:
     site.remove("/")
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
@@ -129,6 +138,7 @@ def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site)
     )
 
 
+@pytest.mark.slow
 def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:
     url = private_url.replace("http://", "https://")
     done = cli("run", url, "--ignore-robots", "--delay", "0")
@@ -136,6 +146,7 @@ def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) ->
     assert done.stderr.splitlines()[-1].endswith(f"The server does not speak TLS there; try {private_url}")
 
 
+@pytest.mark.slow
 def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) -> None:
     site.set_robots("User-agent: *\nDisallow: /")
     done = cli("run", site.url())
@@ -146,6 +157,7 @@ def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) ->
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site) -> None:
     site.set_fault("/", status=302, headers={"Location": "http://127.0.0.9:9/"})
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
@@ -153,6 +165,7 @@ def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site)
     assert "CRAWLER_EGRESS_ALLOW" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     terminal, end = pty.openpty()
     process = subprocess.Popen(
@@ -172,10 +185,11 @@ def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     assert "Traceback" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, number: signal.Signals) -> None:
-    process = cli.start("run", site.url(), "--delay", "0.3")
-    assert eventually(lambda: len(site.requests()) > 3, 60)
+    process = cli.start_cold("run", site.url(), "--delay", "0.3")
+    eventually(lambda: len(site.requests()) > 3, 60, "it is under way")
     workers = [
         child
         for child in psutil.Process(process.pid).children(recursive=True)
@@ -183,9 +197,10 @@ def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, numb
     ]
     assert len(workers) >= 3
     process.send_signal(number)
-    process.communicate(timeout=40)
-    _, alive = psutil.wait_procs(workers, timeout=10)
+    process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(workers, timeout=20)
     assert not alive
+    cancel_crawls_of(cli, site)  # or the next command's workers would go on with it
 
 
 @pytest.mark.parametrize(

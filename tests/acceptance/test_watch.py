@@ -11,7 +11,7 @@ import pytest
 
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
-from tests.acceptance.test_up import eventually
+from tests.acceptance.running import eventually
 from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site
@@ -90,7 +90,7 @@ def test_whoever_stops_watching_does_not_stop_the_crawl(engine: Engine, cli: Cli
     assert watching.stdout is not None
     assert json.loads(watching.stdout.readline())["type"] == "status"
     watching.send_signal(signal.SIGINT)
-    assert eventually(lambda: watching.poll() is not None, 30)
+    eventually(lambda: watching.poll() is not None, 30, "it ends")
     assert watching.returncode == 130
     still = engine.tools.store.get_crawl(crawl.id)
     assert (still.status, still.paused) == ("in_progress", False)

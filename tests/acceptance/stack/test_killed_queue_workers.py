@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,40 +11,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from crawler.domain.queue_entries import ACQUISITION_ID
-from tests.acceptance.running import Running, eventually, running
+from tests.acceptance.running import Running, eventually
 from tests.integration.handmade import asked, page
 from tests.site.client import Site
 
-HOSTS, PATHS = 60, ("/rooms", "/contact")
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "classify.py"
-SETTINGS = {
-    "CRAWLER_HTTP_TIMEOUT_SECONDS": "3",
-    "CRAWLER_LEASE_SECONDS": "6",
-    "CRAWLER_EXTRACT_TIMEOUT_SECONDS": "4",
-    "CRAWLER_RECONCILE_SECONDS": "3",
-    "CRAWLER_CLASSIFY_TASK": "example.classify",
-}
-"""What killed workers held is soon somebody else's."""
+HOSTS, PATHS = 50, ("/rooms", "/contact")
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "classify.py"
 SELECTORS = "include: [main]\nexclude: [.ad]\nfields:\n  name: h1\n  price: {selector: //b/text(), kind: xpath}\n"
-pytestmark = pytest.mark.timeout(180)
-
-
-def kill(up: Running, *names: str) -> int:
-    """Processes with one of these names in their command line, without a word."""
-    killed = 0
-    for child in up.process.children(recursive=True):
-        try:
-            line = " ".join(child.cmdline())
-            if child.name() != "postgres" and any(name in line for name in names):
-                os.kill(child.pid, signal.SIGKILL)
-                killed += 1
-        except (psutil.NoSuchProcess, ProcessLookupError):
-            continue
-    return killed
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def place(host: int, path: str) -> str:
@@ -76,9 +52,9 @@ def broker_of(up: Running) -> str:
 
 
 def test_every_row_of_a_file_is_fetched_extracted_and_classified_once_although_workers_are_killed(
-    tmp_path: Path,
+    up: Running, tmp_path: Path
 ) -> None:
-    with Site(tmp_path, hosts=HOSTS, pages=HOSTS) as site, running(tmp_path / "data", **SETTINGS) as up:
+    with Site(tmp_path, hosts=HOSTS, pages=HOSTS) as site:
         for host in range(HOSTS):
             for path in PATHS:
                 site.edit(path, host=host, html=place(host, path))
@@ -95,14 +71,14 @@ def test_every_row_of_a_file_is_fetched_extracted_and_classified_once_although_w
         with consuming(broker_of(up), answers):
             assert up("POST", "/queue/run")["entries"] == len(rows)
             eventually(lambda: len(asked(site)) > len(rows) / 4, 30, "it is under way")
-            assert kill(up, "fetch", "ingest", "extraction_child")
+            assert up.kill("fetch-", "ingest-", "extraction_child")
 
             def counts() -> dict[str, int]:
                 found: dict[str, int] = up("GET", "/queue/counts")["counts"]
                 return found
 
             eventually(lambda: counts()["done"] > len(rows) / 3, 60, "extraction is under way")
-            kill(up, "extraction_child", "ingest")
+            up.kill("extraction_child", "ingest-")
             eventually(lambda: counts()["done"] + counts()["failed"] == len(rows), 90, "all entries ended")
             good = len(rows) - 2
             eventually(lambda: len(classified(answers)) >= good, 30, "all are classified")
