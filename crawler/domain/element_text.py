@@ -38,7 +38,7 @@ def normalised(text: str) -> str:
 
 
 def _lines(marked: str) -> str:
-    text = _NO_TEXT.sub("", _SPACES.sub(" ", marked[: 4 * MAX_TEXT]))
+    text = _SPACES.sub(" ", _NO_TEXT.sub("", marked[: 4 * MAX_TEXT]))
     text = _GAPS.sub("\n", text).strip(" \n")
     return unicodedata.normalize("NFC", text)[:MAX_TEXT]
 

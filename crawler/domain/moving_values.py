@@ -107,7 +107,7 @@ def skeleton(text: str) -> Skeleton:
 def value_changes(old: str, new: str) -> list[ValueChange] | None:
     """What differs, if only values do; None when words differ too."""
     before, after = skeleton(old), skeleton(new)
-    if _singular(before.words) != _singular(after.words):
+    if _singular(before.words) != _singular(after.words) or _places(before) != _places(after):
         return None
     pairs = enumerate(zip(before.values, after.values, strict=True))
     return [
@@ -115,6 +115,12 @@ def value_changes(old: str, new: str) -> list[ValueChange] | None:
         for number, ((kind, text, at), (other, changed, _at)) in pairs
         if text != changed
     ]
+
+
+def _places(found: Skeleton) -> list[int]:
+    """Which of the line's marks stand for values: a page may have such characters of its own (`Rank: #`)."""
+    marks = {at: number for number, at in enumerate(at for at, letter in enumerate(found.words) if letter in "@#")}
+    return [marks[at] for _, _, at in found.values]
 
 
 def same_words(line: str, other: str) -> bool:

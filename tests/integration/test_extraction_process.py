@@ -28,8 +28,8 @@ def page(body: str | bytes, content_type: str = HTML) -> StoredContent:
 
 
 def child(extract: ExtractionProcess) -> int:
-    (found,) = [p for p in psutil.Process().children() if "extraction_child" in " ".join(p.cmdline())]
-    return found.pid
+    assert extract._child is not None
+    return extract._child.pid
 
 
 def works(extract: ExtractionProcess) -> bool:

@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
@@ -93,6 +93,7 @@ def test_text_is_normalised() -> None:
     assert found.text == "Café bar\na\nb"
 
 
+@example("0 \x08\x0c0")
 @given(st.text(st.characters(codec=None)))
 def test_normalised_text_can_be_stored_and_stays_as_it_is(text: str) -> None:
     found = normalised(text)

@@ -172,3 +172,15 @@ def test_kinds_are_told_apart() -> None:
     changes = value_changes("a 1 b 3 May 2026 c 12ab34cd", "a 2 b 4 May 2026 c 99ab34cd")
     assert changes is not None
     assert [change.kind for change in changes] == [ValueKind.NUMBER, ValueKind.MOMENT, ValueKind.TOKEN]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("Rank: #", "Rank: 5"), ("# 1", "1 #"), ("write to @", "write to 3 May 2026")]
+)
+def test_a_mark_that_the_page_has_itself_is_a_word(old: str, new: str) -> None:
+    assert value_changes(old, new) is None
+
+
+def test_values_beside_such_a_mark_are_values() -> None:
+    (change,) = value_changes("C# 5 lessons", "C# 6 lessons") or []
+    assert (change.old, change.new) == ("5", "6")
