@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +36,6 @@ class Cli:
         done = self(*arguments, "--json", timeout=timeout)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{self.logs()}"
         return json.loads(done.stdout.splitlines()[-1] if arguments[0] == "run" else done.stdout)
-
-    def all_at_once(self, *commands: tuple[str, ...]) -> "list[subprocess.CompletedProcess[str]]":
-        """For those that take longer than they work."""
-        with ThreadPoolExecutor(len(commands)) as pool:
-            return list(pool.map(lambda arguments: self(*arguments), commands))
 
     def start(self, *arguments: str) -> Forked:
         process = warm_command().start(_with_defaults(arguments), self.environment)

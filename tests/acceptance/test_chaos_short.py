@@ -6,9 +6,12 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.nemesis import short
 from tests.chaos.scenario import REGISTRY, run
 
+pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 
 

@@ -3,14 +3,21 @@
 import json
 import os
 import socket
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import redis
 
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
+from tests.databases import MakeDatabase
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 @pytest.fixture
@@ -27,14 +34,23 @@ def client(embedded_servers: Servers) -> Iterator[redis.Redis]:
 
 
 def complaint(cli: Cli, *arguments: str, status: int) -> str:
-    done = cli(*arguments)
+    return complained(cli(*arguments), status)
+
+
+def complained(done: "subprocess.CompletedProcess[str]", status: int) -> str:
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return " ".join(done.stderr.split())
 
 
-def test_doctor_lists_each_check_with_its_fix(tmp_path: Path) -> None:
-    report = json.loads(Cli(tmp_path)("doctor", "--json").stdout)
+def at_once(work: Callable[[T], U], given: Sequence[T]) -> list[U]:
+    """Whoever misses a Redis looks for it for seconds."""
+    with ThreadPoolExecutor(len(given)) as pool:
+        return list(pool.map(work, given))
+
+
+def test_doctor_lists_each_check_with_its_fix(cli: Cli) -> None:
+    report = json.loads(cli("doctor", "--json").stdout)
     assert report["ok"]
     assert {check["name"] for check in report["checks"]} == {
         "postgres", "schema", "redis", "broker", "browser", "user_agent",
@@ -73,16 +89,21 @@ def test_doctor_looks_at_the_rest_when_no_server_can_be_started(tmp_path: Path, 
     assert not with_redis["postgres"]["ok"]
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "120"])
-def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli, columns: str) -> None:
-    configured.environment |= {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": columns}
-    lines = configured("doctor").stdout.splitlines()
-    assert max(map(len, lines)) <= int(columns)
-    (at,) = [number for number, line in enumerate(lines) if line.startswith("wrong  redis")]
-    assert "does not answer." in lines[at]
-    assert "Check that it runs" in lines[at + 1]
+@pytest.mark.slow
+def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli) -> None:
+    def lines_of(columns: int) -> list[str]:
+        away = {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": str(columns)}
+        return Cli(configured.data_dir, **{**configured.environment, **away})("doctor").stdout.splitlines()
+
+    widths = (60, 80, 120)
+    for columns, lines in zip(widths, at_once(lines_of, widths), strict=True):
+        assert max(map(len, lines)) <= columns
+        (at,) = [number for number, line in enumerate(lines) if line.startswith("wrong  redis")]
+        assert "does not answer." in lines[at], columns
+        assert "Check that it runs" in lines[at + 1], columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
@@ -92,29 +113,34 @@ def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli, 
     ],
 )
 def test_an_unreachable_server_is_one_sentence_in_every_command(
-    configured: Cli, setting: str, value: str, told: str
+    configured: Cli, make_migrated_database: MakeDatabase, setting: str, value: str, told: str
 ) -> None:
-    configured.environment[setting] = value
-    if "DATABASE" not in setting:
-        assert configured("doctor", "--fix").returncode == 3
-    for command in (("run", "http://127.0.0.1:9/"), ("project", "list"), ("key", "list"), ("up",)):
-        said = complaint(configured, *command, status=3)
+    configured.environment |= {"CRAWLER_DATABASE_URL": make_migrated_database(), setting: value}
+    commands = (("run", "http://127.0.0.1:9/"), ("project", "list"), ("key", "list"), ("up",))
+    *refused, fixed, reported = at_once(
+        lambda arguments: configured(*arguments), (*commands, ("doctor", "--fix"), ("doctor", "--json"))
+    )
+    for done in refused:
+        said = complained(done, status=3)
         assert told in said
         assert "secret" not in said
-    report = json.loads(configured("doctor", "--json").stdout)
-    assert not report["ok"]
+    assert fixed.returncode == 3
+    assert not json.loads(reported.stdout)["ok"]
 
 
-def test_a_missing_schema_is_told_and_mended(configured: Cli, make_database) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.slow
+def test_a_missing_schema_is_told_and_mended(configured: Cli, make_database: MakeDatabase) -> None:
     configured.environment["CRAWLER_DATABASE_URL"] = make_database()
     assert "run 'crawler doctor --fix'" in complaint(configured, "project", "list", status=3)
     assert configured("doctor", "--fix").returncode == 0
     assert configured("project", "list").returncode == 0
 
 
-def test_a_redis_that_evicts_keys_is_refused(configured: Cli, client: redis.Redis, make_database) -> None:  # type: ignore[no-untyped-def]
-    configured.environment["CRAWLER_DATABASE_URL"] = make_database()
-    assert configured("doctor", "--fix").returncode == 0
+@pytest.mark.slow
+def test_a_redis_that_evicts_keys_is_refused(
+    configured: Cli, client: redis.Redis, make_migrated_database: MakeDatabase
+) -> None:
+    configured.environment["CRAWLER_DATABASE_URL"] = make_migrated_database()
     client.config_set("maxmemory-policy", "allkeys-lru")
     try:
         assert "maxmemory-policy noeviction" in complaint(configured, "project", "list", status=3)
@@ -128,12 +154,12 @@ def test_an_invalid_setting_is_one_sentence(configured: Cli) -> None:
     assert told == "CRAWLER_API_PORT is not valid: it must be a whole number."
 
 
-def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
+def test_a_taken_port_is_one_sentence(cli: Cli) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        assert "CRAWLER_API_PORT" in complaint(Cli(tmp_path), "up", "--port", port, status=5)
+        assert "CRAWLER_API_PORT" in complaint(cli, "up", "--port", port, status=5)
 
 
 def test_a_data_dir_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:

@@ -144,23 +144,23 @@ def test_the_audit_explains_its_columns_and_a_violation_is_an_exit_status(stage:
     assert (told["violations"], told["hosts"][0]["host"]) == (1, stage.host)
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "120"])
-def test_a_crawl_and_its_project_are_shown_in_words(stage: Stage, columns: str) -> None:
+def test_a_crawl_and_its_project_are_shown_in_words(stage: Stage) -> None:
     crawl = stage.engine.tools.store.get_crawl(stage.crawl)
-    shown = stage.told("crawl", "status", str(stage.crawl), COLUMNS=columns)
-    listed = stage.told("crawl", "list", str(crawl.project_id), COLUMNS=columns)
-    project = stage.told("project", "show", str(crawl.project_id), COLUMNS=columns)
-    for text in (shown, listed, project):
-        assert max(map(len, text.splitlines())) <= int(columns)
-        assert not set("{}[]'\"") & set(text), text
-    words = " ".join(shown.split())
-    assert "status completed: every page that could be found was fetched" in words
-    assert "pages 2 crawled, 0 failed, 2 skipped" in words
-    assert "skipped not_found 1, robots 1" in words
-    assert "URLs 4 found, 0 queued" in words
-    assert str(stage.crawl) in shown
-    assert str(crawl.project_id) in shown
-    assert stage.site.url() in project
+    for columns in (60, 80, 120):
+        shown = stage.told("crawl", "status", str(stage.crawl), COLUMNS=str(columns))
+        listed = stage.told("crawl", "list", str(crawl.project_id), COLUMNS=str(columns))
+        project = stage.told("project", "show", str(crawl.project_id), COLUMNS=str(columns))
+        for text in (shown, listed, project):
+            assert max(map(len, text.splitlines())) <= columns
+            assert not set("{}[]'\"") & set(text), text
+        words = " ".join(shown.split())
+        assert "status completed: every page that could be found was fetched" in words
+        assert "pages 2 crawled, 0 failed, 2 skipped" in words
+        assert "skipped not_found 1, robots 1" in words
+        assert "URLs 4 found, 0 queued" in words
+        assert str(stage.crawl) in shown
+        assert str(crawl.project_id) in shown
+        assert stage.site.url() in project
     row = json.loads(stage.told("crawl", "status", str(stage.crawl), "--json"))
     assert (row["status"], row["pages_crawled"], row["queued"]) == ("completed", 2, 0)
 
@@ -171,10 +171,12 @@ def test_ids_stay_whole_in_a_narrow_terminal(stage: Stage) -> None:
     assert str(stage.crawl) in stage.told("crawl", "list", str(project), COLUMNS="50")
 
 
+@pytest.mark.slow
 def test_the_doctor_says_a_remedy_once(stage: Stage, make_database: MakeDatabase, tmp_path: Path) -> None:
-    said = stage.told("doctor", CRAWLER_DATABASE_URL=make_database(), status=3)
+    empty = make_database()
+    said = stage.told("doctor", CRAWLER_DATABASE_URL=empty, status=3)
     assert said.count("crawler doctor --fix") == 1
-    told = json.loads(stage.told("doctor", "--json", CRAWLER_DATABASE_URL=make_database(), status=3))
+    told = json.loads(stage.told("doctor", "--json", CRAWLER_DATABASE_URL=empty, status=3))
     (schema,) = [check for check in told["checks"] if check["name"] == "schema"]
     assert schema["message"] == f"The database schema is missing, this program needs {schema['message'][-5:]}"
     assert schema["fix"].startswith("Run 'crawler doctor --fix'")

@@ -21,6 +21,7 @@ from tests.acceptance.running import eventually
 from tests.site.client import Site
 
 SECRET = "hunter2-of-the-test"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -63,7 +64,6 @@ def cancel_crawls_of(cli: Cli, site: Site) -> None:
         assert cli("crawl", "cancel", crawl["id"]).returncode == 0
 
 
-@pytest.mark.slow
 def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, site: Site) -> None:
     options = ("run", site.url(), "--delay", "0.3")
     first = cli.start_cold(*options)
@@ -81,7 +81,6 @@ def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, si
     assert "Traceback" not in told
 
 
-@pytest.mark.slow
 def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_url: str, tmp_path: Path) -> None:
     done = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0", "--export", str(tmp_path / "out"),
                "--format", "jsonl", "--format", "csv")  # fmt: skip
@@ -94,7 +93,6 @@ def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["pages.csv", "pages.jsonl"]
 
 
-@pytest.mark.slow
 def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli: Cli, site: Site) -> None:
     command = subprocess.Popen(
         cli.command("run", site.url(), "--delay", "2"),
@@ -111,7 +109,6 @@ def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli
     assert crawl["paused"]
 
 
-@pytest.mark.slow
 def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_it(
     cli: Cli, site: Site, tmp_path: Path
 ) -> None:
@@ -127,7 +124,6 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 
 
-@pytest.mark.slow
 def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site) -> None:
     site.remove("/")
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
@@ -138,7 +134,6 @@ def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site)
     )
 
 
-@pytest.mark.slow
 def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:
     url = private_url.replace("http://", "https://")
     done = cli("run", url, "--ignore-robots", "--delay", "0")
@@ -146,7 +141,6 @@ def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) ->
     assert done.stderr.splitlines()[-1].endswith(f"The server does not speak TLS there; try {private_url}")
 
 
-@pytest.mark.slow
 def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) -> None:
     site.set_robots("User-agent: *\nDisallow: /")
     done = cli("run", site.url())
@@ -157,7 +151,6 @@ def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) ->
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site) -> None:
     site.set_fault("/", status=302, headers={"Location": "http://127.0.0.9:9/"})
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
@@ -165,7 +158,6 @@ def test_a_redirect_to_where_nobody_may_go_is_one_sentence(cli: Cli, site: Site)
     assert "CRAWLER_EGRESS_ALLOW" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.slow
 def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     terminal, end = pty.openpty()
     process = subprocess.Popen(
@@ -185,7 +177,6 @@ def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     assert "Traceback" not in shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, number: signal.Signals) -> None:
     process = cli.start_cold("run", site.url(), "--delay", "0.3")

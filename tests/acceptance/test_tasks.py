@@ -33,6 +33,7 @@ from tests.site.client import Site
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "enqueue.py"
 HARMLESS = "http://127.0.0.1:9/"
 """Nobody listens there."""
+pytestmark = pytest.mark.slow
 
 
 @dataclass
@@ -44,10 +45,13 @@ class Workers:
     foreign: Celery
     logs: Path
     supervisor: Supervisor
+    site: Site
 
     def project(self, url: str | None = HARMLESS) -> Project:
         made = Project.create(name=str(uuid4()), website_url=url, now=self.tools.clock())
-        return self.tools.store.add_project(made.changed(made.created_at, settings={"render": "never"}))
+        return self.tools.store.add_project(
+            made.changed(made.created_at, settings={"render": "never", "delay_seconds": 0})
+        )
 
     def send(self, task: str = "crawler.start_crawl", queue: str = "coordinator", **message: Any) -> Any:
         return self.foreign.send_task(task, queue=queue, **message)
@@ -100,7 +104,8 @@ def workers(
     foreign = Celery("foreign", broker=settings.broker, backend=settings.results, set_as_current=False)
     supervisor.start()
     try:
-        yield Workers(tools, settings.broker, foreign, data_dir / "logs", supervisor)
+        with Site(data_dir, hosts=1, pages=3) as site:
+            yield Workers(tools, settings.broker, foreign, data_dir / "logs", supervisor, site)
     finally:
         supervisor.stop(15)
         foreign.close()
@@ -244,8 +249,8 @@ def test_the_other_tasks_refuse_in_the_same_way(workers: Workers, task: str) -> 
 
 
 def test_a_giant_message_is_refused_and_its_answer_is_small(workers: Workers) -> None:
-    huge = "a" * 20_000_000
-    for arguments in ({"seed_url": huge}, {"config": {huge: 1}}, {"urls": [huge]}, {huge: 1}):
+    huge, large = "a" * 20_000_000, "a" * 2_000_000
+    for arguments in ({"seed_url": huge}, {"config": {large: 1}}, {"urls": [large]}, {large: 1}):
         code, sentence = workers.refusal(kwargs={"project_id": SOME_ID, **arguments})
         assert code == "invalid"
         assert len(sentence) <= 500
@@ -328,7 +333,7 @@ def test_a_lane_that_is_none_is_refused_and_logged(workers: Workers) -> None:
 
 
 def test_the_same_key_is_the_same_crawl_whatever_became_of_it(workers: Workers) -> None:
-    project, key = str(workers.project().id), str(uuid4())
+    project, key = str(workers.project(workers.site.url()).id), str(uuid4())
     first = workers.start(project_id=project, idempotency_key=key)
     assert workers.start(project_id=project, idempotency_key=key) == first
     workers.crawl_over(first)
@@ -338,7 +343,7 @@ def test_the_same_key_is_the_same_crawl_whatever_became_of_it(workers: Workers) 
 
 def test_a_key_of_another_project_is_refused(workers: Workers) -> None:
     key = str(uuid4())
-    workers.start(project_id=str(workers.project().id), idempotency_key=key)
+    workers.start(project_id=str(workers.project(workers.site.url()).id), idempotency_key=key)
     other = workers.project()
     code, sentence = workers.refusal(kwargs={"project_id": str(other.id), "idempotency_key": key})
     assert (code, "another project" in sentence) == ("conflict", True)
@@ -346,7 +351,7 @@ def test_a_key_of_another_project_is_refused(workers: Workers) -> None:
 
 
 def test_a_message_that_comes_twice_starts_one_crawl(workers: Workers) -> None:
-    project, task_id = workers.project(), str(uuid4())
+    project, task_id = workers.project(workers.site.url()), str(uuid4())
     first = workers.send(kwargs={"project_id": str(project.id)}, task_id=task_id).get(timeout=60)
     workers.foreign.backend.forget(task_id)
     again = workers.send(kwargs={"project_id": str(project.id)}, task_id=task_id).get(timeout=60)
@@ -356,12 +361,13 @@ def test_a_message_that_comes_twice_starts_one_crawl(workers: Workers) -> None:
 
 def test_a_project_that_is_being_crawled_is_refused_by_the_name_of_its_crawl(workers: Workers, tmp_path: Path) -> None:
     with Site(tmp_path, hosts=1, pages=5) as site:
-        site.set_fault(delay=3)
+        held = site.set_fault(hang=True)
         project = str(workers.project(site.url()).id)
         running = workers.start(project_id=project)
         code, sentence = workers.refusal(kwargs={"project_id": project})
         assert (code, running in sentence) == ("crawl_running", True)
-        site.set_fault(delay=0)
+        site.mend(held)
+        site.drop_connections()
         workers.crawl_over(running)
 
 
@@ -404,7 +410,7 @@ def test_monitors_see_names_and_arguments_but_no_secrets(workers: Workers) -> No
 
 
 def test_log_lines_of_a_task_carry_its_ids(workers: Workers) -> None:
-    project = workers.project()
+    project = workers.project(workers.site.url())
     crawl_id = workers.start(project_id=str(project.id))
     assert eventually(lambda: f"crawl_id={crawl_id}" in workers.log("control"))
     lines = [line for line in workers.log("control").splitlines() if crawl_id in line and "crawl_started" in line]

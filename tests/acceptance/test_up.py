@@ -154,7 +154,7 @@ def everything_stops(up: Running) -> None:
     assert up.key not in output + up.cli.logs()
 
 
-def test_without_keys_only_a_loopback_address_is_bound(tmp_path: Path) -> None:
-    refused = Cli(tmp_path)("up", "--no-auth", "--host", "0.0.0.0", "--port", str(free_port()))
+def test_without_keys_only_a_loopback_address_is_bound(cli: Cli) -> None:
+    refused = cli("up", "--no-auth", "--host", "0.0.0.0", "--port", str(free_port()))
     assert refused.returncode == 2
     assert "bind 127.0.0.1" in refused.stderr

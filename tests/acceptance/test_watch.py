@@ -16,6 +16,8 @@ from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
