@@ -26,6 +26,7 @@ MOST_PER_SECOND = 5_000
 """Events times readers. Beyond it news comes later: a crawl must not wait for its spectators to read."""
 BURST_SECONDS = 0.5
 LOOK_SECONDS = 0.25
+AGAIN_SECONDS = 0.1
 
 
 class Listener(Protocol):
@@ -34,6 +35,17 @@ class Listener(Protocol):
 
     def lost(self) -> None:
         """Nothing will come any more."""
+
+
+async def end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancels them until they have ended. Once is not always enough: before Python 3.12 `asyncio.wait_for`, with which
+    redis-py sends, forgets a cancellation that comes when it is just done.
+    """
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=AGAIN_SECONDS)
 
 
 class EventTails:
@@ -87,8 +99,7 @@ class EventTail:
 
     async def stop(self) -> None:
         if (task := self._task) is not None:
-            task.cancel()
-            await asyncio.wait({task})
+            await end(task)
 
     def join(self, listener: Listener) -> None:
         self._listeners[listener] = None

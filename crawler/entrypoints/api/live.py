@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, WebSocket
 from starlette.concurrency import run_in_threadpool
 
+from crawler.adapters.event_tail import end
 from crawler.entrypoints.api.audience import Audience
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cookie_session import token_of
@@ -38,9 +39,7 @@ async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+            await end(*tasks)
             await outlet.end()
 
 
