@@ -36,7 +36,7 @@ class PolitenessAudit:
     def __call__(self, crawl_id: UUID) -> list[HostAudit]:
         """All requests to the crawl's hosts while it ran, whichever crawl made them: a host does not tell us apart."""
         with transaction(self._engine) as db:
-            # Right after a crawl Postgres may still plan for the few rows there were before it, and loop over all pairs.
+            # Right after a crawl Postgres may still plan for the few rows of before, and loop over all pairs.
             db.execute(text("SET LOCAL enable_nestloop = off"))
             asked = self._robots_delays(db, crawl_id)
             given = {"crawl": crawl_id, "cap": HOST_IN_FLIGHT, "reach": MAX_CRAWL_DELAY_SECONDS, **asked}
