@@ -16,19 +16,23 @@ from tests.integration.engine import Engine
 from tests.integration.handmade import host_of, lay
 from tests.site.client import Site
 
+READ_LATE_SECONDS = 0.15
+"""So late a busy machine may let the site read a request that was sent in time."""
+
 
 def test_the_audit_agrees_with_the_site(crawler: Engine, tmp_path: Path) -> None:
-    with Site(tmp_path, hosts=2, pages=24) as site:
+    with Site(tmp_path, hosts=2, pages=12) as site:
         hosts = [f"127.0.0.2:{site.port}"]
-        crawl = crawler.crawl(site.url(), delay_seconds=0.1, max_concurrent=4, allowed_hosts=hosts, max_pages=100)
+        crawl = crawler.crawl(site.url(), delay_seconds=0.3, max_concurrent=4, allowed_hosts=hosts, max_pages=100)
         log = {f"{host}:{site.port}": seen for host, seen in site.politeness().items()}
     found = {host.host: host for host in crawler.tools.audit(crawl.id)}
     assert set(found) == set(log)
     for host, seen in log.items():
         assert found[host].requests == seen.requests
-        assert found[host].smallest_gap_seconds == pytest.approx(seen.smallest_gap, abs=0.03)
+        assert found[host].smallest_gap_seconds == pytest.approx(seen.smallest_gap, abs=READ_LATE_SECONDS)
+        assert found[host].smallest_gap_seconds >= 0.3
         assert found[host].violations == 0
-        assert seen.smallest_gap >= 0.095
+        assert seen.smallest_gap >= 0.3 - READ_LATE_SECONDS
 
 
 def test_a_request_too_soon_is_a_violation(crawler: Engine, site: Site) -> None:

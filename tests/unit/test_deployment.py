@@ -101,6 +101,7 @@ def test_no_secret_is_written_down_and_nothing_is_published_to_the_world(compose
             assert port.startswith("${PUBLISH_ADDRESS:-127.0.0.1}:")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is not installed here")
 def test_docker_compose_has_nothing_to_object_to(tmp_path: Path) -> None:
     done = compose_config(tmp_path, SECRETS)

@@ -389,6 +389,7 @@ def test_markup_that_would_take_minutes_is_refused_at_once(body: bytes) -> None:
     assert refusal.value.code == "parse"
 
 
+@pytest.mark.slow
 def test_large_and_deep_but_bearable_markup_is_read() -> None:
     deep = b"<div>" * (MAX_DEPTH - 100) + b"bottom" + b"</div>" * (MAX_DEPTH - 100)
     assert quick(deep).text == "bottom"
