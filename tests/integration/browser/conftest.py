@@ -1,20 +1,25 @@
-"""A real Chromium for every test here, and one fetcher that most of them share."""
+"""A real Chromium for every test here: one that most of them share, and one that most whole crawls do."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from crawler.adapters.browser_fetcher import BrowserFetcher
+from crawler.adapters.browser_options import BrowserOptions
 from crawler.adapters.chromium import find_chromium, install_chromium
 from crawler.adapters.chromium_records import PROFILE_PREFIX, Record
+from crawler.bootstrap import crawling
 from crawler.config import load_settings
 from crawler.domain.frontier import Lane
-from tests.integration.browser.driving import browser_fetcher, living
+from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.engine import Engine
+
+MakeBrowser = Callable[[BrowserOptions], BrowserFetcher]
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -66,9 +71,29 @@ def browser(
         yield fetcher
 
 
+@pytest.fixture(scope="package")
+def lane_browser(
+    leaves_nothing: None, crawl4ai: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeBrowser]:
+    """Made for the first engine that wants one, and given to all."""
+    data_dir = tmp_path_factory.mktemp("data")
+    made: list[SharedBrowser] = []
+
+    def make(options: BrowserOptions) -> BrowserFetcher:
+        if not made:
+            made.append(SharedBrowser(replace(options, data_dir=data_dir)))
+        return made[0]
+
+    yield make
+    for browser in made:
+        browser.end()
+
+
 @pytest.fixture
-def engine_settings(chromium: Path) -> dict[str, object]:
-    return {"chromium": chromium, "render_timeout_seconds": 8, "shift_seconds": 20}
+def engine_settings(chromium: Path, lane_browser: MakeBrowser, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """All engines with these share a browser; a module or class with others of its own has one of its own."""
+    monkeypatch.setattr(crawling, "BrowserFetcher", lane_browser)
+    return {"chromium": chromium, "render_timeout_seconds": VISIT_SECONDS, "shift_seconds": 20}
 
 
 @pytest.fixture

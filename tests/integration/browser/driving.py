@@ -18,13 +18,15 @@ from tests.integration.raw_server import Request, Respond, Server, response, ser
 
 USER_AGENT = "crawler-test/1 (+https://example.test/bot)"
 VICTIM = "127.0.0.2"
+VISIT_SECONDS = 20
+"""Machines that run tests are busy; a page takes one."""
 
 
 @contextmanager
 def browser_fetcher(chromium: Path, data_dir: Path, *allow: str, **options: Any) -> Iterator[BrowserFetcher]:
     """What is named in `allow` may be reached; 127.0.0.1 when nothing is."""
     rule = EgressRule.parse(allow or ("127.0.0.1",))
-    options = {"timeout_seconds": 10, **options}
+    options = {"timeout_seconds": VISIT_SECONDS, **options}
     fetcher = BrowserFetcher(
         BrowserOptions(chromium=chromium, user_agent=USER_AGENT, egress=rule, data_dir=data_dir, **options)
     )
@@ -34,7 +36,17 @@ def browser_fetcher(chromium: Path, data_dir: Path, *allow: str, **options: Any)
         fetcher.close()
 
 
-def fetch_all(fetcher: BrowserFetcher, requests: Iterable[FetchRequest], seconds: float = 40) -> list[RenderedPage]:
+class SharedBrowser(BrowserFetcher):
+    """Outlives the engines it is given to."""
+
+    def close(self) -> None:
+        self.abandon()
+
+    def end(self) -> None:
+        super().close()
+
+
+def fetch_all(fetcher: BrowserFetcher, requests: Iterable[FetchRequest], seconds: float = 60) -> list[RenderedPage]:
     """All of them at once; results in the order they finish."""
     for request in requests:
         fetcher.submit(request)
@@ -75,7 +87,7 @@ def asked(server: Server) -> list[str]:
     return [request.path for request in server.requests]
 
 
-def until(condition: Callable[[], object], seconds: float = 10) -> None:
+def until(condition: Callable[[], object], seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to pass in time"

@@ -9,6 +9,8 @@ from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, Respond, response, serving
 from tests.unit.pdfs import pdf_of
 
+pytestmark = pytest.mark.slow
+
 TYPES = ["text/html", "application/pdf", "application/octet-stream", "text/csv"]
 FILES = {
     "/a.pdf": (pdf_of("Rooms above the lake"), "application/pdf"),
@@ -31,7 +33,7 @@ def respond_with(home: str) -> Respond:
 def test_pdfs_of_a_site_that_is_rendered_are_stored_as_they_are_sent(two_lanes: TwoLanes, render: str) -> None:
     with serving(respond_with(shell(*FILES))) as site:
         crawl = two_lanes.crawl(site.url("/"), render=render, content_types=TYPES)
-        again = two_lanes.again(crawl, seconds=60)
+        again = two_lanes.again(crawl, seconds=90)
     assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 4, 1)
     assert {path: row["fetch_state"] for path, row in two_lanes.paths(again).items()} == dict.fromkeys(
         ("/", *FILES), "done"

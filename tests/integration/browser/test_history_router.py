@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from crawler.domain.crawls import CrawlStatus
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, Server, response, serving
@@ -82,7 +84,10 @@ def router_app() -> Iterator[Server]:
         yield server
 
 
-def test_every_route_of_a_history_router_is_found_with_its_own_text(two_lanes: TwoLanes) -> None:
+@pytest.mark.slow
+def test_every_route_of_a_history_router_is_found_with_its_own_text_and_one_that_writes_another_address_leads_there(
+    two_lanes: TwoLanes,
+) -> None:
     with router_app() as app:
         crawl = two_lanes.crawl(app.url("/"))
         pages = {path: two_lanes.page(crawl, path) for path in ("/about", "/items/1", "/team/anna", "/late")}
@@ -92,11 +97,6 @@ def test_every_route_of_a_history_router_is_found_with_its_own_text(two_lanes: T
     assert texts.keys() == WORDS.keys()
     assert [path for path, words in WORDS.items() if words not in texts[path]] == []
     assert [page["title"] for page in pages.values()] == ["About", "Kettle", "Anna", "Late"]
-
-
-def test_a_route_that_writes_another_address_is_a_redirect_to_it(two_lanes: TwoLanes) -> None:
-    with router_app() as app:
-        crawl = two_lanes.crawl(app.url("/"))
     ends = two_lanes.ends(crawl)
     assert ends.pop("/old") == "redirected"
     assert set(ends.values()) == {"done"}

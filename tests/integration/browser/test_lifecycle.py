@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -15,33 +16,55 @@ from crawler.adapters.browser_options import Wear
 from crawler.adapters.chromium_records import Record, reap_orphans
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
-from tests.integration.browser.driving import answering, asked, browser_fetcher, fetch, fetch_all, living, pages, until
+from tests.integration.browser.driving import (
+    VISIT_SECONDS,
+    answering,
+    asked,
+    browser_fetcher,
+    fetch,
+    fetch_all,
+    living,
+    pages,
+    until,
+)
 from tests.integration.raw_server import Request, response
 
 
-def _slow(stream: object, request: object) -> bytes:
-    time.sleep(1.5)
-    return response(b"<p>shown</p>")
-
-
+@pytest.mark.slow
 def test_pages_of_a_killed_browser_are_shown_by_the_next(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
-    with answering(_slow) as site, browser_fetcher(chromium, tmp_path, timeout_seconds=20) as fetcher:
+    killed = threading.Event()
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path != "/first":
+            killed.wait(VISIT_SECONDS)
+        return response(b"<p>shown</p>")
+
+    with answering(respond) as site, browser_fetcher(chromium, tmp_path) as fetcher:
         assert fetch(fetcher, site.url("/first")).failure is None
         (pid,) = fetcher.stats.pids
         for n in range(4):
             fetcher.submit(FetchRequest(site.url(f"/{n}")))
         until(lambda: len(site.requests) >= 3)
         os.killpg(pid, signal.SIGKILL)
+        killed.set()
         results = fetch_all(fetcher, [])
         assert [r.failure for r in results] == [None] * 4
         until(lambda: not living(pid))
 
 
+@pytest.mark.slow
 def test_a_polite_host_is_not_asked_twice_when_the_browser_dies(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
-    with answering(_slow) as site, browser_fetcher(chromium, tmp_path, timeout_seconds=20) as fetcher:
+    killed = threading.Event()
+
+    def respond(_: object, request: Request) -> bytes:
+        killed.wait(VISIT_SECONDS)
+        return response(b"<p>shown</p>")
+
+    with answering(respond) as site, browser_fetcher(chromium, tmp_path) as fetcher:
         fetcher.submit(FetchRequest(site.url("/polite"), once=True))
         until(lambda: site.requests)
         os.killpg(fetcher.stats.pids[0], signal.SIGKILL)
+        killed.set()
         (result,) = fetch_all(fetcher, [])
     assert result.failure is Reason.CONNECT
     assert "browser ended" in result.error
@@ -49,17 +72,19 @@ def test_a_polite_host_is_not_asked_twice_when_the_browser_dies(chromium: Path, 
     assert asked(site) == ["/polite"]
 
 
+@pytest.mark.slow
 def test_a_browser_is_replaced_after_so_many_pages(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
-    with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path, wear=Wear(pages=3)) as fetcher:
+    with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path, wear=Wear(pages=2)) as fetcher:
         seen = set()
-        for _ in range(7):
+        for _ in range(5):
             assert fetch(fetcher, site.url()).failure is None
             seen |= set(fetcher.stats.pids)
         assert fetcher.stats.restarts == 2
         until(lambda: sum(bool(living(pid)) for pid in seen) == 1)
-        assert fetcher.stats.renders == 7
+        assert fetcher.stats.renders == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wear", [Wear(seconds=1), Wear(memory_bytes=1)], ids=["old", "fat"])
 def test_a_worn_browser_is_replaced(wear: Wear, chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
     with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path, wear=wear) as fetcher:
@@ -69,6 +94,7 @@ def test_a_worn_browser_is_replaced(wear: Wear, chromium: Path, crawl4ai: None, 
         assert fetcher.stats.restarts == 1
 
 
+@pytest.mark.slow
 def test_a_browser_nobody_needs_gives_its_memory_back(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +106,7 @@ def test_a_browser_nobody_needs_gives_its_memory_back(
         assert fetch(fetcher, site.url()).failure is None
 
 
+@pytest.mark.slow
 def test_a_browser_that_stands_still_is_killed(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
     """Before it has a tab for the page, and while it shows one."""
 
@@ -87,7 +114,7 @@ def test_a_browser_that_stands_still_is_killed(chromium: Path, crawl4ai: None, t
         time.sleep(20 if request.path == "/tab" else 0)
         return response(b"<p>shown</p>")
 
-    with answering(respond) as site, browser_fetcher(chromium, tmp_path, timeout_seconds=5) as fetcher:
+    with answering(respond) as site, browser_fetcher(chromium, tmp_path, timeout_seconds=8) as fetcher:
         assert fetch(fetcher, site.url("/first")).failure is None
         (before,) = fetcher.stats.pids
         time.sleep(1)  # its tab has closed by then; if not, its browser is killed sooner and the page shown by the next
@@ -100,17 +127,18 @@ def test_a_browser_that_stands_still_is_killed(chromium: Path, crawl4ai: None, t
         os.killpg(while_showing, signal.SIGSTOP)
         (result,) = fetch_all(fetcher, [])
         assert result.failure is Reason.TIMEOUT
-        until(lambda: not living(while_showing), 20)
+        until(lambda: not living(while_showing))
         assert fetch(fetcher, site.url("/last")).failure is None
 
 
+@pytest.mark.slow
 def test_a_page_that_kills_every_browser_fails_alone(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
     def respond(stream: object, request: Request) -> bytes | None:
         if request.path != "/evil":
             time.sleep(1)
             return response(b"<p>neighbour</p>")
         if asked(site).count("/evil") > 1:  # by then its neighbour has had a browser of its own, or has none yet
-            until(lambda: len(fetcher.stats.pids) == 1, 30)
+            until(lambda: len(fetcher.stats.pids) == 1)
         for pid in fetcher.stats.pids:
             os.killpg(pid, signal.SIGKILL)
         return None
@@ -123,6 +151,7 @@ def test_a_page_that_kills_every_browser_fails_alone(chromium: Path, crawl4ai: N
     assert asked(site).count("/evil") == 2
 
 
+@pytest.mark.slow
 def test_a_tab_that_is_killed_fails_at_once_and_alone(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
     def respond(stream: object, request: Request) -> bytes | None:
         if request.path == "/never.js":
@@ -137,11 +166,12 @@ def test_a_tab_that_is_killed_fails_at_once_and_alone(chromium: Path, crawl4ai: 
         for process in living(pid):
             if "--type=renderer" in process.cmdline():
                 process.kill()
-        (result,) = fetch_all(fetcher, [], 30)
+        (result,) = fetch_all(fetcher, [])
         assert (result.failure, result.error) == (Reason.CONNECT, "The page crashed its tab.")
         assert fetcher.stats.pids == (pid,), "its browser lives on"
 
 
+@pytest.mark.slow
 def test_closing_leaves_no_process_and_no_file(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +205,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_worker_takes_its_browser_with_it_and_the_next_clears_up(chromium: Path, tmp_path: Path) -> None:
     root = str(Path(__file__).parents[3])
     source = WORKER.format(root=root, program=str(chromium), records=str(tmp_path))
@@ -196,6 +227,7 @@ def test_a_killed_worker_takes_its_browser_with_it_and_the_next_clears_up(chromi
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_orphan_that_outlived_its_worker_is_ended(chromium: Path, tmp_path: Path) -> None:
     profile = Path(tempfile.mkdtemp(prefix="crawler-chromium-"))
     command = [str(chromium), "--headless", "--no-sandbox", f"--user-data-dir={profile}", "--remote-debugging-port=0"]

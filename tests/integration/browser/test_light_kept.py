@@ -1,7 +1,6 @@
 """A page that can be had without a browser is not lost because the browser cannot show it."""
 
 import threading
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +9,11 @@ import pytest
 
 from crawler.domain.crawls import CrawlStatus
 from tests.integration.browser.driving import asked
-from tests.integration.browser.test_two_passes import TEXT, light, shell
+from tests.integration.browser.test_two_passes import LATE_SECONDS, TEXT, light, shell
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, Respond, response, serving
+
+pytestmark = pytest.mark.slow
 
 HANG = "<body><p>short</p><a href=/a>a</a><script>while (true) {}</script></body>"
 
@@ -141,7 +142,7 @@ def test_an_empty_page_never_takes_the_place_of_one_with_content(two_lanes: TwoL
     with serving(respond) as site:
         first = two_lanes.crawl(site.url("/"))
         broken.set()
-        again = two_lanes.again(first, seconds=60)
+        again = two_lanes.again(first, seconds=90)
     assert first.status is CrawlStatus.COMPLETED
     row = two_lanes.paths(again)["/"]
     assert (row["fetch_state"], row["reason"]) == ("failed", "protocol")
@@ -155,7 +156,7 @@ def test_a_page_stored_light_after_a_failure_is_rendered_as_soon_as_it_can_be(tw
     with serving(site_with(content, lambda _: WALLS["403"] if walled.is_set() else None)) as site:
         first = two_lanes.crawl(site.url("/"))
         walled.clear()
-        again = two_lanes.again(first, seconds=60)
+        again = two_lanes.again(first, seconds=90)
     assert (first.rendered, again.rendered) == (0, 1)
     assert two_lanes.page(again, "/")["title"] == "rendered"
 
@@ -170,10 +171,10 @@ def test_a_wall_that_wants_a_cookie_is_passed_in_turn_and_every_request_is_in_th
         return response(light().encode()) if passed else response(challenge, "403 Forbidden")
 
     with serving(respond) as site:
-        crawl = two_lanes.crawl(site.url("/"), delay_seconds=0.5)
+        crawl = two_lanes.crawl(site.url("/"), delay_seconds=0.6)
         at = sorted(request.at for request in site.requests)
     assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 1, 1)
-    assert min(later - sooner for sooner, later in pairwise(at)) >= 0.499
+    assert min(later - sooner for sooner, later in pairwise(at)) >= 0.6 - LATE_SECONDS
     logged = two_lanes.rows("SELECT kind FROM request_log WHERE crawl_id = :id", id=crawl.id)
     assert asked(site).count("/") == 3, "light, the challenge, the page"
     assert len(logged) == len(at)
@@ -182,8 +183,6 @@ def test_a_wall_that_wants_a_cookie_is_passed_in_turn_and_every_request_is_in_th
 def test_a_page_that_sets_another_cookie_each_time_is_not_visited_for_ever(two_lanes: TwoLanes) -> None:
     page = f"<body>{TEXT}<script>document.cookie = 'n=' + Math.random(); location.reload()</script></body>"
     with serving(site_with({"/": page}, lambda _: None)) as site:
-        begun = time.monotonic()
         crawl = two_lanes.crawl(site.url("/"), render="always")
-        assert time.monotonic() - begun < 60
     assert (crawl.pages_crawled, crawl.rendered) == (1, 1)
     assert asked(site).count("/") == 3

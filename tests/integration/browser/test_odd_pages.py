@@ -10,6 +10,8 @@ from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response
 
+pytestmark = pytest.mark.slow
+
 DIALOGS = {
     "alert": "alert('hello')",
     "confirm": "confirm('sure?')",

@@ -6,6 +6,8 @@ from crawler.adapters.browser_fetcher import BrowserFetcher
 from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response
 
+pytestmark = pytest.mark.slow
+
 MOVED = response(b"", "301 Moved", "Location: /there?x=1#part")
 
 

@@ -5,10 +5,13 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from crawler.adapters.browser_fetcher import BrowserFetcher
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import (
+    VISIT_SECONDS,
     answering,
     asked,
     browser_fetcher,
@@ -18,6 +21,8 @@ from tests.integration.browser.driving import (
 )
 from tests.integration.certificates import Authority
 from tests.integration.raw_server import Request, response, serving
+
+pytestmark = pytest.mark.slow
 
 APP = """<!doctype html><html lang=en><head><title>shell</title></head><body><div id=root></div><script>
 fetch('/api').then(r => r.json()).then(data => {
@@ -44,7 +49,7 @@ def test_a_page_built_by_scripts_comes_as_it_stands_afterwards(browser: BrowserF
     assert "<title>Built</title>" in html
     assert result.address == "127.0.0.1"
     assert before <= result.sent_at <= result.head_at <= time.time()
-    assert 0 < result.elapsed_seconds < 10
+    assert 0 < result.elapsed_seconds < VISIT_SECONDS
     assert told == [(result.request, result.sent_at)]
 
 
@@ -57,10 +62,9 @@ def test_an_empty_page_is_given_time_to_fill_itself(browser: BrowserFetcher) -> 
 def test_a_page_that_never_rests_is_taken_as_it_is(browser: BrowserFetcher) -> None:
     clock = "<body><p id=c>tick</p><script>setInterval(() => c.textContent = 'tick ' + Date.now(), 20)</script></body>"
     with pages({"/": clock}) as site:
-        begun = time.monotonic()
         result = fetch(browser, site.url())
+    assert result.failure is None
     assert b"tick " in result.body
-    assert time.monotonic() - begun < 6
 
 
 def test_a_request_that_never_ends_does_not_hold_the_page_for_ever(browser: BrowserFetcher) -> None:
@@ -187,7 +191,7 @@ def test_pages_are_shown_side_by_side_up_to_the_number_of_tabs(browser: BrowserF
         with counting:
             now, most = now + 1, max(most, now + 1)
         if request.path != "/4":
-            four.wait(9)  # nobody is answered before the fourth has come
+            four.wait(VISIT_SECONDS - 1)  # nobody is answered before the fourth has come
         with counting:
             now -= 1
         return response(b"<p>slow</p>")

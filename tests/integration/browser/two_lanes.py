@@ -16,7 +16,7 @@ class TwoLanes(Engine):
         if self.tools.frontier.due(Lane.BROWSER, 1)[0]:
             self.tools.browser_shift(Lane.BROWSER, str(uuid4()))
 
-    def crawl(self, url: str, *, seconds: float = 60, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
+    def crawl(self, url: str, *, seconds: float = 90, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
         return super().crawl(url, seconds=seconds, urls=urls, **{"render": "auto", **config})
 
     def change(self, crawl: CrawlJob, **settings: Any) -> None:
