@@ -110,8 +110,10 @@ def test_six_receivers_that_hang_delay_no_start_of_a_crawl(up: Running, tmp_path
             delay = receiver.came[up.history(project)[0]["id"]] - over
             assert delay < timedelta(seconds=SECONDS), "one receiver that hangs delays no other notice"
         eventually(lambda: ended(up, other, 1), 30, "the other crawl is over")
-        hang = receiver.waiting
+        waiting, now = receiver.waiting, datetime.now(UTC)
         receiver.answers.set()
+        patient = sum(now - came < timedelta(seconds=SECONDS - 1) for came in receiver.came.values())
+        assert waiting >= patient, "nobody is given up before its time, which it takes a very slow machine to see"
         eventually(lambda: "sending" not in statuses(up, told), 20, "all are told in the end")
         assert len(statuses(up, told)) == RECEIVERS
-        assert statuses(up, told).count("sent") == hang, "but for those that were given up on a slow machine"
+        assert statuses(up, told).count("sent") == waiting

@@ -70,6 +70,7 @@ def test_the_readme_is_followed(up: Running, site: Site) -> None:
     told["CRAWL_ID"] = run(enqueue).split()[1]
     assert run(cancel) == ""
     assert json.loads(run("call $API/crawl/CRAWL_ID"))["status"] == "cancelled"
+    assert up.key not in up.cli.logs()
 
 
 def _redis(cli: Cli) -> str:
@@ -92,3 +93,4 @@ def test_a_terminal_elsewhere_needs_an_address_and_a_key(up: Running, site: Site
     assert len(list((tmp_path / "out" / "markdown").iterdir())) == 5
     assert cli("crawl", "cancel", crawl).returncode == 5
     assert not cli.data_dir.exists(), "nothing was started or kept where the terminal is"
+    assert up.key not in up.cli.logs()

@@ -34,13 +34,15 @@ class World(NamedTuple):
     up: Running
     site: Site
     inbox: Inbox
+    mails_before: int
+    """Of other tests."""
     hook: str
     posts: list[Posted]
     project: str
     """The one that is watched."""
 
     def mails(self) -> list[Received]:
-        return [mail for mail in self.inbox.mails if mail.to == [READER]]
+        return self.inbox.mails[self.mails_before :]
 
     def notices(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.up("GET", "/notifications", project_id=self.project)["items"]
@@ -51,7 +53,7 @@ class World(NamedTuple):
 def world(up: Running, inbox: Inbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("watched")
     with receiving_posts() as (hook, posts), Site(folder, hosts=1, pages=3) as site:
-        yield World(up, site, inbox, hook, posts, up.project("Acme Coffee", site.url()))
+        yield World(up, site, inbox, len(inbox.mails), hook, posts, up.project("Acme Coffee", site.url()))
 
 
 def crawled(world: World, project: str, **config: Any) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def test_what_changed_between_runs_is_one_true_mail_and_payload_and_nothing_is_t
     site.edit("/s1", html=page(title="Section 1", body="<p>All new about section 1.</p>"))
     second = crawled(world, project, **tells)
     (received,), (posted,) = world.mails(), world.posts
+    assert received.to == [READER]
     assert received.mail["Subject"] == "[Acme] Significant changes detected for Acme Coffee"
     text = received.text()
     for line in (
