@@ -231,7 +231,29 @@ def _main() -> None:
         os.chdir(job["directory"])
         _open_streams()
         sys.argv = [str(Path(start.__file__).with_name("__main__.py")), *job["arguments"]]
+        _end(_status())
+
+
+def _status() -> int:
+    try:
         start.main()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        return end.code or 0
+    return 0
+
+
+def _end(status: int) -> None:
+    """As Python ends, but it does not take apart all that was imported: that takes longer than most commands."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(status)  # Python has something to say about it
+    os._exit(status)
 
 
 if __name__ == "__main__":

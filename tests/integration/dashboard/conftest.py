@@ -1,4 +1,4 @@
-"""One browser and one service a module: Playwright's own event loop must not outlive it in this process."""
+"""One browser for all tests here, gone with its event loop when others run in this process; one service a module."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.integration.dashboard.house import House, chromium_browser, open_hous
 from tests.site.client import Site
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def people_browser() -> Iterator[Browser]:
     found = find_chromium(load_settings().chromium)
     if found is None and install_chromium(print):
@@ -46,7 +46,7 @@ def house(module_house: House) -> Iterator[House]:
     """Its windows are closed after each test, and nothing may have gone wrong in them."""
     module_house.mishaps.clear()
     yield module_house
-    module_house.close()
+    module_house.tidy()
     assert module_house.mishaps == []
 
 

@@ -2,16 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, ViewportSize, expect, sync_playwright
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.entrypoints.api.cookie_session import COOKIE
 from crawler.entrypoints.api.live_reader import Farewell
 from tests.integration.api.live_server import served
 from tests.integration.engine import Engine, running_engine
@@ -19,10 +21,14 @@ from tests.integration.shared_app import shared_app
 
 CHROMIUM_FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--js-flags=--no-maglev --no-turbofan",
 )  # fmt: skip
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-PATIENCE_MS = 20_000
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules that look at colours: in the dark a page differs in nothing else."""
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 800}
+PATIENCE_MS = 40_000
 """Machines that run tests are busy."""
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -36,6 +42,10 @@ class House:
         self.url = f"http://127.0.0.1:{port}"
         self._browser = browser
         self._contexts: list[BrowserContext] = []
+        self._tab: Page | None = None
+        self._is_taken = False
+        self.hands = threading.Lock()
+        """Whoever holds it keeps the worker from working."""
 
     def key(self, scope: Scope = Scope.ADMIN, *projects: UUID) -> str:
         made, secret = ApiKey.issue(
@@ -44,32 +54,67 @@ class House:
         self.engine.tools.store.add_key(made)
         return secret
 
-    def page(self, *, signed_in: bool = True, **options: Any) -> Page:
-        """A window of its own; `color_scheme`, `viewport` and the like as Playwright has them."""
+    def page(self, viewport: ViewportSize = VIEWPORT) -> Page:
+        """The tab of somebody who is signed in and may do everything. One for all tests: a window costs more than most
+        of them do."""
+        assert not self._is_taken, "there is one such tab; others need a window of their own"
+        self._is_taken = True
+        if self._tab is None or self._tab.is_closed():
+            self._tab = self._open(self.key())
+        if self._tab.viewport_size != viewport:
+            self._tab.set_viewport_size(viewport)
+        return self._tab
+
+    def window(self, secret: str | None = None, **options: Any) -> Page:
+        """Of its own, until the test ends; signed in with a key if there is one. Options as Playwright has them."""
+        page = self._open(secret, **options)
+        self._contexts.append(page.context)
+        return page
+
+    def _open(self, secret: str | None, **options: Any) -> Page:
         assert self._browser is not None
-        context = self._browser.new_context(base_url=self.url, **options)
-        self._contexts.append(context)
+        context = self._browser.new_context(base_url=self.url, **{"viewport": VIEWPORT, **options})
         context.set_default_timeout(PATIENCE_MS)
+        if secret:
+            self._let_in(context, secret)
         page = context.new_page()
         page.on("pageerror", lambda error: self.mishaps.append(str(error)))
         page.on("console", lambda said: self.mishaps.append(said.text) if said.type == "error" else None)
-        if signed_in:
-            self.sign_in(page)
+        page.on("dialog", self._refuse)
         return page
 
+    def _let_in(self, context: BrowserContext, secret: str) -> None:
+        """As the sign-in does, which has tests of its own."""
+        key = self.engine.tools.store.find_key(secret)
+        assert key is not None
+        token = self.engine.tools.sessions.open(key.id)
+        context.add_cookies([{"name": COOKIE, "value": token, "url": self.url, "httpOnly": True, "sameSite": "Lax"}])
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.mishaps.append(f"{dialog.type}: {dialog.message}")
+        dialog.dismiss()
+
     def sign_in(self, page: Page, secret: str | None = None) -> None:
+        """As people do."""
         page.goto("/login")
         page.get_by_label("API key").fill(secret or self.key())
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(f"{self.url}/")
 
+    def paused_crawl(self, project_id: UUID) -> UUID:
+        """Of which nothing was fetched."""
+        with self.hands:
+            crawl = self.engine.tools.start_crawl(project_id)
+            self.engine.tools.control_crawl.pause(crawl.id)
+        return crawl.id
+
     def hang_up(self) -> int:
         """On everybody who watches, as a server does that is restarted; how many they were."""
         seats: list[Any] = list(self._app.state.audience._seats)
-        for seat in seats:
-            loop = seat.reader._outlet._protocol.loop
-            loop.call_soon_threadsafe(seat.reader.dismiss, Farewell.TOO_SLOW)
-        return len(seats)
+        readers = [seat.reader for seat in seats if seat.reader is not None]  # who is just coming in has none yet
+        for reader in readers:
+            reader._outlet._protocol.loop.call_soon_threadsafe(reader.dismiss, Farewell.TOO_SLOW)
+        return len(readers)
 
     @staticmethod
     def until(what: Callable[[], bool], pause: Callable[[], object] = lambda: time.sleep(0.05)) -> None:
@@ -81,26 +126,35 @@ class House:
     mishaps: list[str] = []  # noqa: RUF012 - emptied by the fixture
     """What went wrong in the browser: scripts that failed, things its policy refused."""
 
-    def close(self) -> None:
+    def tidy(self) -> None:
+        """After a test. The one tab still shows what it did: to be sent to an empty page costs as much as a test."""
         for context in self._contexts:
             context.close()
         self._contexts.clear()
+        if self._is_taken and self._tab is not None:
+            self._is_taken = False
+            self._tab.emulate_media(color_scheme="light")
+
+    def close(self) -> None:
+        self.tidy()
+        if self._tab is not None:
+            self._tab.context.close()
 
 
 @contextmanager
-def working(engine: Engine) -> Iterator[None]:
+def working(engine: Engine, hands: threading.Lock) -> Iterator[None]:
     """What workers do, in a thread: start, fetch, finish and compare whatever is open."""
     ended = threading.Event()
 
     def work() -> None:
-        while not ended.is_set():
-            for crawl in engine.tools.store.open_crawls():
-                if crawl.status == "pending":
-                    engine.tools.seed_crawl(crawl.id)
-                engine.shift()
-                if engine.tools.finish_crawl(crawl.id).status.is_over:
-                    engine.tools.diff_crawl(crawl.id)
-            time.sleep(0.05)
+        asked = -1
+        while not ended.wait(0.02):
+            if asked != len(engine.sent):  # else nobody asked for anything since there was nothing to do
+                with hands:
+                    asked = len(engine.sent)
+                    more = [work_on(engine, crawl) for crawl in engine.tools.store.open_crawls()]
+                    if any(more):
+                        asked = -1
 
     thread = threading.Thread(target=work, name="worker")
     thread.start()
@@ -112,12 +166,24 @@ def working(engine: Engine) -> Iterator[None]:
         assert not thread.is_alive()
 
 
+def work_on(engine: Engine, crawl: CrawlJob) -> bool:
+    """Whether there may be more to do."""
+    if crawl.status is CrawlStatus.PENDING:
+        engine.tools.seed_crawl(crawl.id)
+    elif crawl.paused:
+        return False
+    engine.shift()
+    if engine.tools.finish_crawl(crawl.id).status.is_over:
+        engine.tools.diff_crawl(crawl.id)
+    return True
+
+
 @contextmanager
 def open_house(database_url: str, redis_url: str, browser: Browser | None, **settings: Any) -> Iterator[House]:
     with running_engine(database_url, redis_url, shift_seconds=1, **settings) as engine, ExitStack() as held:
         app = shared_app(engine.tools)
         house = House(engine, app, held.enter_context(served(app)), browser)
-        held.enter_context(working(engine))
+        held.enter_context(working(engine, house.hands))
         try:
             yield house
         finally:
@@ -134,13 +200,26 @@ def chromium_browser(executable: Path) -> Iterator[Browser]:
             browser.close()
 
 
-def serious_violations(page: Page) -> list[str]:
-    """What axe-core finds that keeps people out. Evaluated, not loaded: the page's own policy stays as it is."""
-    page.evaluate(AXE.read_text())
-    found: dict[str, Any] = page.evaluate("async () => await axe.run(document, {resultTypes: ['violations']})")
+def serious_violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """What axe-core finds that keeps people out, by all rules or some. Evaluated, not loaded: the page's own policy
+    stays as it is."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    found: dict[str, Any] = page.evaluate("async options => await axe.run(document, options)", options)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
         for one in found["violations"]
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"][:3]
     ]
+
+
+def serious_violations_day_and_night(page: Page) -> list[str]:
+    """In the light, then in the dark."""
+    page.emulate_media(color_scheme="light")
+    by_day = serious_violations(page)
+    page.emulate_media(color_scheme="dark")
+    by_night = serious_violations(page, COLOURS)
+    page.emulate_media(color_scheme="light")
+    return by_day + [f"in the dark: {one}" for one in by_night]

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.dashboard.museum import SCRIPT, Visited, crawl, pages, visited
 from tests.site.client import Site
+
+pytestmark = pytest.mark.slow
 
 QUOTES = "\"'><svg onload=window.owned=1>"
 PAGES = {
@@ -44,19 +46,16 @@ def seen(museum: Visited, site: Site) -> dict[str, Any]:
 def test_everybody_can_use_it_and_nothing_crawled_comes_alive(
     house: House, museum: Visited, module_site: Site, name: str
 ) -> None:
-    page = house.page(viewport={"width": 1280, "height": 900})
-    page.on("dialog", lambda dialog: house.mishaps.append(dialog.message))
+    page = house.page({"width": 1280, "height": 900})
     answer = page.goto(PAGES[name].format(**seen(museum, module_site)))
     assert answer is not None
     assert answer.status == 200
     page.wait_for_load_state("networkidle")
-    assert serious_violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert serious_violations(page) == []
+    assert serious_violations_day_and_night(page) == []
     assert page.evaluate("window.owned") is None
     assert page.locator("main img, main svg[onload], main script, main iframe").count() == 0
     assert "\u202e" not in page.content()
-    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert serious_violations(page) == []
 

@@ -7,9 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from crawler.adapters.document_list import DocumentFilter
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
+
+pytestmark = pytest.mark.slow
 
 HOSTILE = "<script>window.owned=1</script><mark>not ours</mark> \u202eturned"
 
@@ -116,10 +118,8 @@ def test_a_document_of_another_project_does_not_exist(house: House, library: dic
 
 @pytest.mark.parametrize("path", ["documents", "documents/{one}", "search?q=salt", "search?q=zeppelin"])
 def test_a_phone_shows_it_and_everybody_can_use_it(house: House, library: dict[str, Any], path: str) -> None:
-    for scheme in ("light", "dark"):
-        options: dict[str, Any] = {"color_scheme": scheme, "viewport": {"width": 390, "height": 800}}
-        window = house.page(**options)
-        named = path.format(one=library["documents"]["hostile"].id)
-        window.goto(f"/projects/{library['project']}/{named}")
-        assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious_violations(window) == []
+    window = house.page(PHONE)
+    named = path.format(one=library["documents"]["hostile"].id)
+    window.goto(f"/projects/{library['project']}/{named}")
+    assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious_violations_day_and_night(window) == []

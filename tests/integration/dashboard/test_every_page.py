@@ -1,13 +1,12 @@
 """Every page with everything on it: nobody is kept out, nothing that was crawled comes alive, a phone shows it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from crawler.domain.projects import Project
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
@@ -84,9 +83,8 @@ def furnished(module_house: House, module_site: Site) -> dict[str, Any]:
     )
     engine.tools.manage_projects.change(project.id, {"flagged_for_review": True})
     crawl = over(module_house, project)
-    running = engine.tools.start_crawl(project.id)
-    engine.tools.control_crawl.pause(running.id)
-    return {"project": project.id, "crawl": crawl, "running": running.id, "site": module_site.url(), "name": odd}
+    running = module_house.paused_crawl(project.id)
+    return {"project": project.id, "crawl": crawl, "running": running, "site": module_site.url(), "name": odd}
 
 
 def over(house: House, project: Project) -> object:
@@ -95,40 +93,34 @@ def over(house: House, project: Project) -> object:
     return crawl.id
 
 
-@pytest.fixture(scope="module")
-def window(module_house: House, furnished: dict[str, Any]) -> Iterator[Page]:
-    module_house.mishaps.clear()
-    made = module_house.page(viewport={"width": 1280, "height": 900})
-    made.on("dialog", lambda dialog: module_house.mishaps.append(dialog.message))
-    yield made
-    made.context.close()
+@pytest.fixture
+def window(house: House, furnished: dict[str, Any]) -> Page:
+    return house.page({"width": 1280, "height": 900})
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", ["crawl", *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES if name != "crawl")]
+)
 def test_everybody_can_use_it_and_nothing_crawled_comes_alive(
-    module_house: House, window: Page, furnished: dict[str, Any], name: str
+    window: Page, furnished: dict[str, Any], name: str
 ) -> None:
-    window.set_viewport_size({"width": 1280, "height": 900})
     answer = window.goto(PAGES[name].format(**furnished))
     assert answer is not None
     assert answer.status == 200
     assert len(answer.body()) < 300_000, "long text is cut"
-    assert serious_violations(window) == []
-    window.emulate_media(color_scheme="dark")
-    assert serious_violations(window) == []
-    window.emulate_media(color_scheme="light")
+    assert serious_violations_day_and_night(window) == []
     assert window.evaluate("window.owned") is None
     assert window.locator("main img, main svg[onload], main script, main iframe").count() == 0
     hrefs = window.eval_on_selector_all("a[href]", "links => links.map(link => link.protocol)")
     assert set(hrefs) <= {"http:", "https:"}
-    window.set_viewport_size({"width": 390, "height": 800})
+    window.set_viewport_size(PHONE)
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
         "a phone shows it without a second bar"
     )
     assert serious_violations(window) == []
-    assert module_house.mishaps == []
 
 
+@pytest.mark.slow
 def test_what_was_crawled_is_shown_as_text_cut_and_kept_in_its_place(window: Page, furnished: dict[str, Any]) -> None:
     window.goto("/projects/{project}/pages".format(**furnished))
     shown = window.locator("#rows .crawled").all_inner_texts()
@@ -140,8 +132,8 @@ def test_what_was_crawled_is_shown_as_text_cut_and_kept_in_its_place(window: Pag
     assert "\x1b" not in window.content()
 
 
-def test_what_streams_in_is_text_too(module_house: House, window: Page, furnished: dict[str, Any]) -> None:
-    window.set_viewport_size({"width": 1280, "height": 900})
+@pytest.mark.slow
+def test_what_streams_in_is_text_too(house: House, window: Page, furnished: dict[str, Any]) -> None:
     window.goto("/crawls/{running}".format(**furnished))
     expect(window.locator("#answers")).not_to_contain_text("…")
     told = {"url": f"{furnished['site']}{QUOTES}", "reason": None, "http_status": 200, "depth": 1}
@@ -149,22 +141,21 @@ def test_what_streams_in_is_text_too(module_house: House, window: Page, furnishe
         {**told, "status": status, "title": title}
         for status, title in [("success", SCRIPT), ("failed", TURNED), ("success", LONG[:5000])]
     ]
-    publish = module_house.engine.tools.events.publish_many
+    publish = house.engine.tools.events.publish_many
 
     def appeared() -> bool:
         publish(furnished["running"], "page", items)
         return window.locator("#recent tr.success").count() > 0
 
-    module_house.until(appeared, lambda: window.wait_for_timeout(300))
+    house.until(appeared, lambda: window.wait_for_timeout(300))
     expect(window.locator("#recent .what", has_text="<script>window.owned").first).to_be_visible()
     assert window.locator("#recent script, #recent img, #recent svg").count() == 0
     assert "\u202e" not in window.content()
     assert window.evaluate("window.owned") is None
-    assert module_house.mishaps == []
 
 
+@pytest.mark.slow
 def test_a_person_without_a_mouse_gets_everywhere(window: Page, furnished: dict[str, Any]) -> None:
-    window.set_viewport_size({"width": 1280, "height": 900})
     window.goto("/")
     window.keyboard.press("Tab")
     expect(window.get_by_role("link", name="Skip to content")).to_be_focused()
@@ -179,18 +170,18 @@ def test_a_person_without_a_mouse_gets_everywhere(window: Page, furnished: dict[
     expect(window.get_by_role("heading", level=1)).to_contain_text("Nasty")
 
 
-def test_cancelling_asks_first_and_escape_keeps_it(
-    module_house: House, window: Page, furnished: dict[str, Any]
-) -> None:
+@pytest.mark.slow
+def test_cancelling_asks_first_and_escape_keeps_it(house: House, window: Page, furnished: dict[str, Any]) -> None:
     window.goto("/crawls/{running}".format(**furnished))
     window.get_by_role("button", name="Cancel").click()
     dialog = window.get_by_role("dialog")
     expect(dialog).to_contain_text("Cancel this crawl?")
     window.keyboard.press("Escape")
     expect(dialog).not_to_be_visible()
-    assert not module_house.engine.tools.store.get_crawl(furnished["running"]).status.is_over
+    assert not house.engine.tools.store.get_crawl(furnished["running"]).status.is_over
 
 
+@pytest.mark.slow
 def test_rules_are_tried_on_known_pages_while_they_are_typed(window: Page, furnished: dict[str, Any]) -> None:
     window.goto("/projects/{project}/edit".format(**furnished))
     effect = window.locator("#effect")
@@ -203,7 +194,8 @@ def test_rules_are_tried_on_known_pages_while_they_are_typed(window: Page, furni
     expect(effect).to_contain_text("would stay")
 
 
-def test_a_form_with_mistakes_says_which_and_keeps_what_was_typed(module_house: House, window: Page) -> None:
+@pytest.mark.slow
+def test_a_form_with_mistakes_says_which_and_keeps_what_was_typed(house: House, window: Page) -> None:
     window.goto("/projects/new")
     window.get_by_label("Address", exact=True).fill("ftp://example.org/")
     window.get_by_label("Name", exact=True).fill("Kept")
@@ -218,4 +210,4 @@ def test_a_form_with_mistakes_says_which_and_keeps_what_was_typed(module_house: 
     window.get_by_role("button", name="Make the project").click()
     expect(window.locator("#website_url-wrong")).to_be_visible()
     assert serious_violations(window) == []
-    module_house.mishaps.clear()  # the browser tells of each 422 itself
+    house.mishaps.clear()  # the browser tells of each 422 itself

@@ -15,9 +15,11 @@ from crawler.domain.notices import Channel, Kind, Target
 from crawler.domain.projects import Project
 from crawler.embedded import Servers
 from tests.databases import MakeDatabase
-from tests.integration.dashboard.house import House, open_house, serious_violations
+from tests.integration.dashboard.house import PHONE, House, open_house, serious_violations_day_and_night
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.raw_server import Server, response, serving
+
+pytestmark = pytest.mark.slow
 
 SCRIPT = '<script>window.owned=1</script><img src=x onerror="window.owned=1">'
 TURNED = "safe\u202egnp.exe\x1b[31m"
@@ -84,9 +86,8 @@ def inert(page: Page) -> None:
     assert "\x1b" not in page.content()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_log_and_each_notice_are_text_that_everybody_can_read(house: House, told: Told, scheme: str) -> None:
-    page = house.page(color_scheme=scheme)
+def test_the_log_and_each_notice_are_text_that_everybody_can_read(house: House, told: Told) -> None:
+    page = house.page()
     for path in ("/notifications", f"/notifications/{told.mail}", f"/notifications/{told.hook}"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(path)
@@ -94,10 +95,10 @@ def test_the_log_and_each_notice_are_text_that_everybody_can_read(house: House, 
             part.locator("summary").click()
         expect(page.locator("main")).to_contain_text("<script>window.owned")
         inert(page)
-        assert serious_violations(page) == []
-        page.set_viewport_size({"width": 390, "height": 800})
+        assert serious_violations_day_and_night(page) == []
+        page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious_violations(page) == []
+        assert serious_violations_day_and_night(page) == []
 
 
 def test_filters_narrow_the_log_without_a_reload(house: House, told: Told) -> None:
@@ -156,15 +157,13 @@ def test_a_webhook_is_sent_again_under_its_id_and_a_refusal_is_told(house: House
 def test_a_key_of_other_projects_sees_nothing_of_it_and_a_reader_cannot_send(house: House, told: Told) -> None:
     tools = house.engine.tools
     other = tools.manage_projects.create(name="Other", website_url="http://other.example/")
-    page = house.page(signed_in=False)
-    house.sign_in(page, house.key(Scope.ADMIN, other.id))
+    page = house.window(house.key(Scope.ADMIN, other.id))
     page.goto("/notifications")
     expect(page.get_by_text("Nobody was told of anything yet")).to_be_visible()
     for path in (f"/notifications/{told.mail}", f"/notifications?project={told.project.id}"):
         page.goto(path)
         expect(page.locator("main")).not_to_contain_text("Nasty")
     house.mishaps.clear()  # the browser tells of the 404 itself
-    reader = house.page(signed_in=False)
-    house.sign_in(reader, house.key(Scope.READ))
+    reader = house.window(house.key(Scope.READ))
     reader.goto(f"/notifications/{told.mail}")
     expect(reader.get_by_role("button", name="Send again")).to_have_count(0)

@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from crawler.adapters.page_neighbours import PageNeighbours
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations_day_and_night
 from tests.integration.dashboard.museum import Visited, visited
 from tests.site.client import Site
+
+pytestmark = pytest.mark.slow
 
 ROOMS = ("", "/markdown", "/source", "/versions", "/links", "/links-in", "/diff", "/diff?view=inline&whole=true")
 
@@ -30,16 +32,14 @@ def nasty(module_house: House, module_site: Site, museum: Visited) -> str:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_everybody_can_use_it_and_nothing_crawled_comes_alive(house: House, nasty: str, room: str) -> None:
-    page = house.page(viewport={"width": 1280, "height": 900})
+    page = house.page({"width": 1280, "height": 900})
     answer = page.goto(nasty + room)
     assert answer is not None
     assert answer.status == 200
-    assert serious_violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert serious_violations(page) == []
+    assert serious_violations_day_and_night(page) == []
     assert page.evaluate("window.owned") is None
     assert page.locator("main img, main svg[onload], main script, main iframe").count() == 0
-    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

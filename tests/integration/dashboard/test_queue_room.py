@@ -1,7 +1,6 @@
 """Operators run the queue: lists in, rows that are no good, many at once, one in full, selectors tried while typing."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,10 +9,12 @@ from crawler.domain.api_keys import Scope
 from crawler.domain.queue_entries import ACQUISITION_ID, EntryStatus, QueueEntry, QueueFilter
 from crawler.domain.selectors import read_selectors
 from tests.integration.acquiring import HOTEL, hotel
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
 from tests.unit.test_queue_warc import archive
+
+pytestmark = pytest.mark.slow
 
 NASTY = "<img src=x onerror=window.owned=1>\u202e\x1b[31m"
 CSV = (
@@ -64,6 +65,7 @@ def test_a_file_with_bad_rows_lands_and_says_which_were_no_good(
     file = tmp_path / "list.csv"
     file.write_text(CSV, encoding="utf-16")
     window = house.page()
+    window.goto("/")
     window.get_by_role("link", name="Queue", exact=True).click()
     window.get_by_role("link", name="Add URLs").click()
     window.get_by_label("CSV or web archive").set_input_files(file)
@@ -294,7 +296,7 @@ def test_a_category_shows_which_fields_are_filled_and_what_is_wrong_is_not_saved
 
 
 def test_everything_but_the_file_works_without_scripts(house: House, hotels: dict[str, QueueEntry]) -> None:
-    window = house.page(java_script_enabled=False)
+    window = house.window(house.key(), java_script_enabled=False)
     window.goto("/queue/add")
     expect(window.locator("noscript .note")).to_be_visible()
     expect(window.get_by_role("button", name="Import")).not_to_be_visible()
@@ -317,15 +319,14 @@ def test_everything_but_the_file_works_without_scripts(house: House, hotels: dic
 
 def test_the_queue_is_only_for_keys_that_see_all_projects(house: House, hotels: object) -> None:
     project = house.engine.tools.manage_projects.create(name="Only mine", website_url="http://mine.example/")
-    window = house.page(signed_in=False)
-    house.sign_in(window, house.key(Scope.ADMIN, project.id))
+    window = house.window(house.key(Scope.ADMIN, project.id))
+    window.goto("/")
     expect(window.get_by_role("link", name="Queue", exact=True)).to_have_count(0)
     for path in ("/queue", "/queue/add", "/queue/categories", "/queue/category", "/queue/1", "/queue/counts"):
         answer = window.goto(path)
         assert answer is not None
         assert answer.status == 403, path
-    reader = house.page(signed_in=False)
-    house.sign_in(reader, house.key(Scope.READ))
+    reader = house.window(house.key(Scope.READ))
     reader.goto("/queue")
     expect(reader.locator("#rows tr")).to_have_count(6)
     expect(reader.locator("#rows input")).to_have_count(0)
@@ -339,9 +340,7 @@ def test_the_queue_is_only_for_keys_that_see_all_projects(house: House, hotels: 
     "path", ["/queue", "/queue/add", "/queue/{id}", "/queue/categories", "/queue/category?name=hotel"]
 )
 def test_a_phone_shows_it_and_everybody_can_use_it(house: House, hotels: dict[str, QueueEntry], path: str) -> None:
-    for scheme in ("light", "dark"):
-        options: dict[str, Any] = {"color_scheme": scheme, "viewport": {"width": 390, "height": 800}}
-        window = house.page(**options)
-        window.goto(path.format(id=hotels["nasty"].id))
-        assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious_violations(window) == []
+    window = house.page(PHONE)
+    window.goto(path.format(id=hotels["nasty"].id))
+    assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious_violations_day_and_night(window) == []

@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,8 +11,10 @@ from crawler.domain.api_keys import Scope
 from crawler.domain.crawls import CrawlType
 from crawler.domain.projects import Project
 from crawler.domain.schedules import SlotOutcome
-from tests.integration.dashboard.house import House, serious_violations
+from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.site.client import Site
+
+pytestmark = pytest.mark.slow
 
 SUMMARY = {
     "compared_to": "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -35,8 +36,8 @@ def project(house: House, module_site: Site, request: pytest.FixtureRequest) -> 
     )
 
 
-def opened(house: House, project: Project, **options: Any) -> Page:
-    page = house.page(**options)
+def opened(house: House, project: Project) -> Page:
+    page = house.page()
     page.goto(f"/projects/{project.id}/schedule")
     return page
 
@@ -48,7 +49,8 @@ def runs(page: Page) -> list[str]:
 def test_five_runs_in_the_zone_of_whoever_makes_it_change_while_typing_and_are_kept(
     house: House, project: Project
 ) -> None:
-    page = opened(house, project, timezone_id="America/New_York")
+    page = house.window(house.key(), timezone_id="America/New_York")
+    page.goto(f"/projects/{project.id}/schedule")
     expect(page.get_by_label("Time zone")).to_have_value("America/New_York")
     expect(page.locator("#runs")).to_contain_text("Every Monday at 06:00 (America/New_York)")
     expect(page.locator("#runs .runs li")).to_have_count(5)
@@ -183,9 +185,8 @@ def eventful(house: House, project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_runs_stand_in_a_table_and_in_plots_that_say_the_same(house: House, eventful: Project, scheme: str) -> None:
-    page = opened(house, eventful, color_scheme=scheme, viewport={"width": 1280, "height": 900})
+def test_runs_stand_in_a_table_and_in_plots_that_say_the_same(house: House, eventful: Project) -> None:
+    page = opened(house, eventful)
     rows = page.locator("#history-table tbody tr")
     expect(rows).to_have_count(4)
     expect(rows.nth(0)).to_contain_text("the project was inactive")
@@ -197,10 +198,10 @@ def test_runs_stand_in_a_table_and_in_plots_that_say_the_same(house: House, even
     assert page.locator("main img").count() == 0
     assert "\u202e" not in page.content()
     assert page.evaluate("window.owned") is None
-    assert serious_violations(page) == []
-    page.set_viewport_size({"width": 390, "height": 800})
+    assert serious_violations_day_and_night(page) == []
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert serious_violations(page) == []
+    assert serious_violations_day_and_night(page) == []
 
 
 def test_other_thresholds_are_tried_on_past_crawls_while_typing(house: House, eventful: Project) -> None:
@@ -219,8 +220,7 @@ def test_other_thresholds_are_tried_on_past_crawls_while_typing(house: House, ev
 
 
 def test_who_may_only_read_sees_the_schedule_and_no_way_to_change_it(house: House, eventful: Project) -> None:
-    page = house.page(signed_in=False)
-    house.sign_in(page, house.key(Scope.READ))
+    page = house.window(house.key(Scope.READ))
     page.goto(f"/projects/{eventful.id}/schedule")
     expect(page.locator("#runs .runs li")).to_have_count(5)
     expect(page.get_by_label("Time", exact=True)).to_be_disabled()

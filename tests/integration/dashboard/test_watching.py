@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.integration.dashboard.house import House
@@ -11,7 +12,8 @@ from tests.site.client import Site
 def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_a_reload(
     house: House, module_site: Site
 ) -> None:
-    page = house.page()
+    page = house.window()
+    house.sign_in(page)
     page.get_by_role("link", name="Make the first one").click()
     page.get_by_label("Address", exact=True).fill(module_site.url())
     page.get_by_label("Name", exact=True).fill("Watched")
@@ -36,25 +38,27 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     expect(page).to_have_url(re.compile(r"\?state=failed"))
 
 
+@pytest.mark.slow
 def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     key = house.engine.tools.store.find_key(house.key())
     assert key is not None
     ticket = house.engine.tools.sessions.ticket(key.id)
-    page = house.page(signed_in=False)
+    page = house.window()
     page.goto(f"/login#{ticket}")
     page.wait_for_url(f"{house.url}/")
     expect(page.get_by_role("heading", name="Projects")).to_be_visible()
-    other = house.page(signed_in=False)
+    other = house.window()
     other.goto(f"/login#{ticket}")
     expect(other.get_by_text("No key like that is known here")).to_be_visible()
     house.mishaps.clear()  # the browser tells of the 401 itself
 
 
+@pytest.mark.slow
 def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(house: House, module_site: Site) -> None:
     slow = {"render": "never", "delay_seconds": 5, "use_sitemaps": False}
     project = house.engine.tools.manage_projects.create(name="Slow", website_url=module_site.url(), settings=slow)
     crawl = house.engine.tools.start_crawl(project.id)
-    worker, other = house.page(), house.page()
+    worker, other = house.page(), house.window(house.key())
     for page in (worker, other):
         page.goto(f"/crawls/{crawl.id}")
         expect(page.locator("#state .badge.run")).to_be_visible()
@@ -73,19 +77,19 @@ def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(h
     assert house.engine.tools.store.get_crawl(crawl.id).status == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_page_that_lost_its_connection_catches_up_by_itself(house: House, module_site: Site) -> None:
     tools = house.engine.tools
     project = tools.manage_projects.create(name="Lost", website_url=module_site.url())
-    crawl = tools.start_crawl(project.id)
-    tools.control_crawl.pause(crawl.id)
+    crawl_id = house.paused_crawl(project.id)
 
     def tell(title: str) -> None:
         told = {"url": module_site.url(), "status": "success", "reason": None, "http_status": 200, "depth": 1}
-        tools.events.publish(crawl.id, "page", {**told, "title": title})
+        tools.events.publish(crawl_id, "page", {**told, "title": title})
 
     tell("Before")
     page = house.page()
-    page.goto(f"/crawls/{crawl.id}")
+    page.goto(f"/crawls/{crawl_id}")
     expect(page.locator("#recent")).to_contain_text("Before")
     page.evaluate("window.untouched = true")
     house.until(lambda: house.hang_up() == 1, lambda: page.wait_for_timeout(50))
@@ -93,6 +97,6 @@ def test_a_page_that_lost_its_connection_catches_up_by_itself(house: House, modu
     tell("After")
     expect(page.locator("#recent tr.success")).to_have_count(3)
     assert page.locator("#recent .what").all_inner_texts() == ["After", "Meanwhile", "Before"]
-    tools.control_crawl.cancel(crawl.id)
+    tools.control_crawl.cancel(crawl_id)
     expect(page.get_by_text("The crawl was cancelled")).to_be_visible()
     assert page.evaluate("window.untouched")
