@@ -89,7 +89,6 @@ def test_doctor_looks_at_the_rest_when_no_server_can_be_started(tmp_path: Path, 
     assert not with_redis["postgres"]["ok"]
 
 
-@pytest.mark.slow
 def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli) -> None:
     def lines_of(columns: int) -> list[str]:
         away = {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": str(columns)}
@@ -136,7 +135,6 @@ def test_a_missing_schema_is_told_and_mended(configured: Cli, make_database: Mak
     assert configured("project", "list").returncode == 0
 
 
-@pytest.mark.slow
 def test_a_redis_that_evicts_keys_is_refused(
     configured: Cli, client: redis.Redis, make_migrated_database: MakeDatabase
 ) -> None:

@@ -169,6 +169,31 @@ def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--export", "/proc/nowhere"), "cannot be written to /proc/nowhere"),
+        (("--export=",), "write . for the present one"),
+        (("--project", "n" * 201), "1 to 200 characters"),
+        (("--project", ""), "1 to 200 characters"),
+        (("--format", "csv"), "--export DIR"),
+        (("--export", ".", "--format", "pdf"), "choose jsonl, csv, markdown or warc"),
+        (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
+        (("--header", "nonsense"), "'Name: value'"),
+        (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_started(
+    tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    nowhere = Cli(tmp_path / "data")
+    done = nowhere("run", "http://127.0.0.1:9/", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.slow
 def test_names_have_no_power_over_the_terminal(cli: Cli) -> None:
     assert cli("project", "create", "[/x] [b]", "http://127.0.0.1:9/").returncode == 0

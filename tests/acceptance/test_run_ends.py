@@ -192,28 +192,3 @@ def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, numb
     _, alive = psutil.wait_procs(workers, timeout=20)
     assert not alive
     cancel_crawls_of(cli, site)  # or the next command's workers would go on with it
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("--export", "/proc/nowhere"), "cannot be written to /proc/nowhere"),
-        (("--export=",), "write . for the present one"),
-        (("--project", "n" * 201), "1 to 200 characters"),
-        (("--project", ""), "1 to 200 characters"),
-        (("--format", "csv"), "--export DIR"),
-        (("--export", ".", "--format", "pdf"), "choose jsonl, csv, markdown or warc"),
-        (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
-        (("--header", "nonsense"), "'Name: value'"),
-        (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_before_anything_is_started(
-    tmp_path: Path, arguments: tuple[str, ...], told: str
-) -> None:
-    nowhere = Cli(tmp_path / "data")
-    done = nowhere("run", "http://127.0.0.1:9/", *arguments)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "data").exists()
