@@ -21,7 +21,7 @@ from tests.integration.shared_app import shared_app
 
 CHROMIUM_FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--js-flags=--no-maglev --no-turbofan",
+    "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 COLOURS = ("color-contrast", "link-in-text-block")
