@@ -172,6 +172,7 @@ class _Server:
             if self._control in ready:
                 line, fds, _, _ = socket.recv_fds(self._control, 1 << 20, 4)
                 if line == ENDED:
+                    self._end_children()
                     return None
                 while not line.endswith(b"\n"):
                     line += self._control.recv(1 << 20)
@@ -201,6 +202,12 @@ class _Server:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for connection in (self._control, self._woken, self._wakes, *self._askers.values()):
             connection.close()
+
+    def _end_children(self) -> None:
+        """Those of a killed test run: nobody else knows of them."""
+        self._bury()
+        for child in self._askers:
+            os.kill(child, signal.SIGTERM)
 
     def _bury(self) -> None:
         while self._askers:
