@@ -143,10 +143,11 @@ class BrowserFetcher:
     def close(self) -> None:
         self.abandon()
         self._closed = True
-        if self._thread is not None:
+        thread = self._thread  # it takes itself out when it ends
+        if thread is not None:
             if self._stop is not None:
                 self._call(self._stop.set)
-            self._thread.join(END_SECONDS)
+            thread.join(END_SECONDS)
             self._thread = None
 
     def counts(self) -> BrowserCounts:
