@@ -72,11 +72,6 @@ class Generation:
     def alive(self) -> bool:
         return self._process.alive and self.browser.is_connected()
 
-    @property
-    def wall_refusals(self) -> int:
-        """What the browser wanted of its own accord, and did not get."""
-        return sum(self._wall.refusals.values())
-
     def is_worn(self, wear: Wear) -> bool:
         too_old = time.monotonic() - self.began_at >= wear.seconds
         return self.worn or self.visits >= wear.pages or too_old or not self.alive

@@ -28,7 +28,6 @@ from crawler.adapters.curl_transfer import Meter, Transfer
 from crawler.adapters.name_lookup import Answer, LookupFunction, NameLookup, pinned_lookup, system_lookup
 from crawler.domain.egress import EgressRule, target_of
 from crawler.domain.fetching import FetchRequest, FetchResult
-from crawler.domain.ports import Fetcher
 from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
 
@@ -313,11 +312,3 @@ class CurlFetcher:
         self._finished.append(transfer.result(now, failure, error))
         if transfer.options is self._options:
             self._free.append(transfer)
-
-
-def fetch_one(fetcher: Fetcher, request: FetchRequest) -> FetchResult:
-    """One request from start to end, on a fetcher that nobody else uses meanwhile."""
-    fetcher.submit(request)
-    while not (finished := fetcher.poll(1.0)):
-        pass
-    return finished[0]

@@ -53,11 +53,6 @@ class DocumentReader:
         with transaction(self._engine) as db:
             return DocumentCounts(*db.execute(text(_COUNTS), {"project": project_id}).one())
 
-    def waiting_of(self, crawl_id: UUID) -> int:
-        """Documents that this crawl's URLs still wait for."""
-        with transaction(self._engine) as db:
-            return int(db.execute(text(_WAITING), {"crawl": crawl_id}).scalar_one())
-
 
 def _some(entries: list[FeedEntry]) -> list[FeedEntry]:
     """As many as one answer can hold with all their chunks; one in any case."""
@@ -109,4 +104,3 @@ SELECT count(*) FILTER (WHERE status = 'pending'),
     count(*) FILTER (WHERE embed_at IS NOT NULL)
 FROM documents WHERE project_id = :project
 """
-_WAITING = "SELECT count(*) FROM document_waits WHERE crawl_id = :crawl"

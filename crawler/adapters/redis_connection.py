@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import ExponentialBackoff
@@ -140,9 +139,3 @@ def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
 def _where(redis: Redis) -> str:
     options = redis.connection_pool.connection_kwargs
     return str(options.get("path") or f"{options.get('host')}:{options.get('port', 6379)}")
-
-
-def database_numbers_fit(url: str, highest: int = 2) -> bool:
-    """The frontier, broker and beat use databases n, n+1 and n+2 of a server that has 16 by default."""
-    path = urlsplit(url).path.strip("/")
-    return not path.isdigit() or int(path) + highest < 16

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, text, update
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters import tables as t
@@ -366,15 +365,3 @@ class Store:
             )
         if not done.rowcount:
             raise NotFound(f"There is no API key {key_id}.")
-
-    # -- run-time settings ------------------------------------------------------------------
-
-    def read_settings(self, names: Sequence[str]) -> dict[str, Any]:
-        with transaction(self.engine) as db:
-            rows = db.execute(select(t.settings.c.name, t.settings.c.value).where(t.settings.c.name.in_(names)))
-            return {row.name: row.value for row in rows}
-
-    def write_setting(self, name: str, value: Any) -> None:
-        with transaction(self.engine) as db:
-            row = {"name": name, "value": value, "updated_at": func.now()}
-            db.execute(upsert(t.settings).values(row).on_conflict_do_update(index_elements=["name"], set_=row))

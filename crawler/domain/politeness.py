@@ -45,11 +45,6 @@ def gap_seconds(project_delay: float, robots_delay: float | None, learned: float
     return max(project_delay, min(robots_delay or 0.0, MAX_CRAWL_DELAY_SECONDS), learned)
 
 
-def in_flight_cap(project_delay: float, max_concurrent: int) -> int:
-    """Requests a host may have open across projects; a project without delay may ask for more."""
-    return max(HOST_IN_FLIGHT, max_concurrent) if project_delay == 0 else HOST_IN_FLIGHT
-
-
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Seconds a Retry-After header asks for, at most a day; None when it says nothing usable.
 

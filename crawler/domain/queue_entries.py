@@ -13,7 +13,7 @@ from crawler.domain.ledger import EntryEnd, UrlEnd, page_id
 from crawler.domain.projects import Project
 from crawler.domain.reasons import Reason
 from crawler.domain.urls import QueryRule, Unusable, Url, normalize, read
-from crawler.errors import Invalid, InvalidTransition
+from crawler.errors import Invalid
 
 MAX_CATEGORY = 64
 MAX_ERROR = 1000
@@ -38,10 +38,6 @@ class EntryStatus(StrEnum):
     EXTRACTING = "extracting"
     DONE = "done"
     FAILED = "failed"
-
-    def check_next(self, status: "EntryStatus") -> None:
-        if status not in _NEXT[self]:
-            raise InvalidTransition(f"A queue entry that is {self} cannot become {status}.")
 
 
 _NEXT: dict[EntryStatus, frozenset[EntryStatus]] = {

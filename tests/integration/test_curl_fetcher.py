@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.curl_fetcher import fetch_one
 from crawler.domain.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.loopback_fetcher import USER_AGENT, fetch, fetch_all, loopback_fetcher
@@ -159,11 +158,6 @@ def test_poll_returns_after_its_timeout_when_nothing_finished() -> None:
         assert fetcher.poll(0.2) == []
         assert 0.19 < time.monotonic() - begun < 1
         assert fetcher.active == 0
-
-
-def test_fetch_one_gives_the_one_result() -> None:
-    with serving(hello) as server, loopback_fetcher() as fetcher:
-        assert fetch_one(fetcher, FetchRequest(server.url("/x"))).body == b"<p>/x</p>"
 
 
 # content types

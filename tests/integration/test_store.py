@@ -178,9 +178,3 @@ def test_a_key_is_found_by_its_secret_until_it_is_revoked(store: Store) -> None:
     assert [k.revoked_at for k in store.list_keys()] == [NOW]
     with pytest.raises(NotFound):
         store.revoke_key(uuid4(), NOW)
-
-
-def test_settings_are_kept_by_name(store: Store) -> None:
-    store.write_setting("user_agent", "a/1")
-    store.write_setting("user_agent", "b/2")
-    assert store.read_settings(["user_agent", "other"]) == {"user_agent": "b/2"}

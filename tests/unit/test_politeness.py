@@ -13,7 +13,6 @@ from crawler.domain.politeness import (
     block_seconds,
     forgive,
     gap_seconds,
-    in_flight_cap,
     learned_delay,
     retry_after,
     retry_delay,
@@ -128,12 +127,6 @@ def test_the_gap_is_the_greatest_wish_with_crawl_delay_capped() -> None:
     assert gap_seconds(0.5, 2, 7) == 7
     assert gap_seconds(0.5, 10**9, 0) == 60
     assert gap_seconds(300, 10, 0) == 300
-
-
-def test_only_a_project_without_delay_may_open_more_connections() -> None:
-    assert in_flight_cap(0.5, 64) == 5
-    assert in_flight_cap(0, 64) == 64
-    assert in_flight_cap(0, 2) == 5
 
 
 def test_retries_wait_two_four_eight_seconds() -> None:
