@@ -38,6 +38,21 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     expect(page).to_have_url(re.compile(r"\?state=failed"))
 
 
+def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: House, module_site: Site) -> None:
+    tools = house.engine.tools
+    project = tools.manage_projects.create(name="Short", website_url=module_site.url())
+    crawl_id = house.paused_crawl(project.id)
+    page = house.window(house.key())
+    page.route_web_socket(re.compile("/ws"), lambda socket: None)  # opened, and nothing ever comes
+    page.goto(f"/crawls/{crawl_id}")
+    expect(page.locator("#recent")).to_contain_text("The first pages appear here")
+    told = {"url": module_site.url(), "status": "success", "reason": None, "http_status": 200, "depth": 1}
+    tools.events.publish(crawl_id, "page", {**told, "title": "The only page"})
+    tools.control_crawl.cancel(crawl_id)
+    expect(page.get_by_text("The crawl was cancelled")).to_be_visible()
+    expect(page.locator("#recent tr.success")).to_contain_text("The only page")
+
+
 @pytest.mark.slow
 def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     key = house.engine.tools.store.find_key(house.key())
@@ -67,10 +82,14 @@ def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(h
     worker.get_by_role("button", name="Pause").click()
     expect(worker.get_by_text("Paused: no new request starts")).to_be_visible()
     expect(other.locator("#state .badge.pause")).to_be_visible()
-    other.get_by_role("button", name="Resume").click()
+    with other.expect_navigation():
+        other.get_by_role("button", name="Resume").click()
     expect(worker.locator("#state .badge.run")).to_be_visible()
     worker.evaluate("window.untouched = true")
+    expect(other.locator("#state .badge.run")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
+    house.engine.tools.control_crawl.pause(crawl.id)
+    expect(other.locator("#state .badge.pause")).to_be_visible()  # the button that was clicked is gone
     other.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(worker.get_by_text("The crawl was cancelled")).to_be_visible()
     assert worker.evaluate("window.untouched"), "nobody reloaded the page"

@@ -54,6 +54,13 @@ def state(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
     return page(request, "parts/crawl_state.html", **_state(tools, crawl))
 
 
+@router.get("/crawls/{crawl_id}/recent")
+def recent(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    """Asked for when the crawl ends or events were missed: a short crawl is over before its page listens."""
+    found, _ = _recent(tools, crawl)
+    return page(request, "parts/recent_rows.html", crawl=crawl, recent=found, own_host=urlsplit(crawl.seed_url).netloc)
+
+
 @router.get("/crawls/{crawl_id}/hosts")
 def hosts(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
     """Asked for every few seconds while the crawl runs; tells also that it has ended, should nobody else."""

@@ -76,7 +76,10 @@
   });
   dialog?.addEventListener("close", () => {
     const form = waiting;
-    if (form && dialog.returnValue === "yes") form.requestSubmit();
+    if (form && dialog.returnValue === "yes") {
+      if (!form.isConnected) { form.hidden = true; document.body.append(form); }  // its place was refreshed meanwhile
+      form.requestSubmit();
+    }
     waiting = null;
   });
   document.addEventListener("click", (event) => {

@@ -26,7 +26,7 @@
 
   const take = (event) => {
     if (event.seq) seen = event.seq;
-    if (event.type === "gap") { load(); return; }
+    if (event.type === "gap") { load(); reread(); return; }
     if (event.crawl_id !== crawl) return;
     if (event.type === "page") {
       const page = event.data, second = Math.floor(Date.parse(event.at) / 1000);
@@ -180,6 +180,9 @@
     showPlot();
   };
 
+  // What was told while nobody listened: the rows are the server's again, and what comes later is put before them.
+  const reread = () => htmx.ajax("GET", `/crawls/${crawl}/recent`, { target: "#recent", swap: "innerHTML" })
+    .then(() => { fresh = []; shown = []; });
   const refresh = () => htmx.ajax("GET", `/crawls/${crawl}/state`, { target: "#state", swap: "outerHTML" });
   let ending = false;
   const end = () => {
@@ -190,6 +193,7 @@
       over = true;
       htmx.ajax("GET", `/crawls/${crawl}/hosts`, { target: "#hosts", swap: "innerHTML" });
       load();
+      reread();
       socket?.close();
       clearInterval(timer);
     });
