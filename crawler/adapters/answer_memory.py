@@ -45,7 +45,7 @@ _FIND = "SELECT request, status, answer FROM http_answers WHERE key = :key"
 _KEEP = "UPDATE http_answers SET status = :status, answer = :answer WHERE key = :key"
 # A few at a time, those nobody else is deleting: no request waits for the cleaning.
 _FORGET_OLD = """
-DELETE FROM http_answers WHERE key IN (
+DELETE FROM http_answers WHERE key = ANY(ARRAY(
     SELECT key FROM http_answers WHERE claimed_at < now() - interval '1 day' LIMIT 100 FOR UPDATE SKIP LOCKED
-)
+))
 """

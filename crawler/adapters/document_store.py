@@ -192,10 +192,11 @@ WHERE d.project_id = %s AND d.normalized_url = ANY(%s) AND d.deleted_at IS NULL 
 _FRESH = "attempts = 0"
 _LOST = "attempts > 0 AND (claimed_until IS NULL OR claimed_until < now())"
 _NAMED = "id = %s AND (claimed_until IS NULL OR claimed_until < now())"
+# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
 _CLAIM = """
 UPDATE documents SET attempts = least(attempts + 1, 1000), claimed_until = now() + make_interval(secs => %s)
-WHERE id IN (SELECT id FROM documents WHERE status = 'pending' AND {which}
-             ORDER BY updated_at LIMIT %s FOR UPDATE SKIP LOCKED)
+WHERE id = ANY(ARRAY(SELECT id FROM documents WHERE status = 'pending' AND {which}
+                     ORDER BY updated_at LIMIT %s FOR UPDATE SKIP LOCKED))
 RETURNING id
 """
 # Of the version that is due; of the page's newest if that one is not kept any more.

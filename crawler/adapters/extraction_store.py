@@ -113,11 +113,12 @@ def _insert(db: Connection, entry: Claimed, made: NewExtraction) -> None:
         db.execute(text(_OUTBOX), values)
 
 
+# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
 _CLAIM = """
 UPDATE crawl_queue SET status = 'extracting', claim_id = :claim, claimed_at = now(), rounds = rounds + 1,
     updated_at = now()
-WHERE id IN (SELECT id FROM crawl_queue WHERE status = 'fetched' AND {losses} ORDER BY id LIMIT :limit
-             FOR UPDATE SKIP LOCKED)
+WHERE id = ANY(ARRAY(SELECT id FROM crawl_queue WHERE status = 'fetched' AND {losses}
+                     ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED))
 RETURNING id, page_id, category, rounds
 """
 _RENEW = "UPDATE crawl_queue SET claimed_at = now() WHERE status = 'extracting' AND claim_id = :claim"

@@ -127,9 +127,11 @@ CREATE INDEX IF NOT EXISTS {name} ON document_chunks
 USING hnsw ((embedding::{kind}({dimension})) {kind}_cosine_ops) WHERE embedded_with = %s
 """
 _ANY = "SELECT 1 FROM document_feeds WHERE project_id = %s AND embedded_with = %s"
+# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
 _CLAIM = """
 UPDATE documents SET embed_at = now() + make_interval(secs => %s), embed_tries = least(embed_tries + 1, 100)
-WHERE id IN (SELECT id FROM documents WHERE embed_at <= now() ORDER BY embed_at LIMIT %s FOR UPDATE SKIP LOCKED)
+WHERE id = ANY(ARRAY(SELECT id FROM documents WHERE embed_at <= now()
+                     ORDER BY embed_at LIMIT %s FOR UPDATE SKIP LOCKED))
 RETURNING id
 """
 _MISSING = """
