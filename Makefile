@@ -17,7 +17,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there and this machine allows it
-	@$(BIN)/python -m crawler.adapters.chromium --install || echo "Pages that need a browser will be stored as fetched."
+	@$(BIN)/python -m crawler.adapters.browser.chromium --install || echo "Pages that need a browser will be stored as fetched."
 
 run: $(VENV)/.base ## crawl URL=https://… (default: a small demo site) and show what was found; options in ARGS="…"
 	@$(if $(URL),$(BIN)/crawler run "$$URL",$(BIN)/python -m crawler.demo) $(ARGS)
@@ -59,7 +59,7 @@ assets: $(BIN)/python ## the dashboard's foreign files anew, from their npm pack
 	@$(BIN)/python scripts/vendor_assets.py $(ARGS)
 
 browser: $(VENV)/.full
-	@$(BIN)/python -m crawler.adapters.chromium --install
+	@$(BIN)/python -m crawler.adapters.browser.chromium --install
 
 # pip can be very talkative: its output goes to a log, whose end is shown only when it fails.
 define install

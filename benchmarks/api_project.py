@@ -13,9 +13,9 @@ from sqlalchemy import Connection, text
 
 from benchmarks.ours import Ours
 from benchmarks.sites import PACKAGES, Sites
-from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.domain.extraction import extract
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.pages.parsing import extract
 
 SITE = "postgresql"
 TEXTS = 200

@@ -16,13 +16,13 @@ import psycopg2
 import zstandard
 from psycopg2.extras import execute_values
 
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.egress import EgressRule
-from crawler.domain.extraction import extract
-from crawler.domain.fetching import FetchRequest
-from crawler.domain.scope import Admission, Scope
-from crawler.domain.urls import Url, parse, resolver
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.pages.parsing import extract
+from crawler.domain.urls.scope import Admission, Scope
+from crawler.domain.urls.url import Url, parse, resolver
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS bare_pages (normalized_url text PRIMARY KEY, url text, title text, h1 text, description text,

@@ -19,7 +19,7 @@ from benchmarks.ours import Ours, ours
 from benchmarks.polite import pages
 from benchmarks.service import Service, service
 from benchmarks.sites import Mount, serve
-from crawler.adapters.chromium import find_chromium
+from crawler.adapters.browser.chromium import find_chromium
 from crawler.domain.api_keys import Scope
 from crawler.entrypoints.dashboard.assets import all_assets
 

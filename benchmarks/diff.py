@@ -15,11 +15,11 @@ from zstandard import ZstdCompressor
 
 from benchmarks.options import Options
 from benchmarks.ours import ending_with_us
-from crawler.adapters.schema import migrate
+from crawler.adapters.postgres.schema import migrate
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.project import Project
 from crawler.embedded import EmbeddedServers
 
 TITLE = "The diff of two crawls"

@@ -16,14 +16,14 @@ from sqlalchemy import text
 from benchmarks.options import Options
 from benchmarks.ours import ending_with_us
 from benchmarks.sites import PACKAGES
-from crawler.adapters.schema import migrate
+from crawler.adapters.postgres.schema import migrate
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
-from crawler.domain.chunking import ChunkRule, chunk_markdown
-from crawler.domain.documents import document_id
-from crawler.domain.ledger import page_id, snapshot_id, version_id
-from crawler.domain.markdown import to_markdown
-from crawler.domain.projects import Project
+from crawler.domain.crawls.project import Project
+from crawler.domain.documents.chunking import ChunkRule, chunk_markdown
+from crawler.domain.documents.document import document_id
+from crawler.domain.engine.ledger import page_id, snapshot_id, version_id
+from crawler.domain.markdown.page import to_markdown
 from crawler.embedded import EmbeddedServers
 
 TITLE = "Documents and search"

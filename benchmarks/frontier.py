@@ -12,10 +12,10 @@ from redis import Redis
 
 from benchmarks.options import Options
 from benchmarks.ours import ending_with_us
-from crawler.adapters.redis_connection import connect_redis
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.domain.frontier import End, Entry, Lane, Limits, Outcome, score
-from crawler.domain.urls import digest
+from crawler.adapters.frontier.redis_connection import connect_redis
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.domain.crawls.frontier import End, Entry, Lane, Limits, Outcome, score
+from crawler.domain.urls.url import digest
 from crawler.embedded import EmbeddedServers
 
 TITLE = "The frontier alone"

@@ -10,7 +10,7 @@ import psutil
 from benchmarks.options import Options
 from benchmarks.ours import Ours, ours
 from benchmarks.sites import manual, serve
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 
 TITLE = "Memory over 50,000 pages"
 HOSTS = 43

@@ -15,11 +15,11 @@ import psutil
 
 from benchmarks import worker_tree
 from benchmarks.children import guarded
-from crawler.adapters.schema import migrate
+from crawler.adapters.postgres.schema import migrate
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
 from crawler.entrypoints.stack import all_processes, crawl_processes
 from crawler.supervisor import FileOutput, Supervisor
 

@@ -14,10 +14,10 @@ from benchmarks.render_laps import ALWAYS, AUTO, Lap, lap, ratios
 from benchmarks.render_watch import Held, Look, RenderWatch, peak
 from benchmarks.single_page import GARDEN, App, NotBuilt
 from benchmarks.sites import Sites, manual, serve
-from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Lane
 
 TITLE = "A browser only where it is needed"
 ALL = 1_000_000

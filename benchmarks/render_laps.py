@@ -7,7 +7,7 @@ from benchmarks.ours import Ours
 from benchmarks.render_watch import RenderWatch
 from benchmarks.sites import Sites
 from benchmarks.usage import Usage
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 
 AUTO, ALWAYS = "auto", "always"
 

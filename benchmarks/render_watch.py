@@ -10,7 +10,7 @@ from typing import NamedTuple
 import psutil
 
 from benchmarks.ours import Ours
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 
 EVERY_SECONDS = 1.0
 CLOSE_TO = 1.1

@@ -15,11 +15,11 @@ from sqlalchemy import Table, text
 from benchmarks.children import child
 from benchmarks.options import Options
 from benchmarks.ours import Ours, ours
-from crawler.adapters import tables as t
+from crawler.adapters.postgres import tables as t
 from crawler.bootstrap import App
-from crawler.domain.schedules import Frequency, Schedule, ScheduleConfig
+from crawler.domain.notices.schedule import Frequency, Schedule, ScheduleConfig
 from crawler.entrypoints.stack import all_processes
-from crawler.handlers.run_schedules import RunSchedules
+from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.telemetry import configure_logs
 from workers.beat import BeatScheduler
 

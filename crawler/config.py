@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from crawler.domain.egress import EgressRule
+from crawler.domain.hosts.egress import EgressRule
 from crawler.errors import SettingsError
 
 PREFIX = "CRAWLER_"

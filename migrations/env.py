@@ -1,10 +1,10 @@
-"""Alembic's entry: the schema is `crawler.adapters.tables`, the database the one the settings name."""
+"""Alembic's entry: the schema is `crawler.adapters.postgres.tables`, the database the one the settings name."""
 
 from alembic import context
 from sqlalchemy import Connection
 
-from crawler.adapters.database import connect
-from crawler.adapters.tables import metadata
+from crawler.adapters.postgres.database import connect
+from crawler.adapters.postgres.tables import metadata
 from crawler.config import load_settings
 from crawler.errors import SettingsError
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import psycopg2
 from sqlalchemy import make_url
 
-from crawler.adapters.database import connect
-from crawler.adapters.schema import migrate
+from crawler.adapters.postgres.database import connect
+from crawler.adapters.postgres.schema import migrate
 
 MakeDatabase = Callable[[], str]
 

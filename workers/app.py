@@ -17,8 +17,8 @@ from celery.signals import (
     worker_shutting_down,
 )
 
-from crawler.adapters.celery_queue import make_celery
-from crawler.adapters.redis_connection import check_redis, connect_redis
+from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
+from crawler.adapters.operating.celery_queue import make_celery
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable

@@ -8,8 +8,8 @@ from typing import Any
 from celery import bootsteps
 
 from crawler import telemetry
-from crawler.adapters.attendance import EVERY_SECONDS, MAIL, NOTIFY, AttendanceBook
-from crawler.adapters.redis_connection import connect_redis
+from crawler.adapters.frontier.redis_connection import connect_redis
+from crawler.adapters.operating.live_workers import EVERY_SECONDS, MAIL, NOTIFY, AttendanceBook
 from crawler.config import Settings
 from crawler.errors import RedisUnavailable
 

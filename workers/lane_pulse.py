@@ -5,14 +5,14 @@ from typing import Any
 from celery import bootsteps
 
 from crawler import telemetry
-from crawler.adapters.browser_fetcher import why_unavailable
-from crawler.adapters.browser_options import RECORDS
-from crawler.adapters.chromium_process import browser_use
-from crawler.adapters.chromium_records import reap_orphans
-from crawler.adapters.lane_watch import LaneWatch, LaneWorker
-from crawler.adapters.redis_connection import connect_redis
+from crawler.adapters.browser.chromium_process import browser_use
+from crawler.adapters.browser.chromium_records import reap_orphans
+from crawler.adapters.browser.fetcher import why_unavailable
+from crawler.adapters.browser.lane_watch import LaneWatch, LaneWorker
+from crawler.adapters.browser.options import RECORDS
+from crawler.adapters.frontier.redis_connection import connect_redis
 from crawler.config import Settings
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
 log = telemetry.logger(__name__)

@@ -64,7 +64,7 @@ def main(fetchers: int, *, render: bool) -> int:
 
 
 def _can_render() -> bool:
-    from crawler.adapters.browser_fetcher import why_unavailable  # noqa: PLC0415 - see `main`
+    from crawler.adapters.browser.fetcher import why_unavailable  # noqa: PLC0415 - see `main`
     from workers.app import settings  # noqa: PLC0415
 
     return why_unavailable(settings.chromium, settings.data_dir) is None

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from crawler.adapters.celery_queue import QUEUES
-from crawler.domain.crawls import CrawlType
-from crawler.domain.frontier import Lane
+from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Invalid
 
 T = TypeVar("T", bound=BaseModel)

@@ -5,7 +5,7 @@ from typing import Any
 from celery import bootsteps
 
 from crawler import telemetry
-from crawler.adapters.celery_queue import CeleryQueue
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.errors import RedisUnavailable
 
 log = telemetry.logger(__name__)

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from structlog.contextvars import bind_contextvars
 
-from crawler.adapters.browser_fetcher import why_unavailable
-from crawler.adapters.lane_watch import LaneWorker
+from crawler.adapters.browser.fetcher import why_unavailable
+from crawler.adapters.browser.lane_watch import LaneWorker
 from crawler.bootstrap import App
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Conflict, RedisUnavailable
-from crawler.handlers.send_canaries import send_canaries
-from crawler.handlers.work_shift import WorkShift
+from crawler.handlers.engine.work_shift import WorkShift
+from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
 from workers.contract import ContractTask
 from workers.orders import (

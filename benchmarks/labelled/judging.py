@@ -6,17 +6,17 @@ from typing import NamedTuple
 from uuid import UUID
 
 from benchmarks.labelled.values import Label, LabelledSite, Pair
-from crawler.domain.block_diff import BlockEdit
-from crawler.domain.extraction import extract
-from crawler.domain.learned_noise import TwoLooks, learn
-from crawler.domain.noise import Weight, weigh_page
-from crawler.domain.noise_rules import NoiseRule, Origin, RuleKind, RuleSet
-from crawler.domain.own_noise import Moments
-from crawler.domain.page_blocks import read_blocks
-from crawler.domain.template_changes import TemplateChange
-from crawler.domain.url_shapes import url_shape
-from crawler.domain.urls import parse
-from crawler.domain.weighing import light, sift
+from crawler.domain.changes.significance import light, sift
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.learned import TwoLooks, learn
+from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet
+from crawler.domain.noise.template_changes import TemplateChange
+from crawler.domain.pages.parsing import extract
+from crawler.domain.rendering.url_shapes import url_shape
+from crawler.domain.urls.url import parse
 
 _NOBODY = UUID(int=0)
 

@@ -2,22 +2,22 @@
 
 from functools import cached_property
 
-from crawler.adapters.category_store import CategoryStore
-from crawler.adapters.extraction_process import ExtractionProcess
-from crawler.adapters.extraction_reader import ExtractionReader
-from crawler.adapters.extraction_store import ExtractionStore
-from crawler.adapters.field_fills import FieldFills
-from crawler.adapters.outbox import Outbox
-from crawler.adapters.queue_claims import QueueClaims
-from crawler.adapters.queue_store import QueueStore
+from crawler.adapters.acquisition.category_store import CategoryStore
+from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.adapters.acquisition.extraction_reader import ExtractionReader
+from crawler.adapters.acquisition.extraction_store import ExtractionStore
+from crawler.adapters.acquisition.field_fills import FieldFills
+from crawler.adapters.acquisition.outbox import Outbox
+from crawler.adapters.acquisition.queue_claims import QueueClaims
+from crawler.adapters.acquisition.queue_store import QueueStore
 from crawler.bootstrap.failpoint import failpoint
 from crawler.bootstrap.recurring import Recurring
-from crawler.domain.selectors import SelectorSet
-from crawler.handlers.extract_entries import ExtractEntries
-from crawler.handlers.fill_queue import FillQueue
-from crawler.handlers.manage_categories import ManageCategories
-from crawler.handlers.relay_outbox import RelayOutbox
-from crawler.handlers.run_queue import RunQueue
+from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.handlers.acquisition.extract_entries import ExtractEntries
+from crawler.handlers.acquisition.fill_queue import FillQueue
+from crawler.handlers.acquisition.manage_categories import ManageCategories
+from crawler.handlers.acquisition.relay_outbox import RelayOutbox
+from crawler.handlers.acquisition.run_queue import RunQueue
 
 EXTRACTION_SECONDS = 15.0
 """Of one task; others wait for the same worker."""
@@ -97,6 +97,6 @@ class Acquisition(Recurring):
 
 def _check(rules: SelectorSet) -> None:
     # Here, because it takes BeautifulSoup and lxml, and few processes ever check selectors.
-    from crawler.domain.selector_syntax import check_selectors  # noqa: PLC0415
+    from crawler.domain.acquisition.selector_syntax import check_selectors  # noqa: PLC0415
 
     check_selectors(rules)

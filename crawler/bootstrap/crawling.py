@@ -2,42 +2,42 @@
 
 from functools import cached_property
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.adapters.browser_options import BrowserOptions, Wear
-from crawler.adapters.canary_book import CanaryBook
-from crawler.adapters.chromium import find_chromium, why_missing
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.adapters.lane_fetcher import LaneFetcher
-from crawler.adapters.lane_watch import LaneWatch
-from crawler.adapters.light_pages import LightPages
-from crawler.adapters.visit_notes import VisitNotes
+from crawler.adapters.browser.chromium import find_chromium, why_missing
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.adapters.browser.lane_fetcher import LaneFetcher
+from crawler.adapters.browser.lane_watch import LaneWatch
+from crawler.adapters.browser.light_pages import LightPages
+from crawler.adapters.browser.options import BrowserOptions, Wear
+from crawler.adapters.browser.visit_notes import VisitNotes
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.bootstrap.failpoint import failpoint
 from crawler.bootstrap.records import Records
-from crawler.domain.egress import EgressRule
-from crawler.domain.ports import Fetcher
+from crawler.domain.engine.ports import Fetcher
+from crawler.domain.hosts.egress import EgressRule
 from crawler.errors import SettingsError
-from crawler.handlers.control_crawl import ControlCrawl
-from crawler.handlers.control_host import ControlHost
-from crawler.handlers.crawl_context import CrawlContexts
-from crawler.handlers.finish_crawl import FinishCrawl
-from crawler.handlers.follow_links import FollowLinks
-from crawler.handlers.hint_extraction import HintExtraction
-from crawler.handlers.host_care import HostCare
-from crawler.handlers.launch_requests import LaunchRequests
-from crawler.handlers.lower_depths import LowerDepths
-from crawler.handlers.open_frontier import OpenFrontier
-from crawler.handlers.plan_probes import PlanProbes
-from crawler.handlers.rebuild_frontier import RebuildFrontier
-from crawler.handlers.reconcile import Reconcile
-from crawler.handlers.render_where_needed import RenderWhereNeeded
-from crawler.handlers.retry_failed import RetryFailed
-from crawler.handlers.seed_crawl import SeedCrawl
-from crawler.handlers.settle_batch import SettleBatch
-from crawler.handlers.start_crawl import StartCrawl
-from crawler.handlers.take_answer import TakeAnswer
-from crawler.handlers.tell_news import TellNews
-from crawler.handlers.tend_hosts import TendHosts
-from crawler.handlers.work_shift import WorkShift
+from crawler.handlers.acquisition.hint_extraction import HintExtraction
+from crawler.handlers.crawls.control_crawl import ControlCrawl
+from crawler.handlers.crawls.finish_crawl import FinishCrawl
+from crawler.handlers.crawls.plan_probes import PlanProbes
+from crawler.handlers.crawls.rebuild_frontier import RebuildFrontier
+from crawler.handlers.crawls.reconcile import Reconcile
+from crawler.handlers.crawls.retry_failed import RetryFailed
+from crawler.handlers.crawls.seed_crawl import SeedCrawl
+from crawler.handlers.crawls.start_crawl import StartCrawl
+from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.fill_frontier import OpenFrontier
+from crawler.handlers.engine.follow_links import FollowLinks
+from crawler.handlers.engine.launch_requests import LaunchRequests
+from crawler.handlers.engine.lower_depths import LowerDepths
+from crawler.handlers.engine.process_response import TakeAnswer
+from crawler.handlers.engine.publish_events import TellNews
+from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
+from crawler.handlers.engine.robots_and_backoff import HostCare
+from crawler.handlers.engine.work_shift import WorkShift
+from crawler.handlers.engine.write_batch import SettleBatch
+from crawler.handlers.hosts.control_host import ControlHost
+from crawler.handlers.hosts.recover_hosts import TendHosts
 
 
 class Crawling(Records):

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from crawler.adapters.chunk_search import ChunkSearch
-from crawler.adapters.document_reader import DocumentReader
-from crawler.adapters.local_embedder import LocalEmbedder
-from crawler.adapters.openai_embedder import WAITS_SECONDS, OpenAIEmbedder
-from crawler.adapters.vector_store import VectorStore
+from crawler.adapters.documents.chunk_search import ChunkSearch
+from crawler.adapters.documents.local_embedder import LocalEmbedder
+from crawler.adapters.documents.openai_embedder import WAITS_SECONDS, OpenAIEmbedder
+from crawler.adapters.documents.reader import DocumentReader
+from crawler.adapters.documents.vector_store import VectorStore
 from crawler.bootstrap.acquisition import Acquisition
 from crawler.bootstrap.failpoint import failpoint
-from crawler.domain.chunking import ChunkRule
-from crawler.domain.embedding import Embedder
-from crawler.handlers.embed_documents import EmbedDocuments
-from crawler.handlers.ingest_documents import IngestDocuments
-from crawler.handlers.search_documents import SearchDocuments
+from crawler.domain.documents.chunking import ChunkRule
+from crawler.domain.documents.embedding import Embedder
+from crawler.handlers.documents.embed_documents import EmbedDocuments
+from crawler.handlers.documents.ingest_documents import IngestDocuments
+from crawler.handlers.documents.search_documents import SearchDocuments
 
 QUERY_SECONDS = 3.0
 """So long a search waits for the vector of what was typed; then it goes by words alone."""

@@ -3,7 +3,7 @@
 import os
 import time
 
-from crawler.handlers.settle_batch import Failpoint
+from crawler.handlers.engine.write_batch import Failpoint
 
 
 def failpoint(spec: str) -> Failpoint:

@@ -2,25 +2,25 @@
 
 from functools import cached_property
 
-from crawler.adapters.batch_writer import BatchWriter
-from crawler.adapters.crawl_facts import CrawlFactsReader
-from crawler.adapters.document_store import DocumentStore
-from crawler.adapters.event_stream import EventStream
-from crawler.adapters.event_tail import EventTails
-from crawler.adapters.host_store import HostStore
-from crawler.adapters.ledger import Ledger
-from crawler.adapters.page_export import PageExport
-from crawler.adapters.politeness_audit import PolitenessAudit
-from crawler.adapters.probe_store import ProbeStore
-from crawler.adapters.reason_counts import ReasonCounts
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.adapters.retention import Pruner, Retention
-from crawler.adapters.runtime_settings import RuntimeSettingsStore
-from crawler.adapters.secret_box import SecretBox
-from crawler.adapters.store import Store
+from crawler.adapters.documents.store import DocumentStore
+from crawler.adapters.engine.batch_writer import BatchWriter
+from crawler.adapters.engine.crawl_state import CrawlFactsReader
+from crawler.adapters.engine.host_store import HostStore
+from crawler.adapters.engine.ledger import Ledger
+from crawler.adapters.engine.probe_store import ProbeStore
+from crawler.adapters.engine.store import Store
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.operating.event_stream import EventStream
+from crawler.adapters.operating.event_tail import EventTails
+from crawler.adapters.operating.politeness_audit import PolitenessAudit
+from crawler.adapters.pages.export import PageExport
+from crawler.adapters.pages.reason_counts import ReasonCounts
+from crawler.adapters.postgres.retention import Pruner, Retention
+from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
+from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.bootstrap.servers import Servers
 from crawler.domain.runtime_settings import RuntimeSettings
-from crawler.handlers.follow_settings import FollowSettings
+from crawler.handlers.operating.follow_settings import FollowSettings
 
 
 class Records(Servers):

@@ -2,31 +2,31 @@
 
 from functools import cached_property
 
-from crawler.adapters.apprise_sender import AppriseSender
-from crawler.adapters.attendance import AttendanceBook
-from crawler.adapters.beat_entries import BeatEntries
-from crawler.adapters.mailer import Mailer
-from crawler.adapters.noise_store import NoiseStore
-from crawler.adapters.notification_store import NotificationStore
-from crawler.adapters.page_pairs import PagePairs
-from crawler.adapters.schedule_store import ScheduleStore
-from crawler.adapters.webhook_sender import WebhookSender, webhook_options
+from crawler.adapters.changes.noise_store import NoiseStore
+from crawler.adapters.changes.page_pairs import PagePairs
+from crawler.adapters.notices.apprise_sender import AppriseSender
+from crawler.adapters.notices.beat_entries import BeatEntries
+from crawler.adapters.notices.mailer import Mailer
+from crawler.adapters.notices.notification_store import NotificationStore
+from crawler.adapters.notices.schedule_store import ScheduleStore
+from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.adapters.operating.live_workers import AttendanceBook
 from crawler.bootstrap.crawling import Crawling
-from crawler.domain.notice_mail import Sender, change_sections
-from crawler.domain.notices import Notifiers
-from crawler.handlers.backtest_schedule import BacktestSchedule
-from crawler.handlers.describe_schedule import DescribeSchedule
-from crawler.handlers.diff_crawl import DiffCrawl
-from crawler.handlers.digest_changes import DigestChanges
-from crawler.handlers.foresee_notices import ForeseeNotices
-from crawler.handlers.manage_noise import ManageNoise
-from crawler.handlers.notify_crawl import NotifyCrawl
-from crawler.handlers.resend_notice import ResendNotice
-from crawler.handlers.run_schedules import RunSchedules
-from crawler.handlers.send_notice import SendNotice
-from crawler.handlers.set_schedule import Reach, SetSchedule
-from crawler.handlers.tend_schedules import TendSchedules
-from crawler.handlers.weigh_changes import WeighChanges
+from crawler.domain.notices.mail import Sender, change_sections
+from crawler.domain.notices.notice import Notifiers
+from crawler.handlers.changes.apply_noise_rules import WeighChanges
+from crawler.handlers.changes.diff_crawl import DiffCrawl
+from crawler.handlers.changes.digest_changes import DigestChanges
+from crawler.handlers.changes.manage_noise import ManageNoise
+from crawler.handlers.notices.backtest_schedule import BacktestSchedule
+from crawler.handlers.notices.describe_schedule import DescribeSchedule
+from crawler.handlers.notices.notify_crawl import NotifyCrawl
+from crawler.handlers.notices.recover_schedules import TendSchedules
+from crawler.handlers.notices.resend_notice import ResendNotice
+from crawler.handlers.notices.run_schedules import RunSchedules
+from crawler.handlers.notices.send_notice import SendNotice
+from crawler.handlers.notices.set_schedule import Reach, SetSchedule
+from crawler.handlers.notices.warn_about_channels import ForeseeNotices
 
 
 class Recurring(Crawling):

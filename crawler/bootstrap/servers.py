@@ -11,9 +11,9 @@ from celery import Celery
 from redis import Redis
 from sqlalchemy import Engine
 
-from crawler.adapters.celery_queue import CeleryQueue, make_celery
-from crawler.adapters.database import connect
-from crawler.adapters.redis_connection import connect_redis
+from crawler.adapters.frontier.redis_connection import connect_redis
+from crawler.adapters.operating.celery_queue import CeleryQueue, make_celery
+from crawler.adapters.postgres.database import connect
 from crawler.config import Settings
 from crawler.embedded import EmbeddedServers, prepare_data_dir
 from crawler.errors import SettingsError

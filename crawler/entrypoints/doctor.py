@@ -8,19 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.adapters.browser_fetcher import why_unavailable
-from crawler.adapters.browser_options import RECORDS
-from crawler.adapters.browser_trouble import BrowserTrouble
-from crawler.adapters.celery_queue import QUEUES
-from crawler.adapters.chromium import find_chromium
-from crawler.adapters.chromium_process import try_out
-from crawler.adapters.lane_watch import LaneWorker
-from crawler.adapters.redis_connection import check_redis
-from crawler.adapters.schema import check_schema, migrate, present_revision
+from crawler.adapters.browser.chromium import find_chromium
+from crawler.adapters.browser.chromium_process import try_out
+from crawler.adapters.browser.fetcher import why_unavailable
+from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.browser.options import RECORDS
+from crawler.adapters.browser.start_failures import BrowserTrouble
+from crawler.adapters.frontier.redis_connection import check_redis
+from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.adapters.postgres.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import CrawlerError
 from crawler.telemetry import redact
 

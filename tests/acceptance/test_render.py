@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from crawler.adapters.browser_fetcher import why_unavailable
+from crawler.adapters.browser.fetcher import why_unavailable
 from tests.acceptance.cli import Cli
 from tests.integration.raw_server import Request, Server, response, serving
 

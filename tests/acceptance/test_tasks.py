@@ -22,8 +22,8 @@ from celery.exceptions import NotRegistered
 
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
 from crawler.embedded import Servers
 from crawler.entrypoints.stack import child_environment, worker
 from crawler.supervisor import FileOutput, Supervisor

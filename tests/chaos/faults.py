@@ -14,7 +14,7 @@ import psycopg2
 from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from tests.chaos.proxy import Proxy
 from tests.chaos.servers import POSTGRES, VALKEY
 from tests.chaos.stack import TIMES, Stack

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import text
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from tests.chaos.stack import Crawl, Stack
 from tests.site.graph import address
 from tests.site.log import LoggedRequest, politeness

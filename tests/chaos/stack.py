@@ -19,11 +19,11 @@ from uuid import UUID, uuid4
 
 import psutil
 
-from crawler.adapters.schema import migrate
+from crawler.adapters.postgres.schema import migrate
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
 from crawler.entrypoints.stack import worker
 from crawler.errors import DatabaseUnavailable
 from crawler.supervisor import FileOutput, ProcessSpec, Supervisor

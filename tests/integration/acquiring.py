@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from crawler.domain.queue_entries import ACQUISITION_ID, BulkAction, Chosen
-from crawler.domain.selectors import read_selectors
+from crawler.domain.acquisition.entries import ACQUISITION_ID, BulkAction, Chosen
+from crawler.domain.acquisition.selectors import read_selectors
 from tests.integration.engine import Engine
 from tests.integration.handmade import page
 from tests.integration.test_rules_queue import Queue

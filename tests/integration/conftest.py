@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from crawler.adapters.tables import metadata
+from crawler.adapters.postgres.tables import metadata
 from tests.databases import Databases
 from tests.integration.engine import Engine, running_engine
 from tests.site.client import Site

@@ -12,15 +12,15 @@ from uuid import UUID, uuid4
 import sqlalchemy
 from sqlalchemy import text
 
-from crawler.adapters.database import connect
-from crawler.adapters.extraction_process import ExtractionProcess
+from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.adapters.postgres.database import connect
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.extractions import Handed
-from crawler.domain.frontier import Lane
-from crawler.domain.projects import Project
-from crawler.domain.urls import Url, read
+from crawler.domain.acquisition.extractions import Handed
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.project import Project
+from crawler.domain.urls.url import Url, read
 
 
 class InlineHints:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from html import escape
 
-from crawler.adapters.curl_fetcher import CurlFetcher
+from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.bootstrap import utc_now
 from tests.integration.engine import Engine
 from tests.site.client import Site

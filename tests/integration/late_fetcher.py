@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.domain.fetching import FetchRequest, FetchResult
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from tests.integration.engine import Engine
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.domain.egress import EgressRule
-from crawler.domain.fetching import FetchRequest, FetchResult
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.hosts.egress import EgressRule
 
 USER_AGENT = "crawler-test/1 (+https://example.test/bot)"
 

@@ -6,9 +6,9 @@ from typing import Any
 import pycurl
 import pytest
 
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.adapters.curl_transfer import Transfer
-from crawler.adapters.name_lookup import LookupFunction
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.adapters.curl.name_lookup import LookupFunction
+from crawler.adapters.curl.transfer import Transfer
 from tests.integration.engine import Engine
 
 

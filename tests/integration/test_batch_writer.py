@@ -9,13 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.adapters import batch_writer
-from crawler.adapters.batch_writer import BatchWriter
-from crawler.adapters.database import connect, cursor, transaction
-from crawler.adapters.ledger import Ledger
-from crawler.adapters.store import Store
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, EndReason, FetchState
-from crawler.domain.ledger import (
+from crawler.adapters.engine import batch_writer
+from crawler.adapters.engine.batch_writer import BatchWriter
+from crawler.adapters.engine.ledger import Ledger
+from crawler.adapters.engine.store import Store
+from crawler.adapters.postgres.database import connect, cursor, transaction
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, EndReason, FetchState
+from crawler.domain.crawls.project import Project
+from crawler.domain.engine.ledger import (
     Batch,
     CrawlsOver,
     Found,
@@ -34,7 +35,6 @@ from crawler.domain.ledger import (
     snapshot_id,
     version_id,
 )
-from crawler.domain.projects import Project
 from crawler.domain.reasons import Reason
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

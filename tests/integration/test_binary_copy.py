@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from crawler.adapters.binary_copy import CopyInto
-from crawler.adapters.database import connect, cursor
+from crawler.adapters.postgres.binary_copy import CopyInto
+from crawler.adapters.postgres.database import connect, cursor
 
 TABLE = sa.Table(
     "copied",

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import Engine as Database
 from sqlalchemy import create_engine, text
 
-from crawler.adapters.document_store import DocumentStore
-from crawler.adapters.extraction_store import ExtractionStore
-from crawler.adapters.vector_store import VectorStore
+from crawler.adapters.acquisition.extraction_store import ExtractionStore
+from crawler.adapters.documents.store import DocumentStore
+from crawler.adapters.documents.vector_store import VectorStore
 from tests.integration.engine import Engine
 
 SWITCHED_OFF = ("hashjoin", "mergejoin", "hashagg", "material", "indexscan", "bitmapscan", "sort", "memoize")

@@ -14,7 +14,7 @@ from crawler import client as lib
 from crawler.client import Client
 from crawler.client.connection import base_url
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.notices import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, Kind, Target
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.integration.served import (

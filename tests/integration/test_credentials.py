@@ -4,7 +4,7 @@ import io
 import logging
 from pathlib import Path
 
-from crawler.domain.credentials import Credentials
+from crawler.domain.hosts.credentials import Credentials
 from crawler.telemetry import configure_logs
 from tests.integration.engine import Engine
 from tests.site.client import Site

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.fetching import FetchRequest
+from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.loopback_fetcher import USER_AGENT, fetch, fetch_all, loopback_fetcher
 from tests.integration.raw_server import Request, response, serving

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pycurl
 import pytest
 
-from crawler.adapters import curl_transfer, name_lookup
-from crawler.adapters.curl_fetcher import CurlFetcher
-from crawler.adapters.curl_handle import TransferOptions
-from crawler.adapters.curl_transfer import Meter, Transfer
-from crawler.domain.egress import EgressRule, target_of
-from crawler.domain.fetching import FetchRequest
+from crawler.adapters.curl import name_lookup
+from crawler.adapters.curl import transfer as curl_transfer
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.adapters.curl.handle import TransferOptions
+from crawler.adapters.curl.transfer import Meter, Transfer
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.hosts.egress import EgressRule, target_of
 from crawler.domain.reasons import Reason
 from tests.integration.certificates import Authority
 from tests.integration.loopback_fetcher import fetch, fetch_all, loopback_fetcher

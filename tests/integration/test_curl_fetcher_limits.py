@@ -10,10 +10,11 @@ import time
 import brotli
 import pytest
 
-from crawler.adapters import curl_handle, curl_transfer
-from crawler.adapters.curl_errors import one_line
-from crawler.adapters.curl_transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BODY_BYTES
-from crawler.domain.fetching import FetchRequest, FetchResult
+from crawler.adapters.curl import handle as curl_handle
+from crawler.adapters.curl import transfer as curl_transfer
+from crawler.adapters.curl.errors import one_line
+from crawler.adapters.curl.transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BODY_BYTES
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.reasons import Reason
 from tests.integration.bombs import bomb
 from tests.integration.loopback_fetcher import fetch, loopback_fetcher

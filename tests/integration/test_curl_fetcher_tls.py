@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from crawler.domain.fetching import FetchRequest
+from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.certificates import DAY, Authority
 from tests.integration.h2_server import serving_h2

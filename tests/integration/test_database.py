@@ -8,8 +8,8 @@ import psycopg2
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.adapters import database
-from crawler.adapters.database import again_after_deadlock, connect, cursor, transaction
+from crawler.adapters.postgres import database
+from crawler.adapters.postgres.database import again_after_deadlock, connect, cursor, transaction
 from crawler.errors import DatabaseContended, DatabaseUnavailable
 
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from crawler.adapters.database import cursor, transaction
-from crawler.domain.chunking import Chunk
-from crawler.domain.documents import Made
+from crawler.adapters.postgres.database import cursor, transaction
+from crawler.domain.documents.chunking import Chunk
+from crawler.domain.documents.document import Made
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

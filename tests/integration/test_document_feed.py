@@ -5,8 +5,8 @@ import threading
 import time
 from uuid import UUID, uuid4
 
-from crawler.adapters.database import cursor, transaction
-from crawler.adapters.document_feed import move_to_end
+from crawler.adapters.documents.feed import move_to_end
+from crawler.adapters.postgres.database import cursor, transaction
 from tests.integration.engine import Engine
 
 WRITERS = 6

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import pytest
 
-from crawler.adapters.egress_proxy import Door, EgressProxy, Endpoint
-from crawler.adapters.upstream_proxy import UpstreamProxy
-from crawler.domain.egress import EgressRule
+from crawler.adapters.browser.egress_proxy import Door, EgressProxy, Endpoint
+from crawler.adapters.browser.upstream_proxy import UpstreamProxy
+from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.reasons import Reason
 from crawler.errors import SettingsError
 from tests.integration.browser.driving import until

@@ -8,9 +8,9 @@ from socket import socket
 
 import pytest
 
-from crawler.adapters.local_embedder import LocalEmbedder
-from crawler.adapters.openai_embedder import OpenAIEmbedder
-from crawler.domain.embedding import Embedder, EmbeddingFailed
+from crawler.adapters.documents.local_embedder import LocalEmbedder
+from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
+from crawler.domain.documents.embedding import Embedder, EmbeddingFailed
 from tests.embedding_twin import DIMENSION, EmbeddingTwin
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crawler.domain.crawls import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from tests.integration.engine import Engine
 from tests.site.client import Site
 

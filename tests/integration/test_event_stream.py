@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.adapters import event_stream
-from crawler.adapters.event_batch import Batch, batch_of, gap
-from crawler.adapters.event_stream import EventStream, StreamKeys
+from crawler.adapters.operating import event_stream
+from crawler.adapters.operating.event_batch import Batch, batch_of, gap
+from crawler.adapters.operating.event_stream import EventStream, StreamKeys
 from tests.integration.engine import Engine
 
 FRAME_LIMIT = 126

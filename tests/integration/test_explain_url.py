@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, FetchState
-from crawler.domain.explaining import Explanation
-from crawler.domain.ledger import Source
+from crawler.domain.crawls.crawl import CrawlJob, FetchState
+from crawler.domain.engine.ledger import Source
+from crawler.domain.explaining.url_explanation import Explanation
 from crawler.domain.reasons import Reason
 from crawler.errors import InvalidUrl, NotFound
 from tests.integration.engine import Engine

@@ -10,9 +10,9 @@ from typing import Any
 import psutil
 import pytest
 
-from crawler.adapters.extraction_process import ExtractionProcess
-from crawler.domain.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
-from crawler.domain.selectors import DEFAULT, read_selectors
+from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
+from crawler.domain.acquisition.selectors import DEFAULT, read_selectors
 
 HTML = "text/html; charset=utf-8"
 

@@ -1,6 +1,6 @@
 """One look at a crawl tells where it stands, and costs little however large the crawl is."""
 
-from crawler.domain.frontier import Wait
+from crawler.domain.crawls.frontier import Wait
 from crawler.entrypoints.cli.glimpse import Lookout
 from tests.integration.engine import Engine
 from tests.site.client import Site

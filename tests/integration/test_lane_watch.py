@@ -5,12 +5,12 @@ import time
 import pytest
 from redis import Redis
 
-from crawler.adapters import lane_watch
-from crawler.adapters.lane_watch import LaneWatch, LaneWorker
-from crawler.adapters.light_pages import LightPages
-from crawler.domain.frontier import Lane
+from crawler.adapters.browser import lane_watch
+from crawler.adapters.browser.lane_watch import LaneWatch, LaneWorker
+from crawler.adapters.browser.light_pages import LightPages
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.ids import new_id
-from crawler.domain.urls import digest
+from crawler.domain.urls.url import digest
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from crawler.adapters.attendance import GONE_SECONDS, AttendanceBook
-from crawler.adapters.lane_watch import LaneWorker
-from crawler.domain.frontier import Lane
+from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.operating.live_workers import GONE_SECONDS, AttendanceBook
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.engine import Engine
 from tests.site.client import Site
 

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import SecretStr
 
-from crawler.adapters.attendance import MAIL
+from crawler.adapters.operating.live_workers import MAIL
 from crawler.config import Settings
-from crawler.domain.notices import Answer, Channel, Kind, Target
+from crawler.domain.notices.notice import Answer, Channel, Kind, Target
 from crawler.entrypoints.cli.local_desk import LocalDesk
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
-from crawler.handlers import resend_notice
+from crawler.handlers.notices import resend_notice
 from tests.integration.engine import Engine
 from tests.integration.inbox import receiving_mail
 from workers.attendance import places

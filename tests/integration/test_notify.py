@@ -12,11 +12,11 @@ from uuid import UUID
 
 import pytest
 
-from crawler.adapters import webhook_sender
-from crawler.adapters.webhook_sender import WebhookSender, webhook_options
-from crawler.domain.backtests import TrialRules
-from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.domain.egress import EgressRule
+from crawler.adapters.notices import webhook_sender
+from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.notices.backtests import TrialRules
 from crawler.errors import InvalidConfig, NotFound
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay

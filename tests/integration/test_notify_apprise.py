@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from crawler.adapters.apprise_child import Gate
-from crawler.adapters.apprise_sender import AppriseSender
-from crawler.domain.egress import EgressRule
-from crawler.domain.notify_urls import masked
+from crawler.adapters.notices.apprise_child import Gate
+from crawler.adapters.notices.apprise_sender import AppriseSender
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.notices.channels import masked
 from crawler.errors import InvalidConfig
 from tests.integration.engine import Engine
 from tests.integration.raw_server import response, serving

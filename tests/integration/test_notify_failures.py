@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.handlers.run_schedules import RunSchedules
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.handlers.notices.run_schedules import RunSchedules
 from tests.integration.engine import Engine
 from tests.integration.inbox import Inbox, receiving_mail
 

@@ -5,8 +5,8 @@ import tracemalloc
 import pytest
 import zstandard
 
-from crawler.adapters.page_export import PageExport
-from crawler.domain.exports import ExportedPage, Rows
+from crawler.adapters.pages.export import PageExport
+from crawler.domain.exports.files import ExportedPage, Rows
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from crawler.adapters.politeness_audit import HostAudit
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.hosts import HostRecord
+from crawler.adapters.operating.politeness_audit import HostAudit
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.hosts.host import HostRecord
 from tests.integration.engine import Engine
 from tests.integration.handmade import host_of, lay
 from tests.site.client import Site

@@ -6,7 +6,7 @@ import time
 import pytest
 import redis
 
-from crawler.adapters.redis_connection import HeldConnection, check_redis, connect_redis
+from crawler.adapters.frontier.redis_connection import HeldConnection, check_redis, connect_redis
 from crawler.embedded import Servers
 from crawler.errors import RedisUnavailable
 

@@ -14,8 +14,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.notices import Channel, Kind, Target
-from crawler.domain.schedules import SlotOutcome
+from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.schedule import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.ending import exit_status, quiet_logs

@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from crawler.adapters.report_builder import ReportBuilder
-from crawler.adapters.report_reader import ReportReader
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.reports import Finding, FindingKind, ReportLimits, as_csv
+from crawler.adapters.reports.builder import ReportBuilder
+from crawler.adapters.reports.reader import ReportReader
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.exports.reports import Finding, FindingKind, ReportLimits, as_csv
 from crawler.errors import Conflict, NotFound
-from crawler.handlers.report_crawl import ReportCrawl
+from crawler.handlers.crawls.report_crawl import ReportCrawl
 from tests.integration.defects import canonical, html, sitemap, spoil
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from crawler.adapters.retention import Pruner, Retention
+from crawler.adapters.postgres.retention import Pruner, Retention
 from tests.integration.engine import Engine
 from tests.site.client import Site
 

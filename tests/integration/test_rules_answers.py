@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters import name_lookup
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.urls import UrlRefused, shortened
+from crawler.adapters.curl import name_lookup
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.urls.url import UrlRefused, shortened
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
 from tests.integration.odd_names import look_names_up, watch_dials

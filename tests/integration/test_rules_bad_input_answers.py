@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from crawler.domain import politeness
+from crawler.domain.hosts import politeness
 from tests.integration.bombs import bomb
 from tests.integration.engine import Engine
 from tests.integration.footprint import MEGABYTE, footprint

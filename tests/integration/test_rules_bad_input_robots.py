@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.bombs import bomb
 from tests.integration.engine import Engine
 from tests.integration.footprint import MEGABYTE, footprint

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain import politeness
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.hosts import politeness
 from tests.integration.certificates import DAY, Authority
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from crawler.domain.sitemaps import MAX_URLS, parse_sitemap
-from crawler.handlers import crawl_context, read_sitemap
+from crawler.domain.urls.sitemaps import MAX_URLS, parse_sitemap
+from crawler.handlers.engine import crawl_context, read_sitemap
 from tests.integration.bombs import bomb
 from tests.integration.engine import Engine
 from tests.integration.footprint import MEGABYTE, footprint

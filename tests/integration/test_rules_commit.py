@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus
-from crawler.domain.ledger import Batch, FindChildren, WriteRaced
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.engine.ledger import Batch, FindChildren, WriteRaced
 from crawler.errors import DatabaseUnavailable
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.errors import InvalidTransition
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay

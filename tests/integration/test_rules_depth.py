@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from crawler.adapters.document_store import DocumentStore
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.documents import MAX_ATTEMPTS
-from crawler.domain.page_fields import ProcessLost
+from crawler.adapters.documents.store import DocumentStore
+from crawler.domain.acquisition.page_fields import ProcessLost
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.documents.document import MAX_ATTEMPTS
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site

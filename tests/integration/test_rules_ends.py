@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from tests.integration.engine import Engine
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.site.client import Site

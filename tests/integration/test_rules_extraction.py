@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from crawler.adapters.extraction_store import ExtractionStore
-from crawler.domain.extractions import MAX_LOSSES
-from crawler.domain.page_fields import PageFields, ProcessLost, StoredContent
-from crawler.domain.queue_entries import ACQUISITION_ID
-from crawler.domain.selectors import SelectorSet
+from crawler.adapters.acquisition.extraction_store import ExtractionStore
+from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.acquisition.extractions import MAX_LOSSES
+from crawler.domain.acquisition.page_fields import PageFields, ProcessLost, StoredContent
+from crawler.domain.acquisition.selectors import SelectorSet
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page

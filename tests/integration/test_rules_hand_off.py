@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 from celery import Celery
 
-from crawler.adapters.celery_queue import CeleryQueue
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.bootstrap import build
 from crawler.config import load_settings
-from crawler.domain.extractions import MAX_HANDED_ON, Handed
-from crawler.domain.queue_entries import ACQUISITION_ID
+from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.acquisition.extractions import MAX_HANDED_ON, Handed
 from crawler.errors import RedisUnavailable
-from crawler.handlers.relay_outbox import RelayOutbox
+from crawler.handlers.acquisition.relay_outbox import RelayOutbox
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay

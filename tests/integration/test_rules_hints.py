@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from crawler.adapters.celery_queue import CeleryQueue, make_celery
-from crawler.domain.crawls import CrawlStatus, EndReason
-from crawler.domain.frontier import Lane
+from crawler.adapters.operating.celery_queue import CeleryQueue, make_celery
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.engine import Engine, InlineHints
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site

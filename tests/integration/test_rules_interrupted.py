@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay
 from tests.integration.test_rules_probes import lay_pages

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, EndReason
+from crawler.domain.crawls.crawl import CrawlJob, EndReason
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay
 from tests.site.client import Site

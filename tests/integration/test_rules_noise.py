@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.backtests import TrialRules
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.noise_rules import Origin, RuleKind
-from crawler.domain.schedules import NotifyOn
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.noise.rules import Origin, RuleKind
+from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.schedule import NotifyOn
 from crawler.errors import Invalid, InvalidPattern, NotFound
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, host_of, lay
 from tests.integration.raw_server import Request, response, serving

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import EndReason
+from crawler.domain.crawls.crawl import EndReason
 from crawler.errors import InvalidConfig
 from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import asked, lay
 from tests.site.bodies import KILL_MARK

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.site.client import Site

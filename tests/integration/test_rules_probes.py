@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
-from crawler.domain.frontier import End, Lane, Outcome
-from crawler.domain.probes import probe_entry
+from crawler.domain.changes.probes import probe_entry
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls.frontier import End, Lane, Outcome
 from tests.integration.engine import Engine
 from tests.integration.handmade import Clock, asked, host_of, lay, page
 from tests.integration.raw_server import Request, response, serving

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import asked
 from tests.integration.test_rules_probes import outcomes, probes, until_probes_wait

@@ -9,9 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from crawler.adapters.queue_claims import QueueClaims
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.queue_entries import (
+from crawler.adapters.acquisition.queue_claims import QueueClaims
+from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
     MAX_ROUNDS,
     BulkAction,
@@ -20,8 +19,9 @@ from crawler.domain.queue_entries import (
     QueueFilter,
     Sort,
 )
+from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.errors import Conflict
-from crawler.handlers.run_queue import RunQueue
+from crawler.handlers.acquisition.run_queue import RunQueue
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site
@@ -285,7 +285,7 @@ def test_a_crash_inside_a_claim_leaves_the_queue_as_it_was(queue: Queue, monkeyp
     def crash(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("crawler.handlers.run_queue.first_urls", crash)
+    monkeypatch.setattr("crawler.handlers.acquisition.run_queue.first_urls", crash)
     with pytest.raises(KeyboardInterrupt):
         queue.tools.run_queue()
     assert queue.statuses() == ["pending"]
@@ -367,7 +367,7 @@ def test_many_entries_change_at_once_as_far_as_the_workflow_allows(queue: Queue)
 
 
 def test_a_change_of_very_many_says_where_to_go_on(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.adapters.queue_store.CHANGED_AT_ONCE", 2)
+    monkeypatch.setattr("crawler.adapters.acquisition.queue_store.CHANGED_AT_ONCE", 2)
     queue.add(*(f"http://{name}.example/" for name in "abcde"))
     everything, parts, after = Chosen.of((), None, everything=True), [], 0
     while True:

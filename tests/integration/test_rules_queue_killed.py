@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from crawler.domain.queue_entries import ACQUISITION_ID
+from crawler.domain.acquisition.entries import ACQUISITION_ID
 from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import lay
 from tests.integration.test_rules_queue import Queue

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crawler.handlers.open_frontier import limits_of
+from crawler.handlers.engine.fill_frontier import limits_of
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay
 from tests.site.client import Site

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
 from tests.integration.raw_server import Request, response, serving

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, find_names, lay
 from tests.site.client import Site

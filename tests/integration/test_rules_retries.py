@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.embedded import Servers
 from tests.databases import MakeDatabase
 from tests.integration.engine import Engine, running_engine

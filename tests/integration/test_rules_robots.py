@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.hosts import HostRecord
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.hosts.host import HostRecord
 from tests.integration.engine import Engine
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.site.client import Site

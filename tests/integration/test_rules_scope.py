@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from crawler.errors import InvalidConfig, InvalidPattern
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, find_names, lay, page

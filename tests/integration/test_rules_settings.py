@@ -6,9 +6,9 @@ import pytest
 
 from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.errors import DatabaseUnavailable
-from crawler.handlers import follow_settings
-from crawler.handlers.follow_settings import FollowSettings
-from crawler.handlers.open_frontier import limits_of
+from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.handlers.operating import follow_settings
+from crawler.handlers.operating.follow_settings import FollowSettings
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay
 from tests.site.client import Site

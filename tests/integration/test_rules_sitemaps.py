@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site

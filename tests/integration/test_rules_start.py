@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, CrawlType, EndReason
 from crawler.errors import Conflict, CrawlRunning, Invalid, InvalidUrl, NotFound
 from tests.integration.engine import Engine
 from tests.integration.handmade import asked, lay, page

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.engine import Engine
 from tests.integration.handmade import Clock, lay, page
 from tests.integration.raw_server import Request, response, serving

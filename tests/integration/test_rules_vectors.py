@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from crawler.adapters.vector_store import VectorStore
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.embedding import EmbeddingFailed
+from crawler.adapters.documents.vector_store import VectorStore
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.documents.embedding import EmbeddingFailed
 from crawler.entrypoints.doctor import Check, diagnose
-from crawler.handlers.embed_documents import EmbedDocuments
-from crawler.handlers.search_documents import SearchDocuments
+from crawler.handlers.documents.embed_documents import EmbedDocuments
+from crawler.handlers.documents.search_documents import SearchDocuments
 from tests.embedding_twin import DIMENSION, EmbeddingTwin
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
 from tests.integration.engine import Engine

@@ -10,12 +10,12 @@ import pytest
 from redbeat import RedBeatSchedulerEntry
 from redbeat.schedulers import get_redis
 
-from crawler.adapters.beat_entries import BeatEntries
-from crawler.adapters.celery_queue import make_celery
-from crawler.domain.crawls import CrawlType
+from crawler.adapters.notices.beat_entries import BeatEntries
+from crawler.adapters.operating.celery_queue import make_celery
+from crawler.domain.crawls.crawl import CrawlType
 from crawler.errors import InvalidConfig, NotFound
-from crawler.handlers.run_schedules import AT_ONCE, RunSchedules
-from crawler.handlers.set_schedule import Reach, SetSchedule
+from crawler.handlers.notices.run_schedules import AT_ONCE, RunSchedules
+from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from tests.integration.engine import Engine
 from workers.beat import BeatScheduler
 

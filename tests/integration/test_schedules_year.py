@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from crawler.domain.schedules import Schedule
-from crawler.handlers.run_schedules import RunSchedules
+from crawler.domain.notices.schedule import Schedule
+from crawler.handlers.notices.run_schedules import RunSchedules
 from tests.integration.engine import Engine
 
 pytestmark = pytest.mark.slow

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.adapters.database import connect
-from crawler.adapters.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
+from crawler.adapters.postgres.database import connect
+from crawler.adapters.postgres.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
 from crawler.errors import DatabaseUnavailable, SchemaOutdated
 
 

@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.adapters.database import connect
-from crawler.adapters.store import Store
+from crawler.adapters.engine.store import Store
+from crawler.adapters.postgres.database import connect
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.project import Project
 from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)

@@ -4,8 +4,8 @@ import io
 
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.domain.exports import Rows
-from crawler.domain.warc import as_warc
+from crawler.domain.exports.files import Rows
+from crawler.domain.exports.warc import as_warc
 from tests.integration.engine import Engine
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

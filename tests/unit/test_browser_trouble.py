@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_trouble import FIRST_SECONDS, LONGEST_SECONDS, BrowserTrouble
+from crawler.adapters.browser.start_failures import FIRST_SECONDS, LONGEST_SECONDS, BrowserTrouble
 
 
 class Now:

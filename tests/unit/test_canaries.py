@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import pytest
 
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
-from crawler.handlers.send_canaries import send_canaries
+from crawler.handlers.operating.send_canaries import send_canaries
 
 NOW = 1_000_000.0
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes import (
+from crawler.domain.changes.comparison import (
     Changes,
     Probed,
     SeenPage,
@@ -18,9 +18,9 @@ from crawler.domain.changes import (
     same_reach,
     standing,
 )
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
+from crawler.domain.changes.removals import Removal
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
-from crawler.domain.removals import Removal
 
 NOW = datetime(2024, 1, 15, tzinfo=UTC)
 OLD, NEW = UUID(int=1), UUID(int=2)

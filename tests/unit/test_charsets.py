@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.charsets import _CODECS, _LABELS, charset_of, to_utf8
+from crawler.domain.pages.charsets import _CODECS, _LABELS, charset_of, to_utf8
 
 
 def read(body: bytes, content_type: str = "") -> tuple[str, str]:

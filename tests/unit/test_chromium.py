@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters import chromium
-from crawler.adapters.chromium import find_chromium
+from crawler.adapters.browser import chromium
+from crawler.adapters.browser.chromium import find_chromium
 
 
 def program(path: Path) -> Path:

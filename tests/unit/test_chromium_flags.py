@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from crawler.adapters import chromium_flags
-from crawler.adapters.chromium_flags import ChromiumOptions, flags_for, warn_of_root
+from crawler.adapters.browser import chromium_flags
+from crawler.adapters.browser.chromium_flags import ChromiumOptions, flags_for, warn_of_root
 
 OPTIONS = ChromiumOptions(Path("/usr/bin/chromium"), "http://127.0.0.1:9")
 

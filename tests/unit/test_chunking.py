@@ -6,8 +6,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.chunking import MOST_SECTIONS, ChunkRule, chunk_ids, chunk_markdown, count_tokens
-from crawler.domain.markdown_blocks import LONGEST_HEADING
+from crawler.domain.documents.chunking import MOST_SECTIONS, ChunkRule, chunk_ids, chunk_markdown, count_tokens
+from crawler.domain.markdown.blocks import LONGEST_HEADING
 
 RULE = ChunkRule(tokens=50, overlap=10)
 DOCUMENT = UUID(int=7)

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from pydantic import ValidationError
 
-from crawler.domain.crawls import (
+from crawler.domain.crawls.crawl import (
     CrawlConfig,
     CrawlJob,
     CrawlStatus,

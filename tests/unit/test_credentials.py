@@ -4,8 +4,8 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import ValidationError
 
-from crawler.adapters.secret_box import SecretBox
-from crawler.domain.credentials import FORBIDDEN, Credentials
+from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.domain.hosts.credentials import FORBIDDEN, Credentials
 from crawler.errors import SettingsError
 
 ALL = Credentials.model_validate(

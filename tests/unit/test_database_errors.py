@@ -3,7 +3,7 @@
 import psycopg2
 import pytest
 
-from crawler.adapters.database import connect, unavailable
+from crawler.adapters.postgres.database import connect, unavailable
 
 URL = "postgresql+psycopg2://me:hunter2@db.example/crawl"
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.diff_rows import LONGEST_LINE, Row, diff_rows
-from crawler.domain.text_diff import diff_lines
-from crawler.domain.word_diff import Kind
+from crawler.domain.diffs.rows import LONGEST_LINE, Row, diff_rows
+from crawler.domain.diffs.text_diff import diff_lines
+from crawler.domain.diffs.word_diff import Kind
 
 LINES = st.lists(st.sampled_from(["", "one", "two words", "three more words", "-minus", "+plus", "@@ head", " lead"]))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.egress import EgressRule, is_public, literal_address
+from crawler.domain.hosts.egress import EgressRule, is_public, literal_address
 from crawler.errors import EgressRefused, SettingsError
 
 VECTORS = [

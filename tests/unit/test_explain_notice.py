@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType
-from crawler.domain.schedules import Schedule, ScheduleConfig
-from crawler.handlers.explain_notice import ExplainNotice, why_silent
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
+from crawler.handlers.notices.explain_notice import ExplainNotice, why_silent
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 COUNTS = {"new_pages": 0, "changed_pages": 1, "removed_pages": 0, "unchanged_pages": 99}

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus, FetchState
-from crawler.domain.explaining import (
+from crawler.domain.crawls.crawl import CrawlStatus, FetchState
+from crawler.domain.crawls.frontier import HostState, Priority, Wait
+from crawler.domain.engine.ledger import Source
+from crawler.domain.explaining.url_explanation import (
     PRIORITY_WORDS,
     SOURCE_WORDS,
     Attempt,
@@ -21,10 +23,8 @@ from crawler.domain.explaining import (
     with_meanings,
     would_be,
 )
-from crawler.domain.frontier import HostState, Priority, Wait
-from crawler.domain.ledger import Source
 from crawler.domain.reasons import NOTES, Reason
-from crawler.domain.scope import Admission, Refusal
+from crawler.domain.urls.scope import Admission, Refusal
 
 IN_SCOPE = Admission(2, "in scope")
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

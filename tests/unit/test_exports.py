@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.exports import ExportedMarkdown, ExportedPage, as_csv, as_jsonl, export_format
-from crawler.domain.markdown import MarkdownPage
+from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, as_csv, as_jsonl, export_format
+from crawler.domain.markdown.page import MarkdownPage
 from crawler.errors import Invalid
 
 FIELDS = [

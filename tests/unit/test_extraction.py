@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawler.domain.extraction import Extracted, Link, UnparsablePage, extract
-from crawler.domain.markup_bombs import MAX_ATTRIBUTES, MAX_DEPTH
+from crawler.domain.pages.markup_bombs import MAX_ATTRIBUTES, MAX_DEPTH
+from crawler.domain.pages.parsing import Extracted, Link, UnparsablePage, extract
 
 URL = "https://example.com/dir/page?x=1"
 

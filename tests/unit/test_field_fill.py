@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.domain.field_fill import LEAST, WINDOW, FieldFill, Window, judge_fill
+from crawler.domain.acquisition.field_fill import LEAST, WINDOW, FieldFill, Window, judge_fill
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

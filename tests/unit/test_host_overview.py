@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.domain.host_overview import HostRow, host_name, robots_words
+from crawler.domain.hosts.overview import HostRow, host_name, robots_words
 from crawler.errors import InvalidUrl
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -1,7 +1,7 @@
 from uuid import UUID
 
+from crawler.domain.engine.ledger import page_id, snapshot_id, version_id
 from crawler.domain.ids import new_id
-from crawler.domain.ledger import page_id, snapshot_id, version_id
 
 
 def test_ids_grow_with_time_and_say_their_version() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawler.domain.fetching import FetchRequest, FetchResult
-from crawler.domain.judging import Judgement, Verdict, judge
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.engine.judging import Judgement, Verdict, judge
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
 URL = "https://example.com/a"

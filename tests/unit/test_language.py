@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.language import detect, primary_tag
+from crawler.domain.pages.language import detect, primary_tag
 
 SENTENCES = {
     "en": "Our shop is open every day from nine to six. If you have questions about your order, please write to us.",

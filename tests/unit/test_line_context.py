@@ -1,10 +1,10 @@
 """A bare value that became another is told with what it is a value of; what title and heading both say is told once."""
 
-from crawler.domain.block_diff import diff_blocks
-from crawler.domain.change_digest import LineChange, PageDigest, digest_of_changes, without_title_again
-from crawler.domain.line_context import contexts
-from crawler.domain.notice_mail import change_sections
-from crawler.domain.page_blocks import PageBlocks, read_blocks
+from crawler.domain.changes.digest import LineChange, PageDigest, digest_of_changes, without_title_again
+from crawler.domain.diffs.block_diff import diff_blocks
+from crawler.domain.diffs.line_context import contexts
+from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks
+from crawler.domain.notices.mail import change_sections
 
 
 def page(body: str, title: str = "Plans") -> PageBlocks:

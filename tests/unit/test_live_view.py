@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from rich.console import Console
 
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType
-from crawler.domain.frontier import HostWait, Lane, Wait
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.frontier import HostWait, Lane, Wait
 from crawler.entrypoints.cli.glimpse import Glimpse
 from crawler.entrypoints.cli.live_view import LiveView, draw, one_line
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from crawler.domain import page_nodes
-from crawler.domain.extraction import extract
-from crawler.domain.markdown import MarkdownPage, aggregate, to_markdown
-from crawler.domain.markdown_lines import MAX_MARGIN
-from crawler.domain.markdown_walk import DROPPED, PLAIN
-from crawler.domain.markup_bombs import UnparsablePage
-from crawler.domain.pruning import Pruning
-from crawler.domain.tag_ids import tag_ids
+from crawler.domain.markdown.lines import MAX_MARGIN
+from crawler.domain.markdown.page import MarkdownPage, aggregate, to_markdown
+from crawler.domain.markdown.pruning import Pruning
+from crawler.domain.markdown.walk import DROPPED, PLAIN
+from crawler.domain.pages import nodes as page_nodes
+from crawler.domain.pages.markup_bombs import UnparsablePage
+from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.tag_ids import tag_ids
 
 URL = "https://example.com/dir/page"
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.block_diff import BlockEdit
-from crawler.domain.noise_rules import RuleKind, checked_value
-from crawler.domain.noise_suggestions import loosened, suggest
-from crawler.domain.page_blocks import Block
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import Block
+from crawler.domain.noise.rules import RuleKind, checked_value
+from crawler.domain.noise.suggestions import loosened, suggest
 from crawler.domain.patterns import compile_pattern
 
 

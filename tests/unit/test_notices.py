@@ -11,9 +11,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from crawler.domain.change_digest import LineChange, PageDigest
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType
-from crawler.domain.notice_mail import (
+from crawler.domain.changes.digest import LineChange, PageDigest
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.mail import (
     Section,
     Sender,
     brief,
@@ -22,7 +23,7 @@ from crawler.domain.notice_mail import (
     failing_mail,
     recovered_mail,
 )
-from crawler.domain.notices import (
+from crawler.domain.notices.notice import (
     Kind,
     Streak,
     Told,
@@ -35,8 +36,7 @@ from crawler.domain.notices import (
     webhook_headers,
     webhook_payload,
 )
-from crawler.domain.projects import Project
-from crawler.domain.schedules import Schedule, ScheduleConfig
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 SENDER = Sender("Acme", "http://d/")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawler.domain.egress import EgressRule
-from crawler.domain.notify_urls import masked, unmasked, why_refused
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.notices.channels import masked, unmasked, why_refused
 
 SLACK = "slack://T0123/B4567/s3cr3ts3cr3t/#ops"
 

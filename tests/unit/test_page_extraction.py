@@ -8,12 +8,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
-from crawler.domain.element_text import normalised
-from crawler.domain.markup_bombs import UnparsablePage
-from crawler.domain.page_extraction import MAX_OF_FIELDS, MAX_VALUE, MAX_VALUES, extract_fields
-from crawler.domain.page_fields import PageFields
-from crawler.domain.selector_syntax import check_selectors
-from crawler.domain.selectors import DEFAULT, InvalidSelector, read_selectors
+from crawler.domain.acquisition.page_fields import PageFields
+from crawler.domain.acquisition.selector_reading import MAX_OF_FIELDS, MAX_VALUE, MAX_VALUES, extract_fields
+from crawler.domain.acquisition.selector_syntax import check_selectors
+from crawler.domain.acquisition.selectors import DEFAULT, InvalidSelector, read_selectors
+from crawler.domain.pages.element_text import normalised
+from crawler.domain.pages.markup_bombs import UnparsablePage
 from tests.unit.pdfs import pdf_of
 
 PAGE = """<!doctype html><html lang="de"><head><title>Hotel Adler</title><script>var a = "<b>";</script></head><body>

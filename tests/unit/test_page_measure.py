@@ -2,9 +2,9 @@
 
 import pytest
 
-from crawler.domain.extraction import extract
-from crawler.domain.page_measure import Measure
-from crawler.domain.render_rule import ENOUGH_TAGS
+from crawler.domain.crawls.render_rule import ENOUGH_TAGS
+from crawler.domain.pages.measure import Measure
+from crawler.domain.pages.parsing import extract
 
 
 def measure(markup: str) -> Measure:

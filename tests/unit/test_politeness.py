@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.politeness import (
+from crawler.domain.hosts.politeness import (
     MAX_BLOCK_SECONDS,
     MAX_LEARNED_SECONDS,
     block_seconds,

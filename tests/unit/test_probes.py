@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from crawler.domain.frontier import Kind, Priority, score
-from crawler.domain.ledger import UrlKey
-from crawler.domain.probes import MOST_AGAIN, Probe, Purpose, choose_again, probe_entry
-from crawler.domain.urls import digest
+from crawler.domain.changes.probes import MOST_AGAIN, Probe, Purpose, choose_again, probe_entry
+from crawler.domain.crawls.frontier import Kind, Priority, score
+from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.urls.url import digest
 
 
 def pages(*paths: str) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.progress import Progress, estimated_total, percentage, progress
+from crawler.domain.crawls.progress import Progress, estimated_total, percentage, progress
 
 COUNTS = st.integers(0, 5000)
 

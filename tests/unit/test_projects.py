@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.projects import checked_name, name_after
+from crawler.domain.crawls.project import checked_name, name_after
 from crawler.errors import Invalid
 
 

@@ -1,7 +1,7 @@
 """Pruning keeps what a page is about and drops what surrounds it."""
 
-from crawler.domain.markdown import to_markdown
-from crawler.domain.pruning import Pruning
+from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.pruning import Pruning
 
 URL = "https://example.com/"
 SENTENCE = "The barn was built in the last century and holds one hundred and twenty guests at long tables. "

@@ -1,7 +1,6 @@
 import pytest
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.queue_entries import (
+from crawler.domain.acquisition.entries import (
     BulkAction,
     Chosen,
     EntryStatus,
@@ -10,6 +9,7 @@ from crawler.domain.queue_entries import (
     new_entry,
     sources_of,
 )
+from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.errors import Invalid
 
 S = EntryStatus

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawler.domain.queue_entries import NewEntry, RowProblem
-from crawler.domain.queue_warc import QueueWarc
+from crawler.domain.acquisition.entries import NewEntry, RowProblem
+from crawler.domain.acquisition.warc import QueueWarc
 from crawler.errors import Invalid
 
 URLS = [f"https://example.org/{number}" for number in range(5)]

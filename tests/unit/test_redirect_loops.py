@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from crawler.domain.redirect_loops import loops
+from crawler.domain.urls.redirect_loops import loops
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from crawler.adapters.remembered import Remembered
+from crawler.adapters.operating.stale_while_revalidate import Remembered
 from crawler.errors import DatabaseUnavailable
 
 

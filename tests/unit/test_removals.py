@@ -4,10 +4,18 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes import Changes, Probed, SeenPage, Standing, barred_probes, change_summary, compare
-from crawler.domain.judging import Judgement, Verdict
+from crawler.domain.changes.comparison import (
+    Changes,
+    Probed,
+    SeenPage,
+    Standing,
+    barred_probes,
+    change_summary,
+    compare,
+)
+from crawler.domain.changes.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason, led_together
+from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
-from crawler.domain.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason, led_together
 
 HOST = "https://e.org/"
 _ID = UUID(int=1)

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.explaining import LedgerUrl, StoredPage
-from crawler.domain.render_words import rendering_words
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.explaining.render_words import rendering_words
+from crawler.domain.explaining.url_explanation import LedgerUrl, StoredPage
 from tests.unit.test_rendering import a_crawl
 
 FEW = "it has 12 characters of text, fewer than 200"

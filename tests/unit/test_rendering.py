@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, RenderMode
-from crawler.domain.extraction import extract
-from crawler.domain.frontier import Lane
-from crawler.domain.markdown import to_markdown
-from crawler.domain.page_measure import Measure, complete, count_chars, read_shell
-from crawler.domain.page_nodes import parse, sort_nodes
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, RenderMode
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.render_rule import ENOUGH_TAGS, RenderRule
+from crawler.domain.markdown.page import to_markdown
+from crawler.domain.pages.measure import Measure, complete, count_chars, read_shell
+from crawler.domain.pages.nodes import parse, sort_nodes
+from crawler.domain.pages.parsing import extract
 from crawler.domain.reasons import Reason
-from crawler.domain.render_rule import ENOUGH_TAGS, RenderRule
-from crawler.domain.rendering import (
+from crawler.domain.rendering.signals import (
     LIGHT,
     Decision,
     Signal,

@@ -5,10 +5,7 @@ import io
 
 import pytest
 
-from crawler.domain.extraction import extract
-from crawler.domain.header_canonical import header_canonical
-from crawler.domain.language_tags import is_language_tag
-from crawler.domain.reports import (
+from crawler.domain.exports.reports import (
     HEADINGS,
     Finding,
     FindingKind,
@@ -19,6 +16,9 @@ from crawler.domain.reports import (
     problem_meaning,
     problems_of,
 )
+from crawler.domain.pages.header_canonical import header_canonical
+from crawler.domain.pages.language_tags import is_language_tag
+from crawler.domain.pages.parsing import extract
 from crawler.errors import Invalid
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.adapters.response_head import parse_head
+from crawler.adapters.curl.response_head import parse_head
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
+from crawler.domain.hosts.robots import MAX_BYTES, MAX_SITEMAPS, Robots, RobotsPolicy, product_token, robots_policy
 from crawler.domain.reasons import Reason
-from crawler.domain.robots import MAX_BYTES, MAX_SITEMAPS, Robots, RobotsPolicy, product_token, robots_policy
 
 AGENT = "crawler/0.1 (+https://example.org/bot)"
 SITE = "https://example.com"

@@ -3,8 +3,8 @@
 import pytest
 
 from crawler.config import Settings
-from crawler.domain.crawls import CrawlConfig, IncludeMode, Preset, QueryParams
-from crawler.domain.frontier import Priority, score
+from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, Preset, QueryParams
+from crawler.domain.crawls.frontier import Priority, score
 
 
 def test_a_crawl_without_options() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.export_files import check_directory, write_whole
-from crawler.domain.credentials import Credentials
-from crawler.domain.urls import parse
+from crawler.adapters.pages.export_files import check_directory, write_whole
+from crawler.domain.hosts.credentials import Credentials
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.run_order import (
     Order,
     check_origin,

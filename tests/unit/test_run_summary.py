@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from rich.console import Console
 
-from crawler.domain.crawls import CrawlConfig, CrawlJob, CrawlType, EndReason
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, EndReason
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.cli.advice import advice
 from crawler.entrypoints.cli.option_names import in_options

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from crawler.domain.schedules import ScheduleConfig, last_slot, next_slot, slots, start_of, upcoming
+from crawler.domain.notices.schedule import ScheduleConfig, last_slot, next_slot, slots, start_of, upcoming
 
 ZONES = ("America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)

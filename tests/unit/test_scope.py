@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.presets import looks_like_shopify
+from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.reasons import Reason
-from crawler.domain.scope import Admission, Refusal, Scope
-from crawler.domain.urls import UrlRefused, digest, normalize, parse
+from crawler.domain.urls.presets import looks_like_shopify
+from crawler.domain.urls.scope import Admission, Refusal, Scope
+from crawler.domain.urls.url import UrlRefused, digest, normalize, parse
 from crawler.errors import InvalidUrl
 
 SEED = "https://example.com/"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.searching import excluded, in_headings
+from crawler.domain.documents.searching import excluded, in_headings
 
 
 @pytest.mark.parametrize(

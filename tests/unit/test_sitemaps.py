@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.sitemaps import MAX_BYTES, Sitemap, SitemapUrl, parse_sitemap
+from crawler.domain.urls.sitemaps import MAX_BYTES, Sitemap, SitemapUrl, parse_sitemap
 
 HEAD = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -118,7 +118,7 @@ def test_overlong_locs_are_left_out() -> None:
 
 BOMB_SQUAD = """
 import resource, sys
-from crawler.domain.sitemaps import parse_sitemap
+from crawler.domain.urls.sitemaps import parse_sitemap
 bomb = sys.stdin.buffer.read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 sitemap = parse_sitemap(bomb)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.soft_not_found import says_not_found
+from crawler.domain.diffs.soft_not_found import says_not_found
 
 
 def page(title: str, heading: str = "", words: int = 20) -> bytes:

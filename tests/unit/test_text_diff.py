@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.text_diff import diff_lines
+from crawler.domain.diffs.text_diff import diff_lines
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "- x", "+ y"]), max_size=12)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.traps import MAX_PARAMETERS, MAX_SEGMENTS, trap
-from crawler.domain.urls import parse
+from crawler.domain.urls.traps import MAX_PARAMETERS, MAX_SEGMENTS, trap
+from crawler.domain.urls.url import parse
 
 
 def caught(path: str) -> str | None:

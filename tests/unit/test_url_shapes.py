@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.render_rule import RenderRule
-from crawler.domain.rendering import LIGHT, Decision, Signal
-from crawler.domain.url_shapes import (
+from crawler.domain.crawls.render_rule import RenderRule
+from crawler.domain.rendering.signals import LIGHT, Decision, Signal
+from crawler.domain.rendering.url_shapes import (
     MAX_SHAPES,
     Learned,
     ShapeBook,
@@ -20,7 +20,7 @@ from crawler.domain.url_shapes import (
     spare,
     url_shape,
 )
-from crawler.domain.urls import parse
+from crawler.domain.urls.url import parse
 
 RULE = RenderRule()
 URL = parse("https://shop.test/item/42")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crawler.domain.crawls import CrawlConfig, QueryParams
+from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
 from crawler.domain.reasons import Reason
-from crawler.domain.urls import (
+from crawler.domain.urls.url import (
     MAX_LENGTH,
     QueryRule,
     Unusable,

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from rich.console import Console
 
-from crawler.domain.crawl_changes import ChangeCounts, Compared, CrawlChanges
-from crawler.domain.wall_words import pages_behind
+from crawler.domain.changes.summary import ChangeCounts, Compared, CrawlChanges
+from crawler.domain.changes.wall_words import pages_behind
 from crawler.entrypoints.cli import changes
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 
 from crawler import telemetry
-from crawler.adapters.event_tail import EventTail, EventTails
+from crawler.adapters.operating.event_tail import EventTail, EventTails
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.api.live_reader import Farewell, LiveReader

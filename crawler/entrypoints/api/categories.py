@@ -6,9 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import ConfigDict, Field
 
-from crawler.domain.categories import CategoryShown, DryRun
-from crawler.domain.queue_entries import MAX_CATEGORY
-from crawler.domain.selectors import SelectorSet
+from crawler.domain.acquisition.categories import CategoryShown, DryRun
+from crawler.domain.acquisition.entries import MAX_CATEGORY
+from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.problems import problems

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.render_rule import RenderRule
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.crawls.render_rule import RenderRule
 
 
 class ConfigShown(CrawlConfig):

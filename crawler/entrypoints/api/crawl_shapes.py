@@ -7,9 +7,9 @@ from uuid import UUID
 import orjson
 from pydantic import Field
 
-from crawler.domain.crawl_changes import ShortChanges
-from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
-from crawler.domain.page_lists import UrlRow
+from crawler.domain.changes.summary import ShortChanges
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.pages.lists import UrlRow
 from crawler.entrypoints.api.config_shape import ConfigShown
 from crawler.entrypoints.api.wire import Wire
 

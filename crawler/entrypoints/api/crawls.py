@@ -7,9 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from crawler.domain.crawls import FetchState, IngestState
-from crawler.domain.exports import FORMATS, MARKDOWN_PAGES
-from crawler.domain.page_lists import UrlFilter
+from crawler.domain.crawls.crawl import FetchState, IngestState
+from crawler.domain.exports.files import FORMATS, MARKDOWN_PAGES
+from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.crawl_shapes import CrawlShown, UrlShown, with_urls
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode, encode, listed

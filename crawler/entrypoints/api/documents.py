@@ -9,8 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ConfigDict, Field
 
-from crawler.domain.documents import Document, DocumentChunk, DocumentStatus, FeedEntry
-from crawler.domain.searching import LONGEST_QUERY, MOST_HITS, SearchHit
+from crawler.domain.documents.document import Document, DocumentChunk, DocumentStatus, FeedEntry
+from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
 from crawler.entrypoints.api.owned import OwnProject, Tools

@@ -9,8 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from crawler.adapters.politeness_audit import HostAudit
-from crawler.domain.explaining import Explanation
+from crawler.adapters.operating.politeness_audit import HostAudit
+from crawler.domain.explaining.url_explanation import Explanation
 from crawler.entrypoints.api.auth import AdminOnly
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.api.problems import problems

@@ -8,8 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from crawler.domain.crawl_changes import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, ShortChanges
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.changes.summary import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, ShortChanges
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.api.owned import OwnProject, Tools

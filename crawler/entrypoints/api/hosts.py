@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path
 from pydantic import ConfigDict, Field
 
 from crawler.bootstrap import App
-from crawler.domain.host_overview import LONGEST_DELAY_SECONDS, HostOverview, host_name
+from crawler.domain.hosts.overview import LONGEST_DELAY_SECONDS, HostOverview, host_name
 from crawler.entrypoints.api.auth import AdminOnly
 from crawler.entrypoints.api.cursors import Limit
 from crawler.entrypoints.api.owned import Tools

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, WebSocket
 from starlette.concurrency import run_in_threadpool
 
-from crawler.adapters.event_tail import end
+from crawler.adapters.operating.event_tail import end
 from crawler.entrypoints.api.audience import Audience
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cookie_session import token_of

@@ -7,7 +7,7 @@ from typing import Protocol
 from starlette.types import Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from crawler.adapters.event_batch import Batch
+from crawler.adapters.operating.event_batch import Batch
 from crawler.entrypoints.api.live_protocol import CLOSE_SECONDS, EXTENSION, LiveProtocol
 
 

@@ -6,8 +6,8 @@ from enum import Enum
 from redis.exceptions import RedisError
 
 from crawler import telemetry
-from crawler.adapters.event_batch import Batch
-from crawler.adapters.event_tail import RETRY_SECONDS, EventTail
+from crawler.adapters.operating.event_batch import Batch
+from crawler.adapters.operating.event_tail import RETRY_SECONDS, EventTail
 from crawler.entrypoints.api.live_outlet import Outlet
 
 log = telemetry.logger(__name__)

@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Response
 from pydantic import ConfigDict, Field
 
-from crawler.domain.backtests import Trial, TrialRules
-from crawler.domain.noise_rules import NoiseRule, Origin, RuleKind
+from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
+from crawler.domain.notices.backtests import Trial, TrialRules
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.problems import problems
 from crawler.entrypoints.api.wire import Body, Text, Wire

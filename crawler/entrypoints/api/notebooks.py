@@ -5,7 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict
 
-from crawler.domain.source_crawls import SourceCrawl
+from crawler.domain.crawls.source_crawl import SourceCrawl
 from crawler.entrypoints.api.crawl_shapes import CrawlShown
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.api.idempotency import DoOnce

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
-from crawler.domain.notices import Notification
+from crawler.domain.notices.notice import Notification
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.api.owned import Tools

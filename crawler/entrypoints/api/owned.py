@@ -7,7 +7,7 @@ from fastapi import Depends, Path
 from starlette.requests import HTTPConnection
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api.auth import Caller
 from crawler.errors import NotFound
 

@@ -8,14 +8,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from crawler.domain.exports import as_markdown
-from crawler.domain.pruning import Pruning
+from crawler.domain.exports.files import as_markdown
+from crawler.domain.markdown.pruning import Pruning
 from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed, moment
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.problems import problems
 from crawler.entrypoints.api.streaming import stream
 from crawler.entrypoints.api.wire import Listed, Wire
-from crawler.handlers.compare_versions import markdown_of
+from crawler.handlers.changes.compare_versions import markdown_of
 
 router = APIRouter(tags=["pages"])
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, Field
 
-from crawler.domain.page_lists import PageFilter, PageRow
+from crawler.domain.pages.lists import PageFilter, PageRow
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.cursors import Cursor, Limit, decode, encode, listed
 from crawler.entrypoints.api.owned import OwnProject, Tools

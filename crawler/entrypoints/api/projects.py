@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from crawler.domain.crawls import MAX_PATTERNS, CrawlConfig, Pattern
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import MAX_PATTERNS, CrawlConfig, Pattern
+from crawler.domain.crawls.project import Project
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.config_shape import ConfigShown

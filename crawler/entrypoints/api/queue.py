@@ -11,11 +11,9 @@ from pydantic import ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from crawler.adapters.queue_store import place_of
-from crawler.domain.extractions import Extraction, as_jsonl
-from crawler.domain.extractions import as_csv as extractions_as_csv
-from crawler.domain.queue_csv import as_csv
-from crawler.domain.queue_entries import (
+from crawler.adapters.acquisition.queue_store import place_of
+from crawler.domain.acquisition.csv import as_csv
+from crawler.domain.acquisition.entries import (
     DEFAULT_PRIORITY,
     LAST_PRIORITY,
     MAX_CATEGORY,
@@ -27,6 +25,8 @@ from crawler.domain.queue_entries import (
     QueueFilter,
     Sort,
 )
+from crawler.domain.acquisition.extractions import Extraction, as_jsonl
+from crawler.domain.acquisition.extractions import as_csv as extractions_as_csv
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed, moment
 from crawler.entrypoints.api.owned import Tools

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from crawler.domain.reports import Finding, FindingKind, Report, as_csv
+from crawler.domain.exports.reports import Finding, FindingKind, Report, as_csv
 from crawler.entrypoints.api.cursors import Cursor, InvalidCursor, Limit, decode, encode
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.api.problems import problems

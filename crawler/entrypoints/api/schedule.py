@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict
 
-from crawler.domain.crawls import CrawlType
-from crawler.domain.schedules import ScheduleConfig, ScheduleOverview
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.notices.schedule import ScheduleConfig, ScheduleOverview
 from crawler.entrypoints.api.crawl_shapes import CrawlId
 from crawler.entrypoints.api.idempotency import DoOnce
 from crawler.entrypoints.api.owned import OwnProject, Tools

@@ -7,7 +7,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from crawler.adapters.politeness_audit import HostAudit
+from crawler.adapters.operating.politeness_audit import HostAudit
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.terminal_text import count

@@ -7,15 +7,15 @@ import typer
 from pydantic import ValidationError
 from rich.text import Text
 
-from crawler.domain.backtests import MOST_CRAWLS, Trial, TrialRules, Verdict
-from crawler.domain.schedules import NotifyOn
+from crawler.domain.notices.backtests import MOST_CRAWLS, Trial, TrialRules, Verdict
+from crawler.domain.notices.schedule import NotifyOn
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 from crawler.entrypoints.cli.terminal_text import count
 from crawler.errors import InvalidConfig
-from crawler.handlers.start_crawl import explain
+from crawler.handlers.crawls.start_crawl import explain
 
 HEADINGS = ("ended", "then", "now", "why now", "crawl")
 

@@ -10,8 +10,8 @@ import typer
 import yaml
 from rich.text import Text
 
-from crawler.domain.categories import CategoryShown, DryRun
-from crawler.domain.field_fill import FieldFill
+from crawler.domain.acquisition.categories import CategoryShown, DryRun
+from crawler.domain.acquisition.field_fill import FieldFill
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, print_pairs, print_rows
 from crawler.errors import Invalid

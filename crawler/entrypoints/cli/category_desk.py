@@ -6,7 +6,7 @@ from uuid import UUID
 
 from crawler import client as service
 from crawler.bootstrap import App
-from crawler.domain.categories import CategoryShown, DryRun
+from crawler.domain.acquisition.categories import CategoryShown, DryRun
 
 
 class CategoryDesk(Protocol):

@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from crawler.domain.crawl_changes import ChangedPage, Compared, CrawlChanges, PageText
-from crawler.domain.removal_words import missing_words
-from crawler.domain.text_diff import TextDiff
-from crawler.domain.wall_words import pages_behind, redirect_sentences, wall_sentences
+from crawler.domain.changes.removal_words import missing_words
+from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, PageText
+from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
+from crawler.domain.diffs.text_diff import TextDiff
 from crawler.entrypoints.cli.desk import Desk, open_desk
 from crawler.entrypoints.cli.diff_lines import changed_lines
 from crawler.entrypoints.cli.stderr import Stderr

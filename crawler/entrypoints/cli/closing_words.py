@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.cli.advice import advice
 from crawler.entrypoints.cli.summary import failure, summary_page

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import typer
 
-from crawler.adapters.export_files import ExportFailed
+from crawler.adapters.pages.export_files import ExportFailed
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType
-from crawler.domain.exports import ExportFormat
-from crawler.domain.projects import Project, checked_name
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
+from crawler.domain.crawls.project import Project, checked_name
+from crawler.domain.exports.files import ExportFormat
 from crawler.entrypoints.cli.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.early_start import STOP_SECONDS
 from crawler.entrypoints.cli.ending import quiet_logs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.reasons import FAILED, SKIPPED
 from crawler.entrypoints.cli.summary import end_words, reason_counts
 from crawler.entrypoints.cli.terminal import moment

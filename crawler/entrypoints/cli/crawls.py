@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.crawl_changes import short_changes
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.changes.summary import short_changes
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.cli.crawl_page import crawl_lines, state
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import console, moment, print_pairs, print_rows

@@ -6,30 +6,30 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.adapters.politeness_audit import HostAudit
+from crawler.adapters.operating.politeness_audit import HostAudit
 from crawler.config import load_settings
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.backtests import Trial, TrialRules
-from crawler.domain.crawl_changes import ChangedPage, CrawlChanges, PageText
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.explaining import Explanation
-from crawler.domain.exports import ExportFormat
-from crawler.domain.host_overview import HostOverview
-from crawler.domain.noise_rules import NoiseRule, RuleKind
-from crawler.domain.notices import Notification
-from crawler.domain.projects import Project
-from crawler.domain.reports import FindingKind, Report
-from crawler.domain.schedules import ScheduleOverview
-from crawler.domain.source_crawls import SourceCrawl
-from crawler.domain.text_diff import TextDiff
+from crawler.domain.changes.summary import ChangedPage, CrawlChanges, PageText
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.source_crawl import SourceCrawl
+from crawler.domain.diffs.text_diff import TextDiff
+from crawler.domain.explaining.url_explanation import Explanation
+from crawler.domain.exports.files import ExportFormat
+from crawler.domain.exports.reports import FindingKind, Report
+from crawler.domain.hosts.overview import HostOverview
+from crawler.domain.noise.rules import NoiseRule, RuleKind
+from crawler.domain.notices.backtests import Trial, TrialRules
+from crawler.domain.notices.notice import Notification
+from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.category_desk import CategoryDesk
 from crawler.entrypoints.cli.document_desk import DocumentDesk
 from crawler.entrypoints.cli.local_desk import LocalDesk
 from crawler.entrypoints.cli.queue_desk import QueueDesk
 from crawler.entrypoints.cli.remote_desk import remote_desk
 from crawler.entrypoints.cli.session import session
-from crawler.handlers.describe_hosts import HostList
-from crawler.handlers.retry_failed import Retried
+from crawler.handlers.crawls.retry_failed import Retried
+from crawler.handlers.hosts.describe_hosts import HostList
 
 
 class Desk(Protocol):

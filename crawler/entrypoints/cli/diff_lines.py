@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from crawler.domain.crawl_changes import ChangedLine
-from crawler.domain.word_diff import Kind, diff_words
+from crawler.domain.changes.summary import ChangedLine
+from crawler.domain.diffs.word_diff import Kind, diff_words
 from crawler.entrypoints.cli.terminal import clean
 
 _STRONG = "bold underline"

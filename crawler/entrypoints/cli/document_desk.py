@@ -7,8 +7,8 @@ from uuid import UUID
 
 from crawler import client as service
 from crawler.bootstrap import App
-from crawler.domain.documents import Document, DocumentCounts
-from crawler.domain.searching import SearchAnswer, SearchHit
+from crawler.domain.documents.document import Document, DocumentCounts
+from crawler.domain.documents.searching import SearchAnswer, SearchHit
 
 
 class DocumentDesk(Protocol):

@@ -6,8 +6,8 @@ import orjson
 import typer
 from rich.text import Text
 
-from crawler.domain.documents import Document
-from crawler.domain.searching import LONGEST_QUERY, MOST_HITS, SearchHit
+from crawler.domain.documents.document import Document
+from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
 from crawler.entrypoints.cli.stderr import Stderr

@@ -33,7 +33,7 @@ def workers_begun(settings: Settings, fetchers: int, *, render: bool) -> Iterato
 
 def _clear_browsers(settings: Settings) -> None:
     """A worker that was not waited for leaves its browser's profile behind, perhaps the browser too."""
-    from crawler.adapters.chromium_records import reap_orphans  # noqa: PLC0415 - not before a crawl's first request
+    from crawler.adapters.browser.chromium_records import reap_orphans  # noqa: PLC0415 - not before a crawl's first request
 
     reap_orphans(settings.data_dir / "browsers", DYING_SECONDS)
 

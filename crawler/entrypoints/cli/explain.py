@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from crawler.domain.explaining import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
-from crawler.domain.ledger import Source
+from crawler.domain.engine.ledger import Source
+from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment
 from crawler.entrypoints.cli.terminal_text import count, duration

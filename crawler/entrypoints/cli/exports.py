@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.adapters.export_files import check_directory
-from crawler.domain.exports import export_format
+from crawler.adapters.pages.export_files import check_directory
+from crawler.domain.exports.files import export_format
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.local_exports import tell_files

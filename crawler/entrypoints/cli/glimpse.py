@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.frontier import HostWait
-from crawler.domain.progress import progress
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import HostWait
+from crawler.domain.crawls.progress import progress
 
 HOSTS = 6
 PAGES = 12

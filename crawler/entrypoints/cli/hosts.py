@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from crawler.domain.host_overview import HostOverview, checked_delay, host_name
+from crawler.domain.hosts.overview import HostOverview, checked_delay, host_name
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 from crawler.entrypoints.cli.terminal_text import count, duration

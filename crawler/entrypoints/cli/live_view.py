@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from crawler.domain.frontier import HostWait, Wait
+from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.reasons import FAILED, SKIPPED
 from crawler.entrypoints.cli.glimpse import Glimpse
 from crawler.entrypoints.cli.stderr import Stderr

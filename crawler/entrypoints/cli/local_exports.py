@@ -8,9 +8,9 @@ from uuid import UUID
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from crawler.adapters.export_files import write_whole
+from crawler.adapters.pages.export_files import write_whole
 from crawler.bootstrap import App
-from crawler.domain.exports import ExportedMarkdown, ExportFormat, PageFile
+from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFile
 from crawler.entrypoints.cli.stderr import Stderr
 
 EVERY = 50

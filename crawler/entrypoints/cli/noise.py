@@ -7,7 +7,7 @@ import orjson
 import typer
 from rich.text import Text
 
-from crawler.domain.noise_rules import NoiseRule, Origin, RuleKind
+from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
 from crawler.entrypoints.cli.terminal import clean, console, print_rows

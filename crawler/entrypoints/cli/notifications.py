@@ -7,7 +7,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from crawler.domain.notices import Delivery, Notification
+from crawler.domain.notices.notice import Delivery, Notification
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.terminal import clean, console, moment, print_rows
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import typer
 
-from crawler.domain.projects import Project
+from crawler.domain.crawls.project import Project
 from crawler.entrypoints.cli.terminal import console, moment, print_pairs
 
 

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.crawls import CrawlConfig, IncludeMode, QueryParams, RenderMode
-from crawler.domain.projects import Project, checked_name
-from crawler.domain.urls import parse
+from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, QueryParams, RenderMode
+from crawler.domain.crawls.project import Project, checked_name
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.option_names import told_in_options
 from crawler.entrypoints.cli.project_page import show_project
 from crawler.errors import Invalid, InvalidConfig
-from crawler.handlers.start_crawl import valid_config
+from crawler.handlers.crawls.start_crawl import valid_config
 
 
 def set_project(

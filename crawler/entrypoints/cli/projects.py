@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.projects import checked_name
-from crawler.domain.urls import parse
+from crawler.domain.crawls.project import checked_name
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.project_page import show_project
 from crawler.entrypoints.cli.project_settings import set_project

@@ -12,8 +12,8 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from crawler.adapters.export_files import write_whole
-from crawler.domain.queue_entries import (
+from crawler.adapters.pages.export_files import write_whole
+from crawler.domain.acquisition.entries import (
     DEFAULT_PRIORITY,
     LAST_PRIORITY,
     BulkAction,

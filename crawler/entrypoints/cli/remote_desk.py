@@ -11,22 +11,22 @@ from uuid import UUID
 from pydantic import BaseModel, ValidationError
 
 from crawler import client as service
-from crawler.adapters.politeness_audit import HostAudit
+from crawler.adapters.operating.politeness_audit import HostAudit
 from crawler.config import Settings
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.backtests import Trial, TrialRules
-from crawler.domain.crawl_changes import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
-from crawler.domain.crawls import CrawlConfig, CrawlJob
-from crawler.domain.explaining import Explanation
-from crawler.domain.exports import ExportFormat
-from crawler.domain.host_overview import HostOverview
-from crawler.domain.noise_rules import NoiseRule, RuleKind
-from crawler.domain.notices import Notification
-from crawler.domain.projects import Project
-from crawler.domain.reports import FindingKind, Report
-from crawler.domain.schedules import ScheduleOverview
-from crawler.domain.source_crawls import SourceCrawl
-from crawler.domain.text_diff import TextDiff
+from crawler.domain.changes.summary import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
+from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.source_crawl import SourceCrawl
+from crawler.domain.diffs.text_diff import TextDiff
+from crawler.domain.explaining.url_explanation import Explanation
+from crawler.domain.exports.files import ExportFormat
+from crawler.domain.exports.reports import FindingKind, Report
+from crawler.domain.hosts.overview import HostOverview
+from crawler.domain.noise.rules import NoiseRule, RuleKind
+from crawler.domain.notices.backtests import Trial, TrialRules
+from crawler.domain.notices.notice import Notification
+from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.category_desk import RemoteCategories
 from crawler.entrypoints.cli.document_desk import RemoteDocuments
 from crawler.entrypoints.cli.local_desk import MOST_PROJECTS, NEEDED
@@ -36,9 +36,9 @@ from crawler.entrypoints.cli.service_errors import told_as_ours
 from crawler.entrypoints.cli.up import KEY_FILE
 from crawler.entrypoints.stack import is_loopback
 from crawler.errors import Invalid, SettingsError, Unavailable
-from crawler.handlers.describe_hosts import HostList
-from crawler.handlers.retry_failed import Retried
-from crawler.handlers.set_schedule import schedule_config
+from crawler.handlers.crawls.retry_failed import Retried
+from crawler.handlers.hosts.describe_hosts import HostList
+from crawler.handlers.notices.set_schedule import schedule_config
 
 MOST_CRAWLS = 50
 MOST_HOSTS = 200

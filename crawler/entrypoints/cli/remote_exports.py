@@ -7,9 +7,9 @@ from uuid import UUID
 
 from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 
-from crawler.adapters.export_files import write_whole
+from crawler.adapters.pages.export_files import write_whole
 from crawler.client import Client
-from crawler.domain.exports import MARKDOWN_PAGES, ExportFormat, read_markdown_line
+from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
 from crawler.entrypoints.cli.local_exports import each_written
 from crawler.entrypoints.cli.stderr import Stderr
 

@@ -11,7 +11,7 @@ import typer
 
 from crawler.client import Event
 from crawler.config import Settings
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.closing_words import end_of, summary_of
 from crawler.entrypoints.cli.glimpse import PAGES, Glimpse, Rate
 from crawler.entrypoints.cli.live_view import LiveView

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.padding import Padding
 
-from crawler.adapters.export_files import write_whole
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.reports import Finding, FindingKind, KindReport, Report, finding_kinds
+from crawler.adapters.pages.export_files import write_whole
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.exports.reports import Finding, FindingKind, KindReport, Report, finding_kinds
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.stderr import Stderr
 from crawler.entrypoints.cli.terminal import clean, console, print_rows

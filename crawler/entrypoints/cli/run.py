@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from crawler.adapters.export_files import check_directory
+from crawler.adapters.pages.export_files import check_directory
 from crawler.config import load_settings
-from crawler.domain.crawls import IncludeMode, QueryParams, RenderMode
-from crawler.domain.projects import checked_name, name_after
-from crawler.domain.urls import parse
+from crawler.domain.crawls.crawl import IncludeMode, QueryParams, RenderMode
+from crawler.domain.crawls.project import checked_name, name_after
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.directory import directory
 from crawler.entrypoints.cli.early_start import workers_begun
 from crawler.entrypoints.cli.run_order import (

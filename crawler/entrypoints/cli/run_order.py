@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from crawler.domain.credentials import Credentials
-from crawler.domain.exports import ExportFormat, export_format
-from crawler.domain.urls import Url, parse
+from crawler.domain.exports.files import ExportFormat, export_format
+from crawler.domain.hosts.credentials import Credentials
+from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.option_names import told_in_options
 from crawler.errors import Invalid, InvalidConfig, InvalidUrl
-from crawler.handlers.start_crawl import valid_config
+from crawler.handlers.crawls.start_crawl import valid_config
 
 DEFAULT_FORMAT = "jsonl"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crawler.domain.schedules import Frequency, NotifyOn, ScheduleOverview
+from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOverview
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.projects import ProjectId
 from crawler.entrypoints.cli.terminal import console, print_pairs

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crawler.adapters.redis_connection import check_redis
-from crawler.adapters.schema import check_schema, migrate
+from crawler.adapters.frontier.redis_connection import check_redis
+from crawler.adapters.postgres.schema import check_schema, migrate
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import SettingsError

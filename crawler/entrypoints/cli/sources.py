@@ -7,12 +7,12 @@ from uuid import UUID
 import typer
 from pydantic import ValidationError
 
-from crawler.domain.source_crawls import DEPTH, PAGES, SourceCrawl
-from crawler.domain.urls import parse
+from crawler.domain.crawls.source_crawl import DEPTH, PAGES, SourceCrawl
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.desk import open_desk
 from crawler.entrypoints.cli.option_names import told_in_options
 from crawler.errors import Invalid, InvalidConfig
-from crawler.handlers.start_crawl import explain, valid_config
+from crawler.handlers.crawls.start_crawl import explain, valid_config
 
 sources = typer.Typer(help="Add pages of a website to a project.", no_args_is_help=True)
 

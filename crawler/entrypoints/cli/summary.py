@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from crawler.domain.crawls import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.changes.removal_words import missing_words
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
-from crawler.domain.removal_words import missing_words
 from crawler.entrypoints.cli.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5

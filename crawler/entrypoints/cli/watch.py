@@ -5,10 +5,10 @@ import time
 
 import typer
 
-from crawler.adapters.event_stream import Event
+from crawler.adapters.operating.event_stream import Event
 from crawler.bootstrap import App
 from crawler.config import load_settings
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.crawls import AsJson, CrawlId
 from crawler.entrypoints.cli.glimpse import Lookout

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from crawler.domain.crawls import CrawlConfig
+from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.patterns import compile_pattern
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.entrypoints.dashboard.wrong_values import sentence

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from crawler.domain.queue_entries import QueueEntry
+from crawler.domain.acquisition.entries import QueueEntry
 from crawler.domain.reason_words import MEANINGS
 from crawler.domain.reasons import Reason
 

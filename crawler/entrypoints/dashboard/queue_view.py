@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Query
 
-from crawler.domain.queue_entries import EntryStatus, QueueFilter, Sort
+from crawler.domain.acquisition.entries import EntryStatus, QueueFilter, Sort
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.errors import Invalid

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.domain.schedules import SlotOutcome
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.notices.schedule import SlotOutcome
 
 _KINDS = {
     CrawlType.INITIAL: "first crawl",

@@ -8,8 +8,8 @@ from zoneinfo import available_timezones
 
 from pydantic import ValidationError
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.schedules import Frequency, Schedule, ScheduleConfig, start_of, upcoming
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.notices.schedule import Frequency, Schedule, ScheduleConfig, start_of, upcoming
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.entrypoints.dashboard.wrong_values import sentence, share_of
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from crawler.domain.selectors import FieldRule, Selector, SelectorKind, SelectorSet
+from crawler.domain.acquisition.selectors import FieldRule, Selector, SelectorKind, SelectorSet
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.errors import Invalid
 

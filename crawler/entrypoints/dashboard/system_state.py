@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from prometheus_client.core import Metric
 
-from crawler.adapters.celery_queue import QUEUES
-from crawler.adapters.lane_watch import LaneWorker
+from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.operating.celery_queue import QUEUES
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import PATIENCE_SECONDS
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from crawler.entrypoints.doctor import Check, diagnose
 from crawler.errors import CrawlerError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.handlers.embed_documents import FIRST_REST_SECONDS
+from crawler.handlers.documents.embed_documents import FIRST_REST_SECONDS
 from tests.acceptance.running import Running, eventually
 from tests.acceptance.stack.conftest import EMBED_TIMEOUT_SECONDS
 from tests.integration.embedding_server import EmbeddingServer

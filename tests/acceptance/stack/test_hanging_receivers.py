@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crawler.adapters.webhook_sender import SECONDS
+from crawler.adapters.notices.webhook_sender import SECONDS
 from tests.acceptance.running import Running, eventually
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

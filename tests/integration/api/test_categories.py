@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
+from crawler.domain.acquisition.page_fields import ExtractionFailed
 from crawler.domain.api_keys import Scope
-from crawler.domain.page_fields import ExtractionFailed
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.api.conftest import Service
 from tests.integration.engine import Engine

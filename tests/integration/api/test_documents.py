@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api.cursors import encode
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay, page

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api import examine
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import host_of, lay

@@ -17,11 +17,11 @@ import pytest
 import redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from crawler.adapters import event_stream, event_tail
-from crawler.adapters.event_stream import StreamKeys
+from crawler.adapters.operating import event_stream, event_tail
+from crawler.adapters.operating.event_stream import StreamKeys
 from crawler.bootstrap import build
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api import audience, live_reader
 from crawler.entrypoints.api.app import create_app
 from tests.integration.api.conftest import Service

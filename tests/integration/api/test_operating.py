@@ -12,7 +12,7 @@ from sqlalchemy import text
 from crawler.bootstrap import build
 from crawler.config import load_settings
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.frontier import End, Lane, Outcome
+from crawler.domain.crawls.frontier import End, Lane, Outcome
 from crawler.entrypoints.api.app import create_app
 from tests.integration.api.conftest import Service
 from tests.integration.engine import running_engine

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.adapters.page_reader import PageReader
-from crawler.adapters.url_reader import UrlReader
-from crawler.domain.crawls import CrawlJob
+from crawler.adapters.pages.reader import PageReader
+from crawler.adapters.pages.url_reader import UrlReader
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.api import streaming
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay, page

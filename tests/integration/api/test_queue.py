@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.api_keys import Scope
-from crawler.domain.queue_entries import ACQUISITION_ID
 from crawler.entrypoints.api import body_limit
 from tests.integration.api.conftest import Service
 

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlType
+from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.ids import new_id
-from crawler.domain.notices import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, Kind, Target
 from tests.integration.api.conftest import Service
 
 WEEKLY = {

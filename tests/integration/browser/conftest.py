@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.adapters.browser_options import BrowserOptions
-from crawler.adapters.chromium import find_chromium, install_chromium
-from crawler.adapters.chromium_records import PROFILE_PREFIX, Record
+from crawler.adapters.browser.chromium import find_chromium, install_chromium
+from crawler.adapters.browser.chromium_records import PROFILE_PREFIX, Record
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.adapters.browser.options import BrowserOptions
 from crawler.bootstrap import crawling
 from crawler.config import load_settings
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.engine import Engine
@@ -59,7 +59,7 @@ def crawl4ai(tmp_path_factory: pytest.TempPathFactory) -> None:
         warnings.simplefilter("ignore")
         patch.setenv("CRAWL4AI_NO_CLOUD_NOTICE", "1")
         patch.setenv("CRAWL4_AI_BASE_DIRECTORY", str(tmp_path_factory.mktemp("crawl4ai")))
-        import_module("crawler.adapters.browser_crew")
+        import_module("crawler.adapters.browser.tab_pool")
 
 
 @pytest.fixture(scope="package")

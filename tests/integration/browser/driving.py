@@ -9,11 +9,11 @@ from typing import Any
 
 import psutil
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.adapters.browser_options import BrowserOptions
-from crawler.domain.egress import EgressRule
-from crawler.domain.fetching import FetchRequest
-from crawler.domain.rendered_page import RenderedPage, RenderRequest
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.adapters.browser.options import BrowserOptions
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest
 from tests.integration.raw_server import Request, Respond, Server, response, serving
 
 USER_AGENT = "crawler-test/1 (+https://example.test/bot)"

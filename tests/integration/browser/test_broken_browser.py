@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_fetcher import why_unavailable
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.frontier import Lane
+from crawler.adapters.browser.fetcher import why_unavailable
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.crawls.frontier import Lane
 from crawler.entrypoints.doctor import queue_checks
 from tests.integration.browser.driving import answering, asked, pages
 from tests.integration.browser.two_lanes import TwoLanes

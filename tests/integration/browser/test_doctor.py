@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_fetcher import NO_PACKAGE, why_unavailable
-from crawler.adapters.chromium import MISSING
+from crawler.adapters.browser.chromium import MISSING
+from crawler.adapters.browser.fetcher import NO_PACKAGE, why_unavailable
 from crawler.config import Settings
 from crawler.entrypoints.doctor import _browser
 
@@ -40,7 +40,7 @@ def test_a_path_that_is_no_program_is_named(chromium: Path, tmp_path: Path) -> N
 
 def test_no_browser_at_all_comes_with_how_to_get_one(chromium: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.entrypoints.doctor.find_chromium", lambda _: None)
-    monkeypatch.setattr("crawler.adapters.browser_fetcher.find_chromium", lambda _: None)
+    monkeypatch.setattr("crawler.adapters.browser.fetcher.find_chromium", lambda _: None)
     check = _browser(Settings(chromium=None), start=True)
     assert check.message == "No Chromium was found; pages stay as they are fetched."
     assert check.fix is not None
@@ -49,7 +49,7 @@ def test_no_browser_at_all_comes_with_how_to_get_one(chromium: Path, monkeypatch
 
 
 def test_a_missing_extra_is_told_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.adapters.browser_fetcher.find_spec", lambda _: None)
+    monkeypatch.setattr("crawler.adapters.browser.fetcher.find_spec", lambda _: None)
     check = _browser(Settings(chromium=None), start=True)
     assert check.message == "crawl4ai is not installed; pages stay as they are fetched."
     assert check.fix is not None

@@ -12,9 +12,9 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.adapters.chromium_flags import LOOPBACK_TOO, ChromiumOptions, flags_for
-from crawler.adapters.chromium_process import ChromiumProcess
+from crawler.adapters.browser.chromium_flags import LOOPBACK_TOO, ChromiumOptions, flags_for
+from crawler.adapters.browser.chromium_process import ChromiumProcess
+from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import VICTIM, asked, browser_fetcher, fetch, pages
 from tests.integration.raw_server import Server, response
@@ -145,7 +145,7 @@ def test_the_browsers_own_flags_keep_loopback_inside_the_proxy(
     """Outside of any visit, with nothing but the command line. Without the one flag the victim is reached: if
     somebody takes it out, the first of the two cases fails."""
     if not guarded:
-        monkeypatch.setattr("crawler.adapters.chromium_process.flags_for", _without_the_flag)
+        monkeypatch.setattr("crawler.adapters.browser.chromium_process.flags_for", _without_the_flag)
     for program in _every(chromium):
         with pages({"/": "<p>secret</p>"}) as victim:
             asyncio.run(_open_bare(program, tmp_path, victim.url()))

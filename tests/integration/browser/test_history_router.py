@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, Server, response, serving
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.adapters.browser_options import Wear
-from crawler.domain.fetching import FetchRequest
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.adapters.browser.options import Wear
+from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import (
     answering,

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from crawler.adapters.browser_options import Wear
-from crawler.adapters.chromium_records import Record, reap_orphans
-from crawler.domain.fetching import FetchRequest
+from crawler.adapters.browser.chromium_records import Record, reap_orphans
+from crawler.adapters.browser.options import Wear
+from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import (
     VISIT_SECONDS,
@@ -98,7 +98,7 @@ def test_a_worn_browser_is_replaced(wear: Wear, chromium: Path, crawl4ai: None, 
 def test_a_browser_nobody_needs_gives_its_memory_back(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.adapters.browser_generation.IDLE_SECONDS", 1)
+    monkeypatch.setattr("crawler.adapters.browser.lifetime.IDLE_SECONDS", 1)
     with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path) as fetcher:
         assert fetch(fetcher, site.url()).failure is None
         (pid,) = fetcher.stats.pids or (0,)
@@ -193,8 +193,8 @@ WORKER = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from crawler.adapters.chromium_flags import ChromiumOptions
-from crawler.adapters.chromium_process import ChromiumProcess
+from crawler.adapters.browser.chromium_flags import ChromiumOptions
+from crawler.adapters.browser.chromium_process import ChromiumProcess
 import asyncio
 async def main():
     process = ChromiumProcess(ChromiumOptions(Path({program!r}), "http://127.0.0.1:9"), Path({records!r}))
@@ -278,7 +278,7 @@ def test_a_browser_that_will_not_start_is_said_in_a_sentence(crawl4ai: None, tmp
 
 def test_nothing_is_started_before_the_first_page(tmp_path: Path) -> None:
     code = (
-        "import sys; from crawler.adapters.browser_fetcher import BrowserFetcher, why_unavailable;"
+        "import sys; from crawler.adapters.browser.fetcher import BrowserFetcher, why_unavailable;"
         "print(any(name in sys.modules for name in ('crawl4ai', 'playwright', 'PIL')))"
     )
     root = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.crawls import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus
 from tests.integration.browser.driving import asked
 from tests.integration.browser.test_two_passes import LATE_SECONDS, TEXT, light, shell
 from tests.integration.browser.two_lanes import TwoLanes

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
+from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
+from crawler.adapters.browser.fetcher import BrowserFetcher
 from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response
 

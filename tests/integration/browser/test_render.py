@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser_fetcher import BrowserFetcher
-from crawler.domain.fetching import FetchRequest
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import (
     VISIT_SECONDS,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.lane_watch import LaneWorker
-from crawler.domain.crawls import CrawlStatus
-from crawler.domain.frontier import Lane
+from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import pages
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.engine import Engine

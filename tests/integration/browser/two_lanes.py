@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import uuid4
 
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.engine import Engine
 
 

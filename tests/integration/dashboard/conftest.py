@@ -7,7 +7,7 @@ import pytest
 import redis
 from playwright.sync_api import Browser
 
-from crawler.adapters.chromium import find_chromium, install_chromium
+from crawler.adapters.browser.chromium import find_chromium, install_chromium
 from crawler.config import load_settings
 from crawler.embedded import Servers
 from tests.databases import MakeDatabase

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, ViewportSize, expect, sync_playwright
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.crawls import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.api.cookie_session import COOKIE
 from crawler.entrypoints.api.live_reader import Farewell
 from tests.integration.api.live_server import served

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import expect
 
-from crawler.adapters.document_list import DocumentFilter
+from crawler.adapters.documents.listing import DocumentFilter
 from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

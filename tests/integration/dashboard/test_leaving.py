@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from crawler.adapters.event_tail import EventTail, EventTails
+from crawler.adapters.operating.event_tail import EventTail, EventTails
 from crawler.entrypoints.api import live
 from crawler.entrypoints.api.live_reader import Farewell, LiveReader
 from tests.integration.api.live_server import SECONDS, eventually, served

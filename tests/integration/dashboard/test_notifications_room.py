@@ -9,10 +9,10 @@ import redis
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlType
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
-from crawler.domain.notices import Channel, Kind, Target
-from crawler.domain.projects import Project
+from crawler.domain.notices.notice import Channel, Kind, Target
 from crawler.embedded import Servers
 from tests.databases import MakeDatabase
 from tests.integration.dashboard.house import PHONE, House, open_house, serious_violations_day_and_night

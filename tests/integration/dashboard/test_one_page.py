@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from crawler.adapters.page_neighbours import PageNeighbours
+from crawler.adapters.pages.neighbours import PageNeighbours
 from tests.integration.dashboard.house import PHONE, House, serious_violations_day_and_night
 from tests.integration.dashboard.museum import Visited, visited
 from tests.site.client import Site

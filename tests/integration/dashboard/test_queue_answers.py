@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 
-from crawler.adapters import queue_store
+from crawler.adapters.acquisition import queue_store
+from crawler.domain.acquisition.entries import QueueFilter
+from crawler.domain.acquisition.selectors import read_selectors
 from crawler.domain.api_keys import Scope
-from crawler.domain.queue_entries import QueueFilter
-from crawler.domain.searching import SearchAnswer, SearchHit, SnippetPart
-from crawler.domain.selectors import read_selectors
+from crawler.domain.documents.searching import SearchAnswer, SearchHit, SnippetPart
 from crawler.entrypoints.dashboard.rooms import queue as queue_room
 from tests.integration.dashboard.test_security import Visitor, secret
 from tests.integration.engine import Engine

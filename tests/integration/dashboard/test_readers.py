@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from crawler.adapters.page_sample import PageSample
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.queue_entries import ACQUISITION_ID
+from crawler.adapters.pages.sample import PageSample
+from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.errors import RedisUnavailable
 from tests.integration.dashboard.test_security import Visitor, client, secret, visitor  # noqa: F401 - fixtures
 from tests.integration.engine import Engine

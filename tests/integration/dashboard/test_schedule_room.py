@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls import CrawlType
-from crawler.domain.projects import Project
-from crawler.domain.schedules import SlotOutcome
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.schedule import SlotOutcome
 from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.site.client import Site
 

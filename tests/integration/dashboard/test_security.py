@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from crawler.adapters.session_store import IDLE_SECONDS, LONGEST_SECONDS, SessionStore
+from crawler.adapters.operating.session_store import IDLE_SECONDS, LONGEST_SECONDS, SessionStore
 from crawler.bootstrap import build
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.api.app import create_app

@@ -6,9 +6,9 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from crawler.adapters.lane_watch import LaneWorker
+from crawler.adapters.browser.lane_watch import LaneWorker
 from crawler.domain.api_keys import Scope
-from crawler.domain.frontier import Lane
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.dashboard.house import House, serious_violations_day_and_night
 from tests.site.client import Site
 

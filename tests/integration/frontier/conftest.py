@@ -9,7 +9,7 @@ import pytest
 from fakeredis import FakeRedis
 from redis import Redis
 
-from crawler.adapters.redis_frontier import RedisFrontier
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from tests.integration.frontier.desk import Desk
 from tests.integration.frontier.valkey_process import ValkeyProcess
 

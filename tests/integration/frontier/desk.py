@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from crawler.domain.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
-from crawler.domain.ports import Frontier
+from crawler.domain.crawls.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
+from crawler.domain.engine.ports import Frontier
 
 T = TypeVar("T")
 

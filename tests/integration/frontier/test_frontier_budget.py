@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from redis import Redis
 
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.domain.frontier import End, Kind, Lane, Outcome
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.domain.crawls.frontier import End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths, until
 
 

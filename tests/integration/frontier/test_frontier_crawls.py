@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from crawler.domain.frontier import Discovered, End, Entry, Kind, Lane, Outcome, Wait
+from crawler.domain.crawls.frontier import Discovered, End, Entry, Kind, Lane, Outcome, Wait
 from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths, until
 
 # -- pause ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Two lanes, one frontier: pages wait in their crawl's lane, all else in the light one; politeness is one."""
 
-from crawler.domain.frontier import End, Kind, Lane
+from crawler.domain.crawls.frontier import End, Kind, Lane
 from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths
 
 

@@ -2,8 +2,8 @@
 
 import time
 
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.domain.frontier import Discovered, End, Kind, Lane, Outcome
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths
 
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 from redis import Redis
 
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.domain.frontier import End, Entry, Kind, Lane, Lease, Limits, Outcome
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.domain.crawls.frontier import End, Entry, Kind, Lane, Lease, Limits, Outcome
 from tests.integration.frontier.audit import Audit
 from tests.integration.frontier.desk import page
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from redis import Redis
 
-from crawler.domain.frontier import End, Lane, Lease, Outcome
+from crawler.domain.crawls.frontier import End, Lane, Lease, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths, until
 
 

@@ -3,7 +3,7 @@
 import pytest
 from redis import Redis
 
-from crawler.domain.frontier import Discovered, End, Kind, Lane, Outcome
+from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths, until
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.redis_frontier import RedisFrontier
-from crawler.domain.frontier import End, Lane
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.domain.crawls.frontier import End, Lane
 from crawler.errors import RedisUnavailable
 from tests.integration.frontier.desk import Desk, pages, until
 from tests.integration.frontier.valkey_process import ValkeyProcess

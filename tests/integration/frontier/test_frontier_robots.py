@@ -2,7 +2,7 @@
 
 import time
 
-from crawler.domain.frontier import End, Kind, Lane, Outcome
+from crawler.domain.crawls.frontier import End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.queue_entries import EntryStatus, QueueEntry, QueueFilter, Sort
-from crawler.domain.selectors import read_selectors
+from crawler.domain.acquisition.entries import EntryStatus, QueueEntry, QueueFilter, Sort
+from crawler.domain.acquisition.selectors import read_selectors
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.entrypoints.dashboard.queue_trouble import trouble_of
 from crawler.entrypoints.dashboard.queue_view import View, view_of, view_of_form

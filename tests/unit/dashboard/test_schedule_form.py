@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.domain.crawls import CrawlConfig
-from crawler.domain.schedules import Schedule, ScheduleConfig
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.entrypoints.dashboard.forms import Form
 from crawler.entrypoints.dashboard.schedule_form import fields_of, next_runs, schedule_of, thresholds_of, zones
 

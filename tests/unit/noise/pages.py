@@ -1,6 +1,6 @@
 """Pages in a few words, for tests of comparing."""
 
-from crawler.domain.page_blocks import PageBlocks, read_blocks
+from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks
 
 _FILLER = "<p>A page has enough words of its own to be taken for one, whatever else is said about it here.</p>"
 

@@ -3,8 +3,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.block_diff import MOST_EDITS, BlockEdit, diff_blocks, line_hunks
-from crawler.domain.page_blocks import Block
+from crawler.domain.diffs.block_diff import MOST_EDITS, BlockEdit, diff_blocks, line_hunks
+from crawler.domain.diffs.page_blocks import Block
 from tests.unit.noise.pages import blocks
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=30)

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.domain.changes import Changes
-from crawler.domain.noise import weigh_page
-from crawler.domain.own_noise import Moments
-from crawler.domain.page_blocks import read_blocks
-from crawler.domain.weighing import Weighed, light, weigh
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.significance import Weighed, light, weigh
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.page_noise import weigh_page
 
 FIRST = datetime(2026, 11, 15, 10, tzinfo=UTC)
 NAV = "<nav><a href=/>Home</a><a href=/x>Shop</a><a href=/in>Log in</a></nav>"

@@ -3,9 +3,9 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.learned_noise import LearnedRule, TwoLooks, Varies, learn
-from crawler.domain.noise import weigh_page
-from crawler.domain.noise_rules import NoiseRule, RuleKind, RuleSet
+from crawler.domain.noise.learned import LearnedRule, TwoLooks, Varies, learn
+from crawler.domain.noise.page_noise import weigh_page
+from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet
 from tests.unit.noise.pages import blocks
 
 

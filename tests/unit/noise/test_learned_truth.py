@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.domain.learned_noise import LearnedRule, TwoLooks, Varies, learn
+from crawler.domain.noise.learned import LearnedRule, TwoLooks, Varies, learn
 from tests.unit.noise.pages import blocks
 from tests.unit.noise.test_learned_noise import left, rule_set
 

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-from crawler.domain.changes import Changes
-from crawler.domain.moved_pages import MOST_PAGES, Candidate, find_moves, may_have_moved, with_moves
-from crawler.domain.noise import NO_RULES
-from crawler.domain.noise_rules import RuleSet
-from crawler.domain.page_blocks import read_blocks
-from crawler.domain.page_pairs import PageSide, StoredPage
-from crawler.domain.removals import Lost, Move, Removal
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.moved_pages import MOST_PAGES, Candidate, find_moves, may_have_moved, with_moves
+from crawler.domain.changes.removals import Lost, Move, Removal
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.noise.page_noise import NO_RULES
+from crawler.domain.noise.page_pairs import PageSide, StoredPage
+from crawler.domain.noise.rules import RuleSet
 
 FIRST, SECOND = datetime(2026, 11, 15, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC)
 MENU = "<ul><li>Home</li><li>Shop</li><li>Contact</li></ul>"

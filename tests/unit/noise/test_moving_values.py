@@ -2,8 +2,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from crawler.domain.moving_values import ValueKind, dates_in, skeleton, value_changes
-from crawler.domain.own_noise import Moments, is_own_noise, may_run_with_clock
+from crawler.domain.noise.builtin import Moments, is_own_noise, may_run_with_clock
+from crawler.domain.noise.moving_values import ValueKind, dates_in, skeleton, value_changes
 
 UNKNOWN = Moments()
 BEFORE, AFTER = datetime(2026, 11, 15, 10, tzinfo=UTC), datetime(2026, 11, 22, 10, tzinfo=UTC)

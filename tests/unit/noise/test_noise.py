@@ -3,11 +3,11 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.noise import Weight, weigh_page
-from crawler.domain.noise_rules import NoiseRule, RuleKind, RuleSet, checked_value
-from crawler.domain.own_noise import Moments
-from crawler.domain.page_blocks import read_blocks
-from crawler.domain.page_walls import Wall, wall_between
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.diffs.walls import Wall, wall_between
+from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.errors import Invalid, InvalidPattern
 from tests.unit.noise.pages import blocks
 

@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.domain.page_blocks import Block, check_selector, read_blocks
+from crawler.domain.diffs.page_blocks import Block, check_selector, read_blocks
 from crawler.errors import Invalid
 from tests.unit.noise.pages import blocks
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.domain.changes import Changes
-from crawler.domain.noise import Weight, weigh_page
-from crawler.domain.own_noise import Moments
-from crawler.domain.page_blocks import read_blocks
-from crawler.domain.weighing import light, weigh
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.significance import light, weigh
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.page_noise import Weight, weigh_page
 from tests.unit.noise.real_edits import REAL_EDITS
 
 PAIRS = [(kind, *pair) for kind, pairs in REAL_EDITS.items() for pair in pairs]

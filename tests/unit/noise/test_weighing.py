@@ -2,19 +2,19 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.block_diff import BlockEdit
-from crawler.domain.change_digest import LONGEST_LINE, digest_of_changes, without_template
-from crawler.domain.changes import Changes
-from crawler.domain.clock_lines import confirmed, to_ask
-from crawler.domain.learned_noise import LearnedRule
-from crawler.domain.noise import Said, Weight
-from crawler.domain.page_blocks import Block
-from crawler.domain.page_walls import Wall
-from crawler.domain.removals import Lost, Removal
-from crawler.domain.shown_lines import shown
-from crawler.domain.template_changes import is_template
-from crawler.domain.weighing import MOST_CHARACTERS, MOST_EDITS, light, moving_again, recount, weigh
-from crawler.domain.word_diff import Kind, diff_words
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, without_template
+from crawler.domain.changes.removals import Lost, Removal
+from crawler.domain.changes.significance import MOST_CHARACTERS, MOST_EDITS, light, moving_again, recount, weigh
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import Block
+from crawler.domain.diffs.shown_lines import shown
+from crawler.domain.diffs.walls import Wall
+from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.noise.clock_lines import confirmed, to_ask
+from crawler.domain.noise.learned import LearnedRule
+from crawler.domain.noise.page_noise import Said, Weight
+from crawler.domain.noise.template_changes import is_template
 
 
 def edit(old: str, new: str) -> BlockEdit:

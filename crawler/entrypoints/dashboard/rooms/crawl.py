@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from crawler.adapters.crawl_pace import MOST_URLS
+from crawler.adapters.pages.crawl_pace import MOST_URLS
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlJob
-from crawler.domain.frontier import HostWait, Wait
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.dashboard.render import go, page
 from crawler.errors import RedisUnavailable

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.compared_pages import KeptVersion
+from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
-from crawler.domain.crawl_changes import Compared, CrawlChanges
-from crawler.domain.crawls import CrawlJob, CrawlType
-from crawler.domain.removals import COUNTED
-from crawler.domain.url_keys import keys_of
+from crawler.domain.changes.removals import COUNTED
+from crawler.domain.changes.summary import Compared, CrawlChanges
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.render import go, is_part, page

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.domain.reports import HEADINGS, FindingKind
+from crawler.domain.exports.reports import HEADINGS, FindingKind
 from crawler.entrypoints.api.cursors import InvalidCursor, decode, encode
 from crawler.entrypoints.api.owned import OwnCrawl, Tools
 from crawler.entrypoints.dashboard.render import is_part, page

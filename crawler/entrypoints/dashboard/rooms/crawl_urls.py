@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.domain.crawls import FetchState
-from crawler.domain.explaining import PRIORITY_WORDS, SOURCE_WORDS
-from crawler.domain.page_lists import UrlFilter
+from crawler.domain.crawls.crawl import FetchState
+from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS
+from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reason_words import MEANINGS
 from crawler.domain.reasons import FAILED, NOTES, SKIPPED, Reason
 from crawler.entrypoints.api.cursors import decode, encode

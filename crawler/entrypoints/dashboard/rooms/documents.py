@@ -6,9 +6,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.document_list import STATES, DocumentFilter
-from crawler.domain.projects import Project
-from crawler.domain.searching import LONGEST_QUERY
+from crawler.adapters.documents.listing import STATES, DocumentFilter
+from crawler.domain.crawls.project import Project
+from crawler.domain.documents.searching import LONGEST_QUERY
 from crawler.entrypoints.api.cursors import InvalidCursor, decode, encode
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.wire import Text

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.session_store import LONGEST_SECONDS, TICKET_PREFIX
+from crawler.adapters.operating.session_store import LONGEST_SECONDS, TICKET_PREFIX
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.api.auth import LONGEST_SECRET, TooManyFailures, address_of, look_up

@@ -6,15 +6,15 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.backtests import Trial, TrialRules, Verdict
-from crawler.domain.diff_rows import Row
-from crawler.domain.noise_rules import EVERYWHERE, Origin, RuleKind, checked_value
+from crawler.domain.diffs.rows import Row
+from crawler.domain.noise.rules import EVERYWHERE, Origin, RuleKind, checked_value
+from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.forms import Sent
 from crawler.entrypoints.dashboard.render import go, is_part, page
 from crawler.errors import Invalid, InvalidPattern, NotFound
-from crawler.handlers.judge_page import Remedy
+from crawler.handlers.changes.diff_without_noise import Remedy
 
 router = APIRouter()
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from crawler.adapters.notification_list import NoticeFilter
-from crawler.adapters.notification_store import KeptNotification
-from crawler.domain.notices import Channel, Delivery, Kind
+from crawler.adapters.notices.notification_list import NoticeFilter
+from crawler.adapters.notices.notification_store import KeptNotification
+from crawler.domain.notices.notice import Channel, Delivery, Kind
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import decode_id, encode
 from crawler.entrypoints.api.owned import Tools

@@ -5,21 +5,21 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.page_neighbours import MOST_LOOKED_AT
+from crawler.adapters.pages.neighbours import MOST_LOOKED_AT
 from crawler.bootstrap import App
-from crawler.domain.charsets import to_utf8
-from crawler.domain.explaining import SOURCE_WORDS
-from crawler.domain.page_lists import WholePage
-from crawler.domain.projects import Project
-from crawler.domain.pruning import Pruning
-from crawler.domain.url_keys import keys_of
+from crawler.domain.crawls.project import Project
+from crawler.domain.explaining.url_explanation import SOURCE_WORDS
+from crawler.domain.markdown.pruning import Pruning
+from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.lists import WholePage
+from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.api.cursors import decode, encode
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.page_content import version_before
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.render import is_part, page
 from crawler.errors import Invalid, NotFound
-from crawler.handlers.compare_versions import markdown_of
+from crawler.handlers.changes.compare_versions import markdown_of
 
 router = APIRouter()
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.compared_pages import KeptVersion
+from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.dashboard.render import is_part, page

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.domain.page_lists import PageFilter
-from crawler.domain.schedules import Schedule
+from crawler.domain.notices.schedule import Schedule
+from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.api.cursors import decode, decode_id, encode
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.pages import PageStatus

@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlConfig, CrawlType
-from crawler.domain.projects import Project
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
+from crawler.domain.crawls.project import Project
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.dashboard.config_form import fields_of, settings_of

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.project_list import STATES, ProjectLine
+from crawler.adapters.pages.project_list import STATES, ProjectLine
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.cursors import decode, encode
 from crawler.entrypoints.api.owned import Tools

@@ -6,10 +6,10 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.queue_overview import MOST_COUNTED
-from crawler.adapters.queue_store import place_of
+from crawler.adapters.acquisition.queue_overview import MOST_COUNTED
+from crawler.adapters.acquisition.queue_store import place_of
 from crawler.bootstrap import App
-from crawler.domain.queue_entries import BulkAction, Chosen, EntryStatus, QueueFilter
+from crawler.domain.acquisition.entries import BulkAction, Chosen, EntryStatus, QueueFilter
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.cursors import encode
 from crawler.entrypoints.api.owned import Tools

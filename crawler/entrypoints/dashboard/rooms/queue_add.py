@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.queue_entries import DEFAULT_PRIORITY, LAST_PRIORITY, ImportReport, new_entry
+from crawler.domain.acquisition.entries import DEFAULT_PRIORITY, LAST_PRIORITY, ImportReport, new_entry
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.queue import MOST_URLS

@@ -6,9 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.categories import CategoryShown, DryRun, checked_name
-from crawler.domain.queue_entries import MAX_CATEGORY
-from crawler.domain.selectors import DEFAULT, SelectorSet
+from crawler.domain.acquisition.categories import CategoryShown, DryRun, checked_name
+from crawler.domain.acquisition.entries import MAX_CATEGORY
+from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.wire import Text

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from crawler.domain.queue_entries import ACQUISITION_ID, EntryStatus
+from crawler.domain.acquisition.entries import ACQUISITION_ID, EntryStatus
 from crawler.entrypoints.api.auth import WholeSystem
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.dashboard.queue_trouble import trouble_of

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from crawler.bootstrap import App
-from crawler.domain.crawls import CrawlType
-from crawler.domain.projects import Project
-from crawler.domain.schedules import Schedule, ScheduleConfig
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.dashboard import schedule_form
 from crawler.entrypoints.dashboard.forms import Form, Sent

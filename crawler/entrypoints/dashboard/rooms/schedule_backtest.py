@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
-from crawler.domain.backtests import TrialRules
-from crawler.domain.projects import Project
-from crawler.domain.schedules import NotifyOn
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.schedule import NotifyOn
 from crawler.entrypoints.api.owned import OwnProject, Tools
 from crawler.entrypoints.api.wire import Text
 from crawler.entrypoints.dashboard.render import is_part, page

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.host_overview import HostOverview, host_name
+from crawler.domain.hosts.overview import HostOverview, host_name
 from crawler.entrypoints.api.auth import AdminOnly
 from crawler.entrypoints.api.owned import Tools
 from crawler.entrypoints.api.wire import Text

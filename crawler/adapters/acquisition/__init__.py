@@ -1,0 +1,1 @@
+"""The acquisition queue in Postgres, and extraction in a process of its own."""

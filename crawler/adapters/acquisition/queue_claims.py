@@ -1,0 +1,158 @@
+"""Entries become batches, and come back when a batch is over before their turn."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, Row, text
+
+from crawler.adapters.engine.store import insert_crawl
+from crawler.adapters.postgres.database import transaction
+from crawler.domain.acquisition.entries import (
+    ACQUISITION_ID,
+    MAX_ROUNDS,
+    EntryStatus,
+    LedgerEnd,
+    QueueBatch,
+    Stranded,
+    Verdict,
+    Waiting,
+    sources_of,
+)
+from crawler.domain.engine.ledger import Found
+
+_LOCK = 0x7175_6575
+"""Any constant: those who claim take turns, so that each counts what the others took."""
+_HOLD_SECONDS = 60
+"""A host that is blocked for longer is left alone: its entries would only take the places of others."""
+SWEPT_AT_ONCE = 2000
+
+
+Plan = Callable[[Sequence[Waiting]], Sequence[tuple[QueueBatch, Sequence[Found]]]]
+
+
+class QueueClaims:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claim(self, places: int, per_run: int, per_host: int, plan: Plan) -> list[tuple[UUID, int]]:
+        """One transaction: entries are `fetching` and their batches are there, or neither. The batches, and their size.
+
+        At most `per_run` now, at most `places` at once in all, of one host `per_host`.
+        """
+        with transaction(self._engine) as db:
+            db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            waiting = _take(db, places, per_run, per_host)
+            batches = list(plan(waiting)) if waiting else []
+            for batch, urls in batches:
+                insert_crawl(db, batch.crawl, urls, exclusive=False)
+                values = {
+                    "ids": list(batch.keys),
+                    "urls": list(batch.keys.values()),
+                    "crawl": batch.crawl.id,
+                    "from": [status.value for status in sources_of(EntryStatus.FETCHING)],
+                }
+                db.execute(text(_FETCHING), values)
+        return [(batch.crawl.id, len(batch.keys)) for batch, _ in batches]
+
+    def under_way(self) -> int:
+        with transaction(self._engine) as db:
+            return int(db.execute(text(_UNDER_WAY)).scalar_one())
+
+    def stranded(self) -> list[Stranded]:
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_STRANDED), {"limit": SWEPT_AT_ONCE}).all()
+        return [_stranded(row) for row in rows]
+
+    def ledger_end(self, crawl_id: UUID, url: str) -> LedgerEnd | None:
+        with transaction(self._engine) as db:
+            row = db.execute(text(_LEDGER_END), {"crawl": crawl_id, "url": url}).one_or_none()
+        return LedgerEnd(*row) if row else None
+
+    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+        with transaction(self._engine) as db:
+            return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
+
+    def settle(self, verdicts: Sequence[Verdict]) -> None:
+        """Guarded: who was settled by somebody else meanwhile stays as that one left it."""
+        with transaction(self._engine) as db:
+            for verdict in sorted(verdicts):
+                db.execute(text(_SETTLE), verdict._asdict() | {"status": verdict.status.value})
+
+
+def _stranded(row: Row[Any]) -> Stranded:
+    end = LedgerEnd(row.fetch_state, row.reason, row.final_url, row.error_message, row.http_status)
+    known = end if row.fetch_state else None
+    return Stranded(row.id, row.crawl_id, row.source_url, row.ledger_url, row.project_id, row.config, known)
+
+
+def _take(db: Connection, places: int, per_run: int, per_host: int) -> list[Waiting]:
+    """In order, but of one host no more than its share: a slow one must not take all places."""
+    busy = {row.host: int(row.entries) for row in db.execute(text(_BUSY))}
+    left = min(per_run, places - sum(busy.values()))
+    held = set(db.execute(text(_HELD), {"seconds": _HOLD_SECONDS}).scalars())
+    taken: list[Waiting] = []
+    while left > 0:
+        full = held | {host for host, entries in busy.items() if entries >= per_host}
+        asked = 2 * left
+        values = {"full": sorted(full), "taken": [entry.id for entry in taken], "acquisition": ACQUISITION_ID}
+        found = db.execute(text(_NEXT), {**values, "limit": asked}).all()
+        for row in found:
+            if left > 0 and busy.get(row.host, 0) < per_host:
+                busy[row.host] = busy.get(row.host, 0) + 1
+                taken.append(Waiting(row.id, row.source_url, row.project_id))
+                left -= 1
+        if len(found) < asked:
+            break
+    return taken
+
+
+_BUSY = "SELECT host, count(*) AS entries FROM crawl_queue WHERE status = 'fetching' GROUP BY host"
+_HELD = """
+SELECT host FROM hosts
+WHERE NOT denied AND (paused OR blocked_until > now() + make_interval(secs => :seconds))
+"""
+_NEXT = """
+SELECT q.id, q.source_url, q.host, coalesce(q.project_id, :acquisition) AS project_id
+FROM crawl_queue q
+WHERE q.status = 'pending' AND q.is_active AND q.host <> ALL(:full) AND q.id <> ALL(:taken)
+  AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = coalesce(q.project_id, :acquisition) AND NOT p.is_active)
+ORDER BY q.priority, q.created_at, q.id LIMIT :limit
+FOR UPDATE OF q SKIP LOCKED
+"""
+_FETCHING = """
+UPDATE crawl_queue q SET status = 'fetching', crawl_id = :crawl, ledger_url = v.url, updated_at = now()
+FROM unnest(CAST(:ids AS bigint[]), CAST(:urls AS text[])) AS v(id, url)
+WHERE q.id = v.id AND q.status = ANY(:from)
+"""
+_UNDER_WAY = "SELECT count(*) FROM crawl_queue WHERE status = 'fetching'"
+_STRANDED = """
+SELECT q.id, q.crawl_id, q.source_url, q.ledger_url, c.project_id, c.config,
+    u.fetch_state, u.reason, u.final_url, u.error_message, u.http_status
+FROM crawl_queue q LEFT JOIN crawl_jobs c ON c.id = q.crawl_id
+LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = q.crawl_id AND u.normalized_url = q.ledger_url
+WHERE q.status = 'fetching' AND (c.id IS NULL OR c.status IN ('completed', 'failed', 'cancelled'))
+ORDER BY q.id LIMIT :limit
+"""
+_LEDGER_END = """
+SELECT fetch_state, reason, final_url, error_message, http_status FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND normalized_url = :url
+"""
+_FIRST_OF_WAY = """
+WITH RECURSIVE way AS (
+    SELECT normalized_url, parent, source, 0 AS steps FROM crawl_discovered_urls
+    WHERE crawl_job_id = :crawl AND normalized_url = :url
+    UNION ALL
+    SELECT u.normalized_url, u.parent, u.source, steps + 1
+    FROM way JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = way.parent
+    WHERE way.source = 'redirect' AND steps < 50
+)
+SELECT normalized_url FROM way ORDER BY steps DESC LIMIT 1
+"""
+_SETTLE = f"""
+UPDATE crawl_queue SET
+    status = CASE WHEN :status = 'pending' AND rounds + 1 >= {MAX_ROUNDS} THEN 'failed' ELSE :status END,
+    rounds = CASE WHEN :status = 'pending' THEN rounds + 1 ELSE 0 END,
+    page_id = coalesce(CAST(:page_id AS uuid), page_id), last_error = CAST(:error AS text), updated_at = now()
+WHERE id = :id AND crawl_id IS NOT DISTINCT FROM CAST(:crawl_id AS uuid) AND status = 'fetching'
+"""  # noqa: S608 - our own number

@@ -1,0 +1,1 @@
+"""Chromium: starting, visiting, its egress proxy, and the browser lane."""

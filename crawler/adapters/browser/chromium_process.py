@@ -1,0 +1,196 @@
+"""One Chromium of ours: started in a process group and profile of its own, counted, and ended for certain.
+
+When a worker is killed, the kernel kills its browser with it where it can; for the rest see `chromium_records`.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from crawler import launch
+from crawler.adapters.browser.chromium_flags import ChromiumOptions, flags_for
+from crawler.adapters.browser.chromium_records import PROFILE_PREFIX, Record, is_browser
+from crawler.errors import Unavailable
+
+START_SECONDS = 20.0
+STOP_SECONDS = 3.0
+DEBIAN_PROGRAMS = Path("/usr/lib/chromium")
+NOWHERE = "http://127.0.0.1:9"
+"""A proxy that lets nothing out."""
+_POLL_SECONDS = 0.02
+
+
+class BrowserUnavailable(Unavailable):
+    """The browser could not be started."""
+
+    code = "browser_unavailable"
+
+
+class Usage(NamedTuple):
+    """What a browser takes up now."""
+
+    processes: int = 0
+    memory_bytes: int = 0
+    """Private to its processes, not what they share."""
+    largest_tab: tuple[int, int] = (0, 0)
+    """Process id and bytes."""
+
+
+class ChromiumProcess:
+    """Start it and use it from one thread, which must live as long as the browser is wanted."""
+
+    def __init__(self, options: ChromiumOptions, records: Path) -> None:
+        self._options = options
+        self._records = records
+        self._profile = Path(tempfile.mkdtemp(prefix=PROFILE_PREFIX))
+        self._record = records / f"{self._profile.name}.json"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Also its process group."""
+        return self._process.pid if self._process else 0
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    async def start(self) -> str:
+        """The address at which it can be driven."""
+        try:
+            self._spawn()
+            return await self._endpoint()
+        except OSError as exc:
+            await self.stop(polite_seconds=0)
+            raise BrowserUnavailable(f"The browser could not be started: {exc.strerror or exc}.") from exc
+        except (BrowserUnavailable, asyncio.CancelledError):
+            await self.stop(polite_seconds=0)
+            raise
+
+    def _spawn(self) -> None:
+        self._records.mkdir(parents=True, exist_ok=True)
+        argv = [str(_real_program(self._options.program)), *flags_for(self._options, self._profile)]
+        with (self._profile / "stderr").open("wb") as said:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command line
+                launch.command((f"die-with={os.getpid()}",), argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                env=_environment(self._profile),
+                start_new_session=True,
+            )
+        Record.of(self._process.pid, self._profile).write(self._record)
+
+    async def _endpoint(self) -> str:
+        told = self._profile / "DevToolsActivePort"
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if not self.alive:
+                raise BrowserUnavailable(f"The browser ended at once: {self._last_words()}")
+            with suppress(FileNotFoundError):
+                lines = told.read_text().split("\n")
+                if len(lines) >= 2 and lines[1]:
+                    return f"ws://127.0.0.1:{int(lines[0])}{lines[1]}"
+            await asyncio.sleep(_POLL_SECONDS)
+        raise BrowserUnavailable(f"The browser did not come up within {START_SECONDS:g} s.")
+
+    def _last_words(self) -> str:
+        said = (self._profile / "stderr").read_text(errors="replace").strip().splitlines()
+        return said[-1][:300] if said else "it said nothing."
+
+    async def stop(self, polite_seconds: float = STOP_SECONDS) -> None:
+        """Ask it to end; after so long, and in any case for what is left of its group, make it."""
+        if self._process is not None:
+            if polite_seconds > 0 and self.alive:
+                self._process.terminate()
+                await self._wait(polite_seconds)
+            self.kill()
+            await self._wait(STOP_SECONDS)
+        await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+        self._record.unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self.alive and time.monotonic() < deadline:
+            await asyncio.sleep(_POLL_SECONDS)
+
+    def usage(self) -> Usage:
+        processes, total, largest = 0, 0, (0, 0)
+        for process in _family(self.pid) if self.alive else ():
+            with suppress(psutil.Error):
+                if process.status() == psutil.STATUS_ZOMBIE:
+                    continue
+                memory = process.memory_info()
+                private = max(0, memory.rss - memory.shared)
+                processes, total = processes + 1, total + private
+                if private > largest[1] and "--type=renderer" in process.cmdline():
+                    largest = (process.pid, private)
+        return Usage(processes, total, largest)
+
+
+def browser_use() -> tuple[int, int]:
+    """Processes and bytes of all browsers below this process: its pool's, as the pool itself may be busy."""
+    try:
+        below = psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return 0, 0
+    sizes = [size for process in below if (size := _size_of_browser(process)) is not None]
+    return len(sizes), sum(sizes)
+
+
+def _size_of_browser(process: psutil.Process) -> int | None:
+    with suppress(psutil.Error):
+        if is_browser(process):
+            memory = process.memory_info()
+            return max(0, int(memory.rss - memory.shared))
+    return None
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        leader = psutil.Process(pid)
+        return [leader, *leader.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _real_program(program: Path) -> Path:
+    """Debian's commands are scripts; one of them stays in between, and would die in the browser's stead."""
+    real = DEBIAN_PROGRAMS / program.name
+    return real if program.parent == Path("/usr/bin") and os.access(real, os.X_OK) else program
+
+
+def _environment(profile: Path) -> dict[str, str]:
+    """As little as possible: pages run in there, and the worker's environment holds secrets."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ}
+    return {**kept, "HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "XDG_CACHE_HOME": str(profile)}
+
+
+def try_out(program: Path) -> str | None:
+    """Start it once and end it: a sentence when that fails. For the doctor."""
+    try:
+        asyncio.run(_start_and_stop(program))
+    except BrowserUnavailable as exc:
+        return exc.message
+    return None
+
+
+async def _start_and_stop(program: Path) -> None:
+    with tempfile.TemporaryDirectory() as records:
+        process = ChromiumProcess(ChromiumOptions(program, NOWHERE), Path(records))
+        await process.start()
+        await process.stop(polite_seconds=0)

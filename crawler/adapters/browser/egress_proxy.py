@@ -1,0 +1,243 @@
+"""The browser's only way out: a small HTTP proxy on loopback with one door (port) per visit.
+
+1. The browser asks a door for `CONNECT host:port` (TLS, websockets) or for a plain request in absolute form.
+2. The name is looked up as in the light lane, the address judged by the egress rule, and exactly that address dialled:
+   no second lookup in which the name could mean something else.
+3. What may not be reached is answered 403 and remembered at the door, so that its visit knows why it failed.
+
+A door belongs to one visit: what one crawl opened for itself (`FetchRequest.opened`) stays closed to the pages of all
+others. Its end ends every connection made through it. All of it runs in one event loop.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from crawler.adapters.browser.pinned_dial import MAX_HEAD_BYTES, Dialer, DialFailed, Link, NameFinder
+from crawler.adapters.browser.proxy_heads import ProxyRequest, is_interim, last_of_connection, parse_request, refusal
+from crawler.adapters.browser.upstream_proxy import UpstreamProxy
+from crawler.adapters.curl.name_lookup import LookupFunction, pinned_lookup, system_lookup
+from crawler.domain.hosts.egress import EgressRule, Target
+from crawler.domain.reasons import Reason
+from crawler.errors import EgressRefused
+
+CONNECT_SECONDS = 10.0
+HEAD_SECONDS = 30.0
+"""An open connection on which the browser asks for nothing; it keeps none in reserve for longer."""
+MAX_CONNECTIONS = 256
+"""Per door. The browser uses at most 32, and one per websocket."""
+MAX_VISIT_BYTES = 100 * 1024 * 1024
+"""What one visit may load, all its requests together."""
+MAX_REMEMBERED = 100
+
+_CHUNK_BYTES = 64 * 1024
+
+
+class Endpoint(NamedTuple):
+    host: str
+    port: int
+
+
+class Failure(NamedTuple):
+    reason: Reason
+    message: str
+
+
+class EgressProxy:
+    """Makes doors. Create it inside the loop that will use it."""
+
+    def __init__(
+        self,
+        rule: EgressRule,
+        *,
+        upstream: UpstreamProxy | None = None,
+        resolve: Mapping[str, Sequence[str]] | None = None,
+        lookup: LookupFunction = system_lookup,
+        connect_seconds: float = CONNECT_SECONDS,
+        max_visit_bytes: int = MAX_VISIT_BYTES,
+    ) -> None:
+        self._rule = rule
+        self._names = NameFinder(pinned_lookup(resolve, lookup) if resolve is not None else lookup)
+        self._dialer = Dialer(self._names, upstream, connect_seconds)
+        self._max_visit_bytes = max_visit_bytes
+
+    async def open_door(self, opened: tuple[str, int] | None = None) -> "Door":
+        rule = self._rule.opened(*opened) if opened else self._rule
+        return await Door(self._dialer, rule, self._max_visit_bytes).open()
+
+    async def wall_door(self) -> "Door":
+        """It lets nothing through: for whatever the browser wants outside of visits."""
+        return await Door(self._dialer, None, 0).open()
+
+    def close(self) -> None:
+        self._names.close()
+
+
+class Door:
+    """One listening port, its rule, and what happened at it."""
+
+    def __init__(self, dialer: Dialer, rule: EgressRule | None, max_bytes: int) -> None:
+        self._dialer = dialer
+        self._rule = rule
+        self._bytes_left = max_bytes
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self.port = 0
+        self.refusals: dict[Endpoint, int] = {}
+        """Addresses that may not be reached, and how often they were wanted."""
+        self.failures: dict[Endpoint, Failure] = {}
+        """Why the last dial to there failed."""
+        self.addresses: dict[Endpoint, str] = {}
+        self.sent_at: dict[Endpoint, float] = {}
+        """When the browser last sent something there (unix time)."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def open(self) -> "Door":
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+        return self
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or self._server is None or len(self._connections) >= MAX_CONNECTIONS:
+            writer.close()
+            return
+        self._connections.add(task)
+        try:
+            await self._serve(reader, writer)
+        except (OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # one side hung up, or the visit is over: nobody is left to be told
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(HEAD_SECONDS):
+            head = await reader.readuntil(b"\r\n\r\n")
+        asked = parse_request(head)
+        if asked is None:
+            writer.write(refusal(Reason.PROTOCOL))
+            return
+        try:
+            target = asked.target
+        except EgressRefused:
+            self._remember_refusal(Endpoint(asked.wanted[:200], 0))
+            writer.write(refusal(Reason.EGRESS))
+            return
+        link = await self._dial(target, writer, tunnel=asked.is_tunnel)
+        if link is None:
+            return
+        endpoint = Endpoint(target.host, target.port)
+        try:
+            await (self._tunnel if asked.is_tunnel else self._forward)(reader, writer, link, endpoint, asked)
+        finally:
+            link.writer.close()
+
+    async def _dial(self, target: Target, writer: asyncio.StreamWriter, *, tunnel: bool) -> Link | None:
+        endpoint = Endpoint(target.host, target.port)
+        if self._rule is None:
+            self._fail(writer, endpoint, Failure(Reason.EGRESS, "Nothing may be reached outside of a visit."))
+            return None
+        try:
+            link = await self._dialer.dial(target, self._rule, tunnel=tunnel)
+        except DialFailed as exc:
+            self._fail(writer, endpoint, Failure(exc.reason, exc.message))
+            return None
+        self.failures.pop(endpoint, None)
+        self.addresses[endpoint] = link.address
+        return link
+
+    def _fail(self, writer: asyncio.StreamWriter, endpoint: Endpoint, failure: Failure) -> None:
+        if failure.reason is Reason.EGRESS:
+            self._remember_refusal(endpoint)
+        if len(self.failures) < MAX_REMEMBERED:
+            self.failures[endpoint] = failure
+        writer.write(refusal(failure.reason))
+
+    def _remember_refusal(self, endpoint: Endpoint) -> None:
+        if endpoint in self.refusals or len(self.refusals) < MAX_REMEMBERED:
+            self.refusals[endpoint] = self.refusals.get(endpoint, 0) + 1
+
+    # bytes, once the connection stands
+
+    async def _tunnel(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        link: Link,
+        endpoint: Endpoint,
+        _asked: ProxyRequest,
+    ) -> None:
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await _until_one_ends(self._pump(reader, link.writer, endpoint), self._pump(link.reader, writer))
+
+    async def _forward(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        link: Link,
+        endpoint: Endpoint,
+        asked: ProxyRequest,
+    ) -> None:
+        """One request per connection: the next may be for another host, and must be judged anew."""
+        self.sent_at[endpoint] = time.time()
+        link.writer.write(asked.head(self._dialer.login if link.proxied else None))
+        await self._pump_exactly(reader, link.writer, asked.body_bytes)
+        await _until_one_ends(self._answer(writer, link, endpoint), reader.read(1))
+
+    async def _answer(self, writer: asyncio.StreamWriter, link: Link, endpoint: Endpoint) -> None:
+        try:
+            head = await link.reader.readuntil(b"\r\n\r\n")
+            while is_interim(head):
+                writer.write(head)
+                head = await link.reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            self.failures[endpoint] = Failure(Reason.PROTOCOL, "The answer's head is too large or is none.")
+            writer.write(refusal(Reason.PROTOCOL))
+            return
+        writer.write(last_of_connection(head))
+        await self._pump(link.reader, writer)
+
+    async def _pump(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, sent_to: Endpoint | None = None
+    ) -> None:
+        while data := await reader.read(_CHUNK_BYTES):
+            self._bytes_left -= len(data)
+            if self._bytes_left < 0:
+                return
+            if sent_to is not None:
+                self.sent_at[sent_to] = time.time()
+            writer.write(data)
+            await writer.drain()
+
+    async def _pump_exactly(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int) -> None:
+        while length > 0:
+            data = await reader.read(min(_CHUNK_BYTES, length))
+            if not data:
+                raise EOFError
+            length -= len(data)
+            writer.write(data)
+            await writer.drain()
+
+
+async def _until_one_ends(*work: Coroutine[Any, Any, object]) -> None:
+    """Both directions, until one of them ends: then the connection is over."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,260 @@
+"""The browser lane's fetcher: crawl4ai and a Chromium in an event loop of their own, on a thread of their own.
+
+1. `submit` hands a request to the loop; up to `tabs` visits go on at once, the others wait.
+2. Each visit has a context and an egress door of its own, and one deadline over all it does. At the deadline it fails
+   as a timeout; closing the tab has a deadline too, and a tab that will not close takes its browser with it.
+3. A visit whose browser died under it is repeated once, in a browser of its own: whoever kills that one kills nobody
+   else's page. Where the host has a gap and may have seen the request, the engine repeats it instead.
+4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is cleared away
+   before the first one starts.
+
+Create it after a fork, use it from one thread. Nothing heavy is imported or started before the first `submit`.
+"""
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler import telemetry
+from crawler.adapters.browser.chromium import find_chromium, why_missing
+from crawler.adapters.browser.chromium_records import reap_orphans
+from crawler.adapters.browser.options import RECORDS, BrowserOptions, Job
+from crawler.adapters.browser.start_failures import BrowserTrouble
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage
+
+if TYPE_CHECKING:
+    from crawler.adapters.browser.tab_pool import Crew
+
+END_SECONDS = 15.0
+"""For closing everything."""
+NO_PACKAGE = "crawl4ai is not installed: install the extra `render` (pip install 'crawler[render]')."
+
+log = telemetry.logger(__name__)
+
+
+def why_unavailable(chromium: Path | None, data_dir: Path | None = None) -> str | None:
+    """One sentence when nothing can be rendered here, else None. Both are settings.
+
+    With the data directory, also what a browser said that was found and would not start.
+    """
+    if find_spec("crawl4ai") is None:
+        return NO_PACKAGE
+    found = find_chromium(chromium)
+    if found is None:
+        return why_missing(chromium)
+    return BrowserTrouble(data_dir / RECORDS, found).find() if data_dir else None
+
+
+class BrowserStats(NamedTuple):
+    """For metrics."""
+
+    renders: int = 0
+    restarts: int = 0
+    """Browsers started beyond the first."""
+    processes: int = 0
+    memory_bytes: int = 0
+    pids: tuple[int, ...] = ()
+    """Of the browsers; each leads a process group."""
+
+
+class BrowserCounts(NamedTuple):
+    """What was done since somebody asked last."""
+
+    renders: int
+    restarts: int
+    seconds: float
+
+
+class BrowserFetcher:
+    def __init__(self, options: BrowserOptions) -> None:
+        self._options = options
+        self._news = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        """Not yet seen by the loop."""
+        self._jobs: set[Job] = set()
+        self._finished: deque[FetchResult] = deque()
+        self._sent: list[tuple[FetchRequest, float]] = []
+        self._renders = 0
+        self._seconds = 0.0
+        self._restarts = 0
+        self._counted = BrowserCounts(0, 0, 0.0)
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._crew: Crew | None = None
+        self._closed = False
+
+    def call_itself(self, user_agent: str) -> None:
+        """From the next visit on."""
+        with self._news:
+            self._options = replace(self._options, user_agent=user_agent)
+            if self._crew is not None:
+                self._crew.call_itself(user_agent)
+
+    # the port
+
+    @property
+    def active(self) -> int:
+        """Requests whose results were not yet handed out."""
+        return len(self._jobs) + len(self._finished)
+
+    def submit(self, request: FetchRequest) -> None:
+        job = Job(request)
+        with self._news:
+            self._jobs.add(job)
+            self._waiting.append(job)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="browser-fetcher", daemon=True)
+                self._thread.start()
+        self._call(self._take_waiting)
+
+    def poll(self, timeout_seconds: float) -> list[FetchResult]:
+        with self._news:
+            self._news.wait_for(lambda: bool(self._finished), timeout_seconds)
+            finished = list(self._finished)
+            self._finished.clear()
+        return finished
+
+    def sent(self) -> list[tuple[FetchRequest, float]]:
+        with self._news:
+            moments, self._sent = self._sent, []
+        return moments
+
+    def abandon(self) -> None:
+        """Tabs are closed in the background; their slots are free a moment later."""
+        with self._news:
+            jobs, self._jobs = self._jobs, set()
+            for job in jobs:
+                job.abandoned = True
+            self._waiting.clear()
+            self._finished.clear()
+            self._sent.clear()
+        self._call(_cancel, jobs)
+
+    def close(self) -> None:
+        self.abandon()
+        self._closed = True
+        thread = self._thread  # it takes itself out when it ends
+        if thread is not None:
+            if self._stop is not None:
+                self._call(self._stop.set)
+            thread.join(END_SECONDS)
+            self._thread = None
+
+    def counts(self) -> BrowserCounts:
+        """Since the last call."""
+        self._restarts = max(self._restarts, self.stats.restarts)
+        before, now = self._counted, BrowserCounts(self._renders, self._restarts, self._seconds)
+        self._counted = now
+        return BrowserCounts(now.renders - before.renders, now.restarts - before.restarts, now.seconds - before.seconds)
+
+    @property
+    def stats(self) -> BrowserStats:
+        if self._crew is None:
+            return BrowserStats(self._renders)
+        keeper = self._crew.keeper
+        restarts = max(0, keeper.started - 1)
+        return BrowserStats(self._renders, restarts, keeper.usage.processes, keeper.usage.memory_bytes, keeper.pids)
+
+    # the thread
+
+    def _run(self) -> None:
+        try:
+            reap_orphans(self._options.records)
+            _prepare_crawl4ai(self._options.data_dir)
+            # Seconds of imports, for render workers alone.
+            from crawler.adapters.browser.tab_pool import Crew  # noqa: PLC0415
+        except (ImportError, OSError) as exc:
+            log.exception("browser_lane_broken")
+            self._fail_all(NO_PACKAGE if isinstance(exc, ImportError) else f"The browser cannot be used here: {exc}")
+            return
+        try:
+            asyncio.run(self._live(Crew))
+        finally:
+            self._fail_all("The browser lane ended.")
+
+    async def _live(self, make_crew: "type[Crew]") -> None:
+        stop = asyncio.Event()
+        crew = make_crew(self._options, self._note_sent, self._take_result)
+        with self._news:
+            self._crew, self._stop, self._loop = crew, stop, asyncio.get_running_loop()
+        if self._closed:  # while we were still importing
+            stop.set()
+        self._take_waiting()
+        try:
+            await crew.work(stop)
+        finally:
+            with self._news:
+                self._crew = self._loop = None
+
+    def _call(self, function: Callable[..., object], *arguments: Any) -> None:
+        """In the loop; nothing while it is not there."""
+        with self._news:
+            loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it ended just now
+                loop.call_soon_threadsafe(function, *arguments)
+
+    def _take_waiting(self) -> None:
+        with self._news:
+            jobs = list(self._waiting)
+            self._waiting.clear()
+        for job in jobs:
+            if self._crew is not None:
+                self._crew.add(job)
+
+    def _note_sent(self, request: FetchRequest, at: float) -> None:
+        with self._news:
+            self._sent.append((request, at))
+
+    def _take_result(self, job: Job, result: RenderedPage) -> None:
+        with self._news:
+            if job not in self._jobs:  # abandoned
+                return
+            self._jobs.discard(job)
+            self._renders += result.failure is None
+            self._seconds += result.elapsed_seconds
+            self._finished.append(result)
+            self._news.notify()
+
+    def _fail_all(self, error: str) -> None:
+        """Nothing can be rendered by this process; whoever asks again is told again."""
+        with self._news:
+            jobs, self._jobs = self._jobs, set()
+            self._waiting.clear()
+            self._thread = None
+            self._finished += (
+                RenderedPage(
+                    request=job.request,
+                    url=job.request.url,
+                    failure=Reason.CONNECT,
+                    error=error,
+                    unshown=True,
+                    lasting=True,
+                )
+                for job in jobs
+            )
+            self._news.notify()
+
+
+def _prepare_crawl4ai(data_dir: Path) -> None:
+    """What it must know before it is imported: no advertisements, and where it may write."""
+    os.environ["CRAWL4AI_NO_CLOUD_NOTICE"] = "1"
+    home = data_dir / "crawl4ai"
+    home.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("CRAWL4_AI_BASE_DIRECTORY", str(home))
+
+
+def _cancel(jobs: Iterable[Job]) -> None:
+    for job in jobs:
+        if job.task is not None:
+            job.task.cancel()

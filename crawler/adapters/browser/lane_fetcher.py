@@ -1,0 +1,39 @@
+"""The browser lane's two ways to fetch: a browser for pages to be rendered, curl for everything else."""
+
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.engine.ports import Fetcher
+from crawler.domain.rendering.rendered_page import RenderRequest
+
+LOOK_SECONDS = 0.02
+"""While both are at work each waits so long at most, for the other's sake."""
+
+
+class LaneFetcher:
+    def __init__(self, light: Fetcher, browser: Fetcher) -> None:
+        self._light = light
+        self._browser = browser
+
+    @property
+    def active(self) -> int:
+        return self._light.active + self._browser.active
+
+    def submit(self, request: FetchRequest) -> None:
+        (self._browser if isinstance(request, RenderRequest) else self._light).submit(request)
+
+    def poll(self, timeout_seconds: float) -> list[FetchResult]:
+        if not self._browser.active:
+            return self._light.poll(timeout_seconds)
+        found = self._light.poll(0.0) if self._light.active else []
+        patience = min(timeout_seconds, LOOK_SECONDS) if self._light.active else timeout_seconds
+        return found + self._browser.poll(0.0 if found else patience)
+
+    def sent(self) -> list[tuple[FetchRequest, float]]:
+        return self._light.sent() + self._browser.sent()
+
+    def abandon(self) -> None:
+        self._light.abandon()
+        self._browser.abandon()
+
+    def close(self) -> None:
+        self._light.close()
+        self._browser.close()

@@ -1,0 +1,261 @@
+"""Stands between a tab and the network while one page is visited, and decides what becomes of the visit.
+
+Egress is the proxy's business. Here is the rest: the main document may be asked for and nothing else may take its
+place. A redirect, a meta refresh or a script that leads elsewhere is stopped *before* the other URL is asked for: it is
+the visit's answer, and whether that URL may be fetched is for the engine to say. An answer that needs no rendering (an
+error, another type) ends the visit before its body is read. Images and fonts are turned away unless wanted, and the
+project's own headers go to its own origin only.
+
+A document is asked for once per visit. A page that would load itself again is kept as it stands; if it has set a cookie
+meanwhile, the engine may come again with it, in turn.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import ada_url
+from playwright.async_api import CDPSession
+
+from crawler.adapters.browser.egress_proxy import Door, Endpoint
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.hosts.egress import Target, target_of
+from crawler.domain.reasons import Reason
+from crawler.errors import EgressRefused
+
+PICTURES = ("Image", "Media", "Font")
+PING = "Ping"
+PREFETCH = "prefetch"
+"""Other pages of the site, asked for ahead of anybody's wish: here of nobody's."""
+ICON = "*/favicon.ico"
+"""Comes under no type of its own."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+WITHOUT_BODY = frozenset({204, 205, 304})
+UNHEARD = frozenset({"content-disposition", "speculation-rules"})
+"""The tab would save the page instead of showing it, and ask for others ahead of a click that never comes."""
+PDF = "application/pdf"
+"""Some browsers would show it in a page of their own making."""
+FORBIDDEN = 403
+"""Its page is run: it may be the one that lets a browser in by loading itself again."""
+
+
+class Answer(NamedTuple):
+    """The head of the main document's answer."""
+
+    status: int
+    headers: dict[str, str]
+    sent_at: float
+    head_at: float
+
+    @property
+    def media_type(self) -> str:
+        return _media_type(self.headers)
+
+
+class Outcome(NamedTuple):
+    """How a visit ended without a rendered document."""
+
+    status: int = 0
+    location: str = ""
+    failure: Reason | None = None
+    error: str = ""
+    is_file: bool = False
+
+
+FILE = Outcome(failure=Reason.CONTENT_TYPE, error="The browser got a file, not a page.", is_file=True)
+
+
+class Gate:
+    def __init__(
+        self, request: FetchRequest, door: Door, on_sent: Callable[[float], None], *, images: bool, max_bytes: int
+    ) -> None:
+        self._request = request
+        self._door = door
+        self._on_sent = on_sent
+        self._images = images
+        self._max_bytes = max_bytes
+        self._wanted = without_fragment(request.url)
+        self._target = target_of(request.url)
+        self.session: CDPSession
+        self.frame = ""
+        self._answers: set[asyncio.Task[None]] = set()
+        self._loaded = False
+        self.answer: Answer | None = None
+        self.outcome: Outcome | None = None
+        self._decided = asyncio.Event()
+        self.restless = asyncio.Event()
+        """The page would load itself again; it is kept where it is."""
+        self.is_sent_back = False
+        """The answer is a redirect to where it came from."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self._target.host, self._target.port)
+
+    async def stand_at(self, session: CDPSession) -> None:
+        """Nothing of the tab passes unseen from here on."""
+        self.session = session
+        tree = await session.send("Page.getFrameTree")
+        self.frame = tree["frameTree"]["frame"]["id"]
+        session.on("Fetch.requestPaused", self._on_paused)
+        await session.send("Fetch.enable", {"patterns": self._patterns()})
+
+    def decide(self, outcome: Outcome) -> None:
+        """The first word counts."""
+        if self.outcome is None:
+            self.outcome = outcome
+            self._decided.set()
+
+    async def wait_decided(self) -> None:
+        await self._decided.wait()
+
+    def leave(self) -> None:
+        for task in self._answers:
+            task.cancel()
+
+    def _patterns(self) -> list[dict[str, str]]:
+        patterns = [{"resourceType": "Document", "requestStage": stage} for stage in ("Request", "Response")]
+        kinds = (PING, "Fetch") if self._images else (PING, "Fetch", *PICTURES)
+        urls = (() if self._images else (ICON,)) + ((f"{_origin(self._target)}/*",) if self._request.headers else ())
+        patterns += [{"resourceType": kind, "requestStage": "Request"} for kind in kinds]
+        return patterns + [{"urlPattern": url, "requestStage": "Request"} for url in urls]
+
+    def _on_paused(self, event: dict[str, Any]) -> None:
+        task = asyncio.ensure_future(self._reply(event))
+        self._answers.add(task)
+        task.add_done_callback(self._replied)
+
+    def _replied(self, task: asyncio.Task[None]) -> None:
+        self._answers.discard(task)
+        if not task.cancelled():
+            task.exception()  # the tab is gone, or went on without an answer: nothing is left to let pass
+
+    async def _reply(self, event: dict[str, Any]) -> None:
+        is_main = event["resourceType"] == "Document" and event.get("frameId") == self.frame
+        has_answer = "responseStatusCode" in event or "responseErrorReason" in event
+        if has_answer:
+            verb, more = self._judge_answer(event) if is_main else ("continueRequest", {})
+        elif is_main:
+            verb, more = self._judge_document(event)
+        elif self._is_unwanted(event):
+            verb, more = "failRequest", {"errorReason": "BlockedByClient"}
+        else:
+            verb, more = "continueRequest", self._own_headers(event)
+        await self.session.send(f"Fetch.{verb}", {"requestId": event["requestId"], **more})
+
+    def _judge_document(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The tab wants a main document: the one it was sent for, or another."""
+        url = event["request"]["url"]
+        late = self._request.start_by is not None and time.monotonic() > self._request.start_by
+        if not self._loaded and late:
+            self.decide(Outcome(failure=Reason.TIMEOUT, error="It was too late to send the request."))
+        elif self._loaded and "networkId" not in event:
+            pass  # a file to be saved (`<a download>`): it would not take the document's place
+        elif without_fragment(url) != self._wanted:
+            self.decide(Outcome(status=302, location=url + event["request"].get("urlFragment", "")))
+        elif not self._loaded and self.outcome is None:
+            self._loaded = True
+            return "continueRequest", self._own_headers(event)
+        else:
+            self.restless.set()
+        return "failRequest", {"errorReason": "Aborted"}
+
+    def _judge_answer(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        self._note_head(event)
+        if "responseErrorReason" in event:
+            return "continueRequest", {}  # the tab's own error says more
+        status, headers = event["responseStatusCode"], _joined(event.get("responseHeaders", ()))
+        outcome = self._early_end(status, headers)
+        if outcome is not None:
+            self.decide(outcome)
+            return "failRequest", {"errorReason": "Aborted"}
+        if not UNHEARD.isdisjoint(headers):
+            kept = [h for h in event["responseHeaders"] if h["name"].lower() not in UNHEARD]
+            return "continueResponse", {"responseCode": status, "responseHeaders": kept}
+        return "continueRequest", {}
+
+    def _note_head(self, event: dict[str, Any]) -> None:
+        now = time.time()
+        sent_at = min(now, self._door.sent_at.get(self.endpoint, 0.0))
+        if sent_at:
+            self._on_sent(sent_at)
+        if "responseStatusCode" in event:
+            headers = _joined(event.get("responseHeaders", ()))
+            self.answer = Answer(event["responseStatusCode"], headers, sent_at, now)
+
+    def _early_end(self, status: int, headers: dict[str, str]) -> Outcome | None:
+        """Whether this answer is the end of the visit, without its body."""
+        if failure := self._door.failures.get(self.endpoint):  # it was the proxy that answered
+            self.answer = None
+            return Outcome(failure=failure.reason, error=failure.message)
+        if status in REDIRECTS:
+            return self._redirected(status, headers.get("location", ""))
+        if status in WITHOUT_BODY or not (200 <= status < 300 or status == FORBIDDEN):
+            return Outcome(status=status)
+        media_type = _media_type(headers)
+        accepted = self._request.accept_types
+        if 200 <= status < 300 and media_type and accepted and media_type not in accepted:
+            return Outcome(status=status, failure=Reason.CONTENT_TYPE)
+        if media_type == PDF:
+            return FILE
+        length = headers.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length) > self._max_bytes:
+            error = f"The body is larger than {self._max_bytes} bytes."
+            return Outcome(status=status, failure=Reason.TOO_LARGE, error=error)
+        return None
+
+    def _redirected(self, status: int, location: str) -> Outcome:
+        with suppress(ValueError):
+            self.is_sent_back = without_fragment(ada_url.join_url(self._request.url, location)) == self._wanted
+        return Outcome(status=status, location=location)
+
+    def _is_unwanted(self, event: dict[str, Any]) -> bool:
+        if event["resourceType"] == PING or event["request"]["headers"].get("Sec-Purpose", "").startswith(PREFETCH):
+            return True
+        is_icon = event["request"]["url"].endswith(ICON.removeprefix("*"))
+        return not self._images and (event["resourceType"] in PICTURES or is_icon)
+
+    def _own_headers(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The project's headers, if the page itself asks for something where they are meant for.
+
+        Not what a frame asks for: a stranger's page in it would speak with our rights.
+        """
+        url, is_page = event["request"]["url"], event.get("frameId") == self.frame
+        if not self._request.headers or not is_page or not self._is_own(url):
+            return {}
+        own = {name.lower() for name, _ in self._request.headers}
+        sent = [(n, v) for n, v in event["request"]["headers"].items() if n.lower() not in own]
+        return {"headers": [{"name": n, "value": v} for n, v in (*sent, *self._request.headers)]}
+
+    def _is_own(self, url: str) -> bool:
+        try:
+            return target_of(url) == self._target
+        except EgressRefused:
+            return False
+
+
+def without_fragment(url: str) -> str:
+    """As the browser spells it, so that two spellings can be compared."""
+    try:
+        return str(ada_url.URL(url).href).partition("#")[0]
+    except ValueError:
+        return url.partition("#")[0]
+
+
+def _media_type(headers: dict[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _origin(target: Target) -> str:
+    usual = {"http": 80, "https": 443}[target.scheme]
+    return f"{target.scheme}://{target.host}" + ("" if target.port == usual else f":{target.port}")
+
+
+def _joined(fields: Any) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for field in fields:
+        name = field["name"].lower()
+        headers[name] = f"{headers[name]}, {field['value']}" if name in headers else field["value"]
+    return headers

@@ -1,0 +1,156 @@
+"""Works off jobs in tabs, as many at once as there are tabs. Lives in one event loop.
+
+Imported only where a browser is about to be driven.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from playwright.async_api import Error as PlaywrightError
+
+from crawler import telemetry
+from crawler.adapters.browser.chromium_process import BrowserUnavailable
+from crawler.adapters.browser.egress_proxy import EgressProxy
+from crawler.adapters.browser.lifetime import BrowserKeeper, Generation
+from crawler.adapters.browser.options import BrowserOptions, Job
+from crawler.adapters.browser.upstream_proxy import UpstreamProxy
+from crawler.adapters.browser.visit import TabLost, Visit, VisitOptions
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage
+
+CLOSE_SECONDS = 5.0
+"""For closing a tab; then its browser goes."""
+NEWS_SECONDS = 0.3
+"""So long after a visit broke, its browser's death is known if it has died."""
+DIED = "The browser ended while it showed this page."
+
+log = telemetry.logger(__name__)
+
+
+class Crew:
+    def __init__(
+        self,
+        options: BrowserOptions,
+        on_sent: Callable[[FetchRequest, float], None],
+        on_result: Callable[[Job, RenderedPage], None],
+    ) -> None:
+        """Inside the loop it is to work in."""
+        self._options = options
+        self._on_sent = on_sent
+        self._on_result = on_result
+        self._queue: asyncio.Queue[Job] = asyncio.Queue()
+        self._proxy = EgressProxy(
+            options.egress,
+            upstream=UpstreamProxy.parse(options.proxy, options.ca_bundle) if options.proxy else None,
+            resolve=options.resolve,
+            lookup=options.lookup,
+        )
+        self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
+        self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
+
+    def call_itself(self, user_agent: str) -> None:
+        self._visits = replace(self._visits, user_agent=user_agent)
+
+    def add(self, job: Job) -> None:
+        self._queue.put_nowait(job)
+
+    async def work(self, until: asyncio.Event) -> None:
+        """Raises what no visit may raise: a lane with fewer tabs than it says would be worse than none."""
+        tasks = [asyncio.create_task(self._work()) for _ in range(self._options.tabs)]
+        tasks += [asyncio.create_task(self.keeper.watch()), asyncio.create_task(_wait(until))]
+        try:
+            ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self.keeper.close()
+            self._proxy.close()
+        for task in ended:
+            task.result()
+
+    async def _work(self) -> None:
+        while True:
+            job = await self._queue.get()
+            if not job.abandoned:
+                await self._serve(job)
+
+    async def _serve(self, job: Job) -> None:
+        if job.request.start_by is not None and time.monotonic() > job.request.start_by:
+            self._on_result(job, _failed(job, Reason.TIMEOUT, "It was too late to send the request."))
+            return
+        try:
+            generation = await self.keeper.take(alone=job.repeated)
+        except BrowserUnavailable as exc:
+            self._on_result(job, _unshown(job, exc))
+            return
+        visit = Visit(job.request, self._visits, generation.browser, self._proxy, self._on_sent)
+        try:
+            if not job.abandoned:
+                await self._visit(job, visit, generation)
+        finally:
+            await self._leave(visit, generation)
+            self.keeper.give_back(generation)
+
+    async def _visit(self, job: Job, visit: Visit, generation: Generation) -> None:
+        job.task = asyncio.create_task(visit.render())
+        try:
+            await generation.first(job.task, self._options.timeout_seconds)
+            if not job.task.done() and generation.alive:
+                self._on_result(job, visit.gave_up(Reason.TIMEOUT, "The visit took too long."))
+                if not visit.has_tab:
+                    generation.kill()  # nothing the page did: the browser itself stands still
+            elif not job.task.done():
+                self._died(job, visit)
+            elif job.task.cancelled():
+                return  # abandoned
+            elif error := job.task.exception():
+                await self._broke(job, visit, generation, error)
+            else:
+                self._on_result(job, job.task.result())
+        finally:
+            job.task.cancel()
+
+    async def _broke(self, job: Job, visit: Visit, generation: Generation, error: BaseException) -> None:
+        """The tab failed us; perhaps because its browser died."""
+        await generation.first(None, NEWS_SECONDS)
+        if not generation.alive:
+            self._died(job, visit)
+            return
+        if not isinstance(error, (PlaywrightError, TabLost)):
+            log.error("visit_broke", url=job.request.url, exc_info=error)
+        self._on_result(job, visit.gave_up(Reason.CONNECT, f"The tab could not be driven: {error}"))
+
+    def _died(self, job: Job, visit: Visit) -> None:
+        """It may have been a neighbour's fault: it gets another chance, in a browser of its own."""
+        if job.repeated or (job.request.once and visit.was_sent):
+            self._on_result(job, visit.gave_up(Reason.CONNECT, DIED))
+        else:
+            job.repeated = True
+            self._queue.put_nowait(job)
+
+    async def _leave(self, visit: Visit, generation: Generation) -> None:
+        closing = asyncio.create_task(visit.close())
+        await generation.first(closing, CLOSE_SECONDS)
+        if not closing.done():
+            generation.kill()  # with the browser gone, nothing is left to wait for
+            await asyncio.wait((closing,), timeout=NEWS_SECONDS)
+            closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+
+
+async def _wait(until: asyncio.Event) -> None:
+    await until.wait()
+
+
+def _failed(job: Job, reason: Reason, error: str) -> RenderedPage:
+    return RenderedPage(request=job.request, url=job.request.url, failure=reason, error=error)
+
+
+def _unshown(job: Job, why: BrowserUnavailable) -> RenderedPage:
+    page = _failed(job, Reason.CONNECT, why.message)
+    page.unshown, page.lasting = True, bool(why.details.get("lasting"))
+    return page

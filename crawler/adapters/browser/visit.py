@@ -1,0 +1,269 @@
+"""One visit to one page: a context of its own, a door of its own, and what came of it."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Error as PlaywrightError
+
+from crawler import telemetry
+from crawler.adapters.browser.crawl4ai_drive import Drive
+from crawler.adapters.browser.egress_proxy import Door, EgressProxy
+from crawler.adapters.browser.errors import error_name, reason_of
+from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
+from crawler.adapters.browser.request_gate import FILE, Gate, Outcome, without_fragment
+from crawler.adapters.browser.screenshot import take_screenshot
+from crawler.adapters.browser.settled import Network, World
+from crawler.adapters.curl.errors import REFUSED, one_line
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest, Screenshot
+from crawler.errors import EgressRefused
+
+HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+RENDERED_TYPE = "text/html; charset=utf-8"
+VIEWPORT = {"width": 1280, "height": 1024}
+_SAVED = "Download is starting"
+"""Chromium's word for a navigation that ends in no document."""
+_PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
+OTHER_BODY_BYTES = 64 * 1024
+"""Kept of an answer that is not 2xx, as in the light lane."""
+
+log = telemetry.logger(__name__)
+
+
+class TabLost(Exception):
+    """The tab, or its whole browser, does not answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitOptions:
+    user_agent: str
+    max_body_bytes: int
+    timeout_seconds: float
+
+
+class Visit:
+    """`render`, then `close`, whatever came of it."""
+
+    def __init__(
+        self,
+        request: FetchRequest,
+        options: VisitOptions,
+        browser: Browser,
+        proxy: EgressProxy,
+        on_sent: Callable[[FetchRequest, float], None],
+    ) -> None:
+        self._request = request
+        self._options = options
+        self._browser = browser
+        self._proxy = proxy
+        self._on_sent = on_sent
+        self._began_at = time.monotonic()
+        self._limit = request.max_body_bytes or options.max_body_bytes
+        self._wants_picture = isinstance(request, RenderRequest) and request.screenshot
+        self._network = Network()
+        self._sent = 0
+        self._door: Door | None = None
+        self._gate: Gate | None = None
+        self._context: BrowserContext | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._brought: set[tuple[str | None, str | None]] = set()
+        self._again = ""
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether the site can have seen the request."""
+        return bool(self._sent or self._sent_at)
+
+    @property
+    def has_tab(self) -> bool:
+        return self._context is not None
+
+    async def render(self) -> RenderedPage:
+        """Raises TabLost or a PlaywrightError when the browser itself failed."""
+        try:
+            self._door = door = await self._proxy.open_door(self._request.opened)
+            self._gate = gate = Gate(
+                self._request, door, self._note_sent, images=self._wants_picture, max_bytes=self._limit
+            )
+        except EgressRefused:
+            return self._result(Outcome(failure=Reason.EGRESS, error=REFUSED))
+        page = await self._open_tab(door, gate)
+        world = World(gate.session, gate.frame)
+        seconds = self._options.timeout_seconds
+        drive = Drive(page, world, self._network, max_chars=self._limit, timeout_seconds=seconds)
+        driving = self._begin(drive.run(self._request.url))
+        decided = self._begin(gate.wait_decided())
+        self._begin(_when(gate.restless, drive.take_as_it_is))
+        await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
+        self._again = await self._cookies(gate)
+        if gate.outcome is None and drive.html.done():
+            return await self._rendered(gate, drive, page)
+        if gate.outcome is None:
+            gate.decide(self._explain(gate, door, driving.exception()))
+        return self._result(gate.outcome)
+
+    async def _cookies(self, gate: Gate) -> str:
+        """New ones, when the page would be loaded again with them."""
+        if self._context is None or not (gate.restless.is_set() or gate.is_sent_back):
+            return ""
+        kept = await self._context.cookies()
+        now = {(cookie.get("name"), cookie.get("value")) for cookie in kept}
+        return json.dumps(kept) if now - self._brought else ""
+
+    def gave_up(self, failure: Reason, error: str) -> RenderedPage:
+        """What to tell when `render` was broken off."""
+        outcome = self._gate.outcome if self._gate else None
+        return self._result(outcome or Outcome(failure=failure, error=error))
+
+    async def close(self) -> None:
+        """Ends everything the visit began; hangs if the tab does."""
+        if self._gate:
+            self._gate.leave()
+        if self._door:
+            await self._door.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._context:
+            with suppress(PlaywrightError):
+                await self._context.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _open_tab(self, door: Door, gate: Gate) -> Page:
+        self._context = context = await self._browser.new_context(
+            user_agent=self._options.user_agent,
+            viewport=VIEWPORT,  # type: ignore[arg-type]
+            accept_downloads=False,
+            service_workers="block",
+            proxy={"server": door.url, "bypass": "<-loopback>"},
+        )
+        await self._bring_cookies(context)
+        await context.add_init_script(IN_EVERY_PAGE)
+        page = await context.new_page()
+        context.on("page", _close_popup)
+        page.on("crash", lambda _: gate.decide(Outcome(failure=Reason.CONNECT, error="The page crashed its tab.")))
+        self._network.watch(page)
+        await gate.stand_at(await context.new_cdp_session(page))
+        return page
+
+    async def _bring_cookies(self, context: BrowserContext) -> None:
+        if isinstance(self._request, RenderRequest) and self._request.cookies:
+            cookies = json.loads(self._request.cookies)
+            self._brought = {(cookie.get("name"), cookie.get("value")) for cookie in cookies}
+            await context.add_cookies(cookies)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.append(task)
+        return task
+
+    def _note_sent(self, at: float) -> None:
+        self._sent += 1
+        self._on_sent(self._request, at)
+
+    # the answer
+
+    async def _rendered(self, gate: Gate, drive: Drive, page: Page) -> RenderedPage:
+        if self._left_for(page.url):
+            return self._result(Outcome(status=302, location=page.url))
+        if page.url.startswith("about:"):
+            return self._result(Outcome(failure=Reason.PROTOCOL, error="The page put an empty one in its place."))
+        answer = gate.answer
+        is_html = answer is None or answer.media_type in HTML_TYPES
+        if is_html and _PDF_AS_MARKUP.match(drive.html.result()[:1000]):
+            return self._result(FILE)
+        if is_html or drive.response is None:
+            body = drive.html.result().encode("utf-8", "replace")
+        else:
+            body = await drive.response.body()  # asked for by its type: as it was sent
+        if len(body) > self._limit:
+            error = f"The rendered document is larger than {self._limit} bytes."
+            return self._result(Outcome(failure=Reason.TOO_LARGE, error=error), body[: self._limit])
+        if answer and not 200 <= answer.status < 300:
+            body = body[:OTHER_BODY_BYTES]
+        return self._result(None, body, await self._picture(page), is_html=is_html)
+
+    async def _picture(self, page: Page) -> Screenshot | None:
+        if not self._wants_picture:
+            return None
+        try:
+            return await take_screenshot(page)
+        except PlaywrightError as exc:  # the page is worth keeping without it
+            log.warning("screenshot_failed", url=self._request.url, error=exc.message)
+            return None
+
+    def _left_for(self, url: str) -> bool:
+        """A script gave the document another path; another query or fragment leaves it the same page."""
+        if not url.startswith(("http://", "https://")):
+            return False
+        there, here = (without_fragment(address).partition("?")[0] for address in (url, self._request.url))
+        return there != here
+
+    def _explain(self, gate: Gate, door: Door, error: BaseException | None) -> Outcome:
+        """Why nothing came; raises TabLost when it is not the site's doing."""
+        if failure := door.failures.get(gate.endpoint):
+            return Outcome(failure=failure.reason, error=failure.message)
+        if _SAVED in str(error):
+            return FILE
+        if name := error_name(str(error)):
+            return Outcome(failure=reason_of(name), error=f"The browser said {name}.")
+        raise TabLost(next(reversed(str(error).strip().splitlines()), "no reason given")) from error
+
+    @property
+    def _sent_at(self) -> float:
+        if self._gate is None or self._door is None:
+            return 0.0
+        return self._gate.answer.sent_at if self._gate.answer else self._door.sent_at.get(self._gate.endpoint, 0.0)
+
+    def _result(
+        self,
+        outcome: Outcome | None,
+        body: bytes = b"",
+        screenshot: Screenshot | None = None,
+        *,
+        is_html: bool = False,
+    ) -> RenderedPage:
+        outcome = outcome or Outcome()
+        answer = self._gate.answer if self._gate else None
+        headers = answer.headers if answer else {}
+        sent_at, now = self._sent_at, time.time()
+        if sent_at and not self._sent:  # no answer came, but the site may have seen the request
+            self._note_sent(sent_at)
+        return RenderedPage(
+            request=self._request,
+            url=self._request.url,
+            status=outcome.status or (answer.status if answer else 0),
+            headers=headers,
+            content_type=RENDERED_TYPE if is_html else headers.get("content-type", ""),
+            body=body,
+            truncated=outcome.failure is Reason.TOO_LARGE,
+            failure=outcome.failure,
+            error=one_line(outcome.error),
+            location=outcome.location,
+            address=self._door.addresses.get(self._gate.endpoint, "") if self._door and self._gate else "",
+            sent_at=sent_at,
+            head_at=answer.head_at if answer else 0.0,
+            elapsed_seconds=max(0.0, now - sent_at) if sent_at else time.monotonic() - self._began_at,
+            screenshot=screenshot,
+            refused=tuple(f"{host}:{port}" for host, port in self._door.refusals) if self._door else (),
+            again=self._again,
+            is_file=outcome.is_file,
+            requests=self._network.requests,
+        )
+
+
+async def _when(event: asyncio.Event, act: Callable[[], Awaitable[None]]) -> None:
+    await event.wait()
+    await act()
+
+
+async def _close_popup(page: Page) -> None:
+    with suppress(PlaywrightError):
+        await page.close()

@@ -1,0 +1,42 @@
+"""What one visit to a page has to tell the next: that no browser is to be used, or the cookies to come with."""
+
+from typing import Any
+from uuid import UUID
+
+from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.domain.rendering.rendered_page import VisitNote
+
+KEPT_SECONDS = 3600.0
+MOST_RETURNS = 2
+"""A page may set cookies and want to be loaded again so often; then it is what it is."""
+MAX_COOKIES = 32 * 1024
+_WITHOUT, _COOKIES, _RETURNS = b"without", b"cookies", b"returns"
+
+
+class VisitNotes(FrontierCalls):
+    def find(self, crawl_id: UUID, digest: bytes) -> VisitNote:
+        found: Any = self._command("HMGET", self._key(crawl_id, digest), _WITHOUT, _COOKIES)
+        without, cookies = (value.decode() if value else "" for value in found)
+        return VisitNote(without, cookies)
+
+    def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool:
+        """The next visit is to do without a browser; with no `why`, none is ever to. True once, whoever says it."""
+        key = self._key(crawl_id, digest)
+        first = bool(self._command("HSETNX", key, _WITHOUT, why))
+        self._keep(key)
+        return first
+
+    def come_again(self, crawl_id: UUID, digest: bytes, cookies: str) -> bool:
+        """The next visit is to bring these; False when there have been enough."""
+        key = self._key(crawl_id, digest)
+        if len(cookies) > MAX_COOKIES or int(self._command("HINCRBY", key, _RETURNS, 1)) > MOST_RETURNS:
+            return False
+        self._command("HSET", key, _COOKIES, cookies)
+        self._keep(key)
+        return True
+
+    def _keep(self, key: bytes) -> None:
+        self._command("PEXPIRE", key, milliseconds(KEPT_SECONDS))
+
+    def _key(self, crawl_id: UUID, digest: bytes) -> bytes:
+        return self._keys.named("visit", crawl_id.hex, digest.hex())

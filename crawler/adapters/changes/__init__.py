@@ -1,0 +1,1 @@
+"""Compared pages and noise rules in Postgres."""

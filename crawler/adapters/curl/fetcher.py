@@ -1,0 +1,314 @@
+"""The light fetcher: many HTTP requests at once in one thread, on libcurl's multi interface.
+
+1. `submit` takes a handle from the pool, points it at the URL and finds the name's addresses (cache, else a lookup in a
+   thread; the request waits for it without holding up others).
+2. libcurl is told these addresses and asks before each dial: the egress rule judges the address itself.
+3. `poll` waits in epoll and drives libcurl only where something happened.
+4. A finished handle gives its result, or, where the request wants redirects followed, goes on to the next hop as in 1.
+
+With a proxy it is the proxy that dials, after a lookup of its own. So the target's name is looked up here first, and
+*every* address it has must be allowed. What the proxy's own resolver answers differently is the proxy's to judge.
+
+Create it after a fork, use it from one thread.
+"""
+
+import resource
+import select
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import ada_url
+import pycurl
+
+from crawler.adapters.curl.errors import REFUSED
+from crawler.adapters.curl.handle import TransferOptions, trusted_certificates
+from crawler.adapters.curl.name_lookup import Answer, LookupFunction, NameLookup, pinned_lookup, system_lookup
+from crawler.adapters.curl.transfer import Meter, Transfer
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.hosts.egress import EgressRule, target_of
+from crawler.domain.reasons import Reason
+from crawler.errors import EgressRefused
+
+CONNECT_SECONDS = 10.0
+"""Most of a request's time that a lookup, and then a connect, may take."""
+BUFFERED_BYTES = 256 * 1024 * 1024
+"""Of unfinished bodies in memory; beyond it the ones over their share are put off."""
+
+_SPARE_DESCRIPTORS = 256
+_EVENTS = {
+    pycurl.POLL_IN: select.EPOLLIN,
+    pycurl.POLL_OUT: select.EPOLLOUT,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
+}
+_READY = {
+    select.EPOLLIN: pycurl.CSELECT_IN,
+    select.EPOLLOUT: pycurl.CSELECT_OUT,
+    select.EPOLLIN | select.EPOLLOUT: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+}
+_TROUBLE = pycurl.CSELECT_IN | pycurl.CSELECT_OUT | pycurl.CSELECT_ERR
+
+
+class CurlFetcher:
+    def __init__(
+        self,
+        *,
+        user_agent: str,
+        egress: EgressRule,
+        timeout_seconds: float = 15,
+        connect_seconds: float = CONNECT_SECONDS,
+        max_body_bytes: int = 5 * 1024 * 1024,
+        proxy: str | None = None,
+        ca_bundle: Path | None = None,
+        max_host_connections: int = 0,
+        max_idle_connections: int = 2000,
+        buffered_bytes: int = BUFFERED_BYTES,
+        resolve: Mapping[str, Sequence[str]] | None = None,
+        lookup: LookupFunction = system_lookup,
+    ) -> None:
+        """`resolve` names addresses for hosts without asking DNS; `lookup` is asked for all others."""
+        self._connect_seconds = min(connect_seconds, timeout_seconds)
+        self._options = TransferOptions(
+            user_agent=user_agent,
+            rule=egress,
+            timeout_ms=round(timeout_seconds * 1000),
+            connect_timeout_ms=round(self._connect_seconds * 1000),
+            max_body_bytes=max_body_bytes,
+            proxy=proxy or "",
+            certificates=trusted_certificates(ca_bundle),
+        )
+        self._meter = Meter(buffered_bytes)
+        self._lookup = NameLookup(pinned_lookup(resolve, lookup) if resolve is not None else lookup)
+        self._free: list[Transfer] = []
+        self._running: dict[pycurl.Curl, Transfer] = {}
+        self._waiting: dict[Transfer, float] = {}
+        """For their name's lookup, until then; in the order of these deadlines."""
+        self._waiting_for: dict[str, list[Transfer]] = {}
+        self._finished: list[FetchResult] = []
+        self._sent: list[tuple[FetchRequest, float]] = []
+        self._timer_at: float | None = None
+        self._epoll = select.epoll()
+        self._epoll.register(self._lookup.fileno(), select.EPOLLIN)
+        self._watched: set[int] = set()
+        self._multi = self._new_multi(max_host_connections, max_idle_connections)
+
+    def _new_multi(self, max_host_connections: int, max_idle_connections: int) -> pycurl.CurlMulti:
+        multi = pycurl.CurlMulti()
+        multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
+        multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
+        multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, max_host_connections)
+        # Idle connections beyond what the process may open would make new ones fail.
+        descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if descriptors != resource.RLIM_INFINITY:
+            max_idle_connections = min(max_idle_connections, max(1, (descriptors - _SPARE_DESCRIPTORS) // 2))
+        multi.setopt(pycurl.M_MAXCONNECTS, max_idle_connections)
+        return multi
+
+    def call_itself(self, user_agent: str) -> None:
+        """From the next request on. A handle keeps the name it was made with, so new ones are made."""
+        self._options = replace(self._options, user_agent=user_agent)
+        self._free.clear()
+
+    # the port
+
+    @property
+    def active(self) -> int:
+        """Requests whose results were not yet handed out."""
+        return self._meter.active
+
+    def submit(self, request: FetchRequest) -> None:
+        transfer = self._free.pop() if self._free else Transfer(self._options, self._meter, self._sent.append)
+        self._meter.active += 1
+        now = monotonic()
+        transfer.begin(request, now)
+        self._start(transfer, now)
+
+    def poll(self, timeout_seconds: float) -> list[FetchResult]:
+        until = monotonic() + timeout_seconds
+        while True:
+            self._drive(until)
+            if self._finished or monotonic() >= until:
+                break
+        finished, self._finished = self._finished, []
+        self._meter.active -= len(finished)
+        return finished
+
+    def sent(self) -> list[tuple[FetchRequest, float]]:
+        moments = self._sent.copy()
+        self._sent.clear()  # the same list: handles hold its append
+        return moments
+
+    def abandon(self) -> None:
+        for curl in self._running:
+            self._multi.remove_handle(curl)  # which also closes the connection it was using
+        unfinished = (*self._running.values(), *self._waiting)
+        for transfer in unfinished:
+            transfer.forget_answer()
+        self._free += (transfer for transfer in unfinished if transfer.options is self._options)
+        self._running.clear()
+        self._waiting.clear()
+        self._waiting_for.clear()
+        self._finished.clear()
+        self._sent.clear()
+        self._meter.active = 0
+
+    def close(self) -> None:
+        for curl in self._running:
+            self._multi.remove_handle(curl)
+        for transfer in (*self._running.values(), *self._waiting, *self._free):
+            transfer.curl.close()
+        self._running.clear()
+        self._waiting.clear()
+        self._free.clear()
+        self._multi.close()
+        self._epoll.close()
+        self._lookup.close()
+
+    # starting
+
+    def _start(self, transfer: Transfer, now: float) -> None:
+        """Aim at the transfer's URL and launch it, now or when its name is known."""
+        try:
+            transfer.aim(now)
+        except EgressRefused:
+            self._finish(transfer, now, Reason.EGRESS, REFUSED)
+            return
+        except (pycurl.error, ValueError):
+            self._finish(transfer, now, Reason.PROTOCOL, "The URL or a header cannot be sent.")
+            return
+        host = transfer.target.host
+        if transfer.target.address is not None:
+            self._launch(transfer, (transfer.target.address,), now)
+        elif (answer := self._lookup.find(host, now)) is not None:
+            self._resolved(transfer, answer, now)
+        else:
+            self._waiting[transfer] = now + self._connect_seconds
+            self._waiting_for.setdefault(host, []).append(transfer)
+            self._lookup.ask(host)
+
+    def _resolved(self, transfer: Transfer, answer: Answer, now: float) -> None:
+        if not answer.addresses:
+            self._finish(transfer, now, Reason.DNS, answer.error)
+            return
+        if transfer.target.port not in answer.pinned_ports:
+            answer.pinned_ports.add(transfer.target.port)
+            transfer.pin(answer.addresses)
+        self._launch(transfer, answer.addresses, now)
+
+    def _launch(self, transfer: Transfer, addresses: Sequence[str], now: float) -> None:
+        _, host, port, _ = transfer.target
+        if self._options.proxy and not all(transfer.rule.allows(a, port, host) for a in addresses):
+            self._finish(transfer, now, Reason.EGRESS, REFUSED)
+            return
+        self._running[transfer.curl] = transfer
+        self._multi.add_handle(transfer.curl)
+
+    # driving
+
+    def _drive(self, until: float) -> None:
+        """One round: wait for what is ready, let libcurl work on it, collect what is done."""
+        events = self._epoll.poll(self._seconds_to_wait(monotonic(), until))
+        now = monotonic()
+        for descriptor, event in events:
+            if descriptor in self._watched:
+                self._multi.socket_action(descriptor, _READY.get(event, _TROUBLE))
+            elif descriptor == self._lookup.fileno():
+                self._collect_lookups(now)
+        now = monotonic()
+        if self._timer_at is not None and self._timer_at <= now:
+            self._timer_at = None
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        if self._waiting:
+            self._give_up_lookups(now)
+        self._collect_finished()
+
+    def _seconds_to_wait(self, now: float, until: float) -> float:
+        if self._finished:
+            return 0
+        wake_at = until
+        if self._timer_at is not None and self._timer_at < wake_at:
+            wake_at = self._timer_at
+        if self._waiting:
+            wake_at = min(wake_at, next(iter(self._waiting.values())))
+        return max(0.0, wake_at - now)
+
+    def _watch_socket(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
+        if what == pycurl.POLL_REMOVE:
+            self._watched.discard(descriptor)
+            try:
+                self._epoll.unregister(descriptor)
+            except OSError:
+                return  # closed already: the kernel has forgotten it by itself
+        elif descriptor in self._watched:
+            self._epoll.modify(descriptor, _EVENTS[what])
+        else:
+            self._watched.add(descriptor)
+            self._epoll.register(descriptor, _EVENTS[what])
+
+    def _set_timer(self, timeout_ms: int) -> None:
+        self._timer_at = None if timeout_ms < 0 else monotonic() + timeout_ms / 1000
+
+    def _collect_lookups(self, now: float) -> None:
+        for host, answer in self._lookup.answers(now):
+            for transfer in self._waiting_for.pop(host, ()):
+                if self._waiting.pop(transfer, None) is not None:
+                    transfer.set_timeout(now)
+                    self._resolved(transfer, answer, now)
+
+    def _give_up_lookups(self, now: float) -> None:
+        while self._waiting:
+            transfer, deadline = next(iter(self._waiting.items()))
+            if deadline > now:
+                return
+            del self._waiting[transfer]
+            self._waiting_for[transfer.target.host].remove(transfer)
+            self._finish(transfer, now, Reason.DNS, "The name lookup took too long.")
+
+    # finishing
+
+    def _collect_finished(self) -> None:
+        _, done, failed = self._multi.info_read()
+        if not done and not failed:
+            return
+        now = monotonic()
+        for curl in done:
+            transfer = self._take(curl)
+            self._answered(transfer, now, *transfer.missing_answer())
+        for curl, number, message in failed:
+            transfer = self._take(curl)
+            self._answered(transfer, now, *transfer.judge(number, message))
+
+    def _take(self, curl: pycurl.Curl) -> Transfer:
+        self._multi.remove_handle(curl)
+        return self._running.pop(curl)
+
+    def _answered(self, transfer: Transfer, now: float, failure: Reason | None, error: str) -> None:
+        if failure is None and transfer.wants_hop:
+            self._hop(transfer, now)
+        else:
+            self._finish(transfer, now, failure, error)
+
+    def _hop(self, transfer: Transfer, now: float) -> None:
+        try:
+            url = ada_url.join_url(transfer.url, transfer.location).partition("#")[0]
+            target_of(url)
+        except ValueError:
+            self._finish(transfer, now, Reason.PROTOCOL, "The redirect's target is not a URL.")
+            return
+        except EgressRefused:
+            self._finish(transfer, now, Reason.EGRESS, REFUSED)
+            return
+        looped = url == transfer.url or url in transfer.visited
+        if looped or len(transfer.visited) >= transfer.request.max_redirects:
+            error = "The redirects go in a circle." if looped else "There are too many redirects."
+            self._finish(transfer, now, Reason.REDIRECT_LOOP, error)
+            return
+        transfer.hop(url)
+        self._start(transfer, now)
+
+    def _finish(self, transfer: Transfer, now: float, failure: Reason | None, error: str) -> None:
+        self._finished.append(transfer.result(now, failure, error))
+        if transfer.options is self._options:
+            self._free.append(transfer)

@@ -1,0 +1,1 @@
+"""Documents, search and vectors."""

@@ -1,0 +1,156 @@
+"""Vectors from any service that speaks OpenAI's `POST /embeddings`.
+
+Its address is the operator's own setting, like that of the database: it may be inside the house. Redirects are not
+followed, and nothing of the environment (proxies, .netrc) is used: the key goes to that address alone.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import requests
+
+from crawler import telemetry
+from crawler.domain.documents.embedding import EmbeddingFailed, TextRefused, Vector, checked
+from crawler.domain.plain_text import one_line
+
+log = telemetry.logger(__name__)
+
+WAITS_SECONDS = (0.5, 2.0)
+"""Before each new try; after these the documents wait, and not the worker."""
+LONGEST_ANSWER = 256 * 1024**2
+LONGEST_WAIT_SECONDS = 5.0
+_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_KEY_REFUSED = frozenset({401, 403})
+_TEXT_REFUSED = frozenset({400, 413, 422})
+CONNECT_SECONDS = 5.0
+
+
+class _Passing(Exception):
+    """May be over in a moment."""
+
+    def __init__(self, words: str, wait_seconds: float | None = None) -> None:
+        super().__init__(words)
+        self.wait_seconds = wait_seconds
+
+
+class OpenAIEmbedder:
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        dimension: int,
+        *,
+        key: str | None = None,
+        batch: int = 64,
+        timeout_seconds: float = 30,
+        ca_bundle: Path | None = None,
+        waits: Sequence[float] = WAITS_SECONDS,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._url = f"{url.rstrip('/')}/embeddings"
+        self._model = model
+        self._key = key
+        self._dimension = dimension
+        self._batch = batch
+        self._timeout_seconds = timeout_seconds
+        self._waits = waits
+        self._sleep = sleep
+        self._session = requests.Session()
+        self._session.trust_env = False
+        if ca_bundle is not None:
+            self._session.verify = str(ca_bundle)
+        if key:
+            self._session.headers["Authorization"] = f"Bearer {key}"
+
+    @property
+    def name(self) -> str:
+        return f"{self._model}@{self._dimension}"
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), self._batch):
+            vectors += self._patiently(texts[start : start + self._batch])
+        return vectors
+
+    def _patiently(self, texts: Sequence[str]) -> list[Vector]:
+        """All tries together within the time: others wait for the same worker."""
+        until = time.monotonic() + self._timeout_seconds
+        for wait in (*self._waits, None):
+            try:
+                return checked(_vectors(self._ask(texts, until)), len(texts), self._dimension)
+            except _Passing as exc:
+                seconds = max(wait or 0, min(exc.wait_seconds or 0, LONGEST_WAIT_SECONDS))
+                if wait is None or time.monotonic() + seconds >= until:
+                    raise EmbeddingFailed(f"The embedding service {exc}; check CRAWLER_EMBED_URL.") from exc
+                log.warning("embedding_waits", detail=str(exc), seconds=seconds)
+                self._sleep(seconds)
+        raise AssertionError
+
+    def _ask(self, texts: Sequence[str], until: float) -> Any:
+        asked = orjson.dumps({"model": self._model, "input": list(texts)})
+        left = max(0.1, until - time.monotonic())
+        try:
+            with self._session.post(
+                self._url,
+                data=asked,
+                headers={"Content-Type": "application/json"},
+                timeout=(min(CONNECT_SECONDS, left), left),
+                allow_redirects=False,
+                stream=True,
+            ) as answer:
+                return self._read(answer, _body(answer, until))
+        except requests.RequestException as exc:
+            raise _Passing(f"does not answer ({type(exc).__name__})") from exc
+
+    def _read(self, answer: requests.Response, body: bytes) -> Any:
+        status = answer.status_code
+        if status in _AGAIN:
+            raise _Passing(f"answers {status}", _wait(answer.headers.get("Retry-After")))
+        if status in _KEY_REFUSED:
+            raise EmbeddingFailed(f"The embedding service refuses the key ({status}); correct CRAWLER_EMBED_KEY.")
+        if status != requests.codes.ok:
+            said = one_line(body[:2000].decode("utf-8", "replace"), 200)
+            said = telemetry.redact(said.replace(self._key, "…") if self._key else said)
+            failure = TextRefused if status in _TEXT_REFUSED else EmbeddingFailed
+            raise failure(
+                f"The embedding service answers {status} ({said}); check CRAWLER_EMBED_URL and CRAWLER_EMBED_MODEL."
+            )
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError as exc:
+            raise EmbeddingFailed("The embedding service answers no JSON; check CRAWLER_EMBED_URL.") from exc
+
+
+def _body(answer: requests.Response, until: float) -> bytes:
+    """As a whole within the time: a service that sends a byte a second is one that does not answer."""
+    body = bytearray()
+    for part in answer.iter_content(65_536):
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            raise EmbeddingFailed("The embedding service answers more than any vectors would need.")
+        if time.monotonic() > until:
+            raise _Passing("does not answer in time")
+    return bytes(body)
+
+
+def _wait(given: str | None) -> float | None:
+    return float(given) if given and given.isascii() and given.isdigit() and len(given) < 6 else None
+
+
+def _vectors(answer: Any) -> list[Any]:
+    """In the order of the texts, whatever order they came in."""
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise EmbeddingFailed("The embedding service answers no list of vectors; check CRAWLER_EMBED_URL.")
+    places = [row.get("index", number) for number, row in enumerate(rows)]
+    if sorted(map(str, places)) != sorted(map(str, range(len(rows)))):
+        raise EmbeddingFailed("The embedding service does not say which vector is of which text.")
+    ordered = sorted(zip(places, rows, strict=True), key=lambda pair: int(pair[0]))
+    return [row.get("embedding") for _, row in ordered]

@@ -1,0 +1,276 @@
+"""Documents as they are made: claimed for a while, kept in one transaction, taken out when their page is gone."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg2.extras import execute_values
+from sqlalchemy import Engine
+
+from crawler.adapters.documents.feed import move_to_end
+from crawler.adapters.engine.document_locks import hold_documents, hold_projects
+from crawler.adapters.postgres.database import Cursor, again_after_deadlock, cursor, transaction
+from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.domain.documents.chunking import chunk_ids
+from crawler.domain.documents.document import Failed, Made, Source
+
+_ALL = 1_000_000
+
+
+class DocumentStore:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._configs: frozenset[str] | None = None
+
+    def configs(self) -> frozenset[str]:
+        """Languages this server can read words in; they do not change while it runs."""
+        if self._configs is None:
+            with transaction(self._engine) as connection, cursor(connection) as db:
+                db.execute("SELECT cfgname FROM pg_ts_config WHERE cfgnamespace = 'pg_catalog'::regnamespace")
+                self._configs = frozenset(name for (name,) in db)
+        return self._configs
+
+    def existing(self, project_id: UUID, crawl_id: UUID, normalized_urls: Sequence[str]) -> set[str]:
+        """Those with a document; one that failed is none, and what this very crawl stored it may look at again."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_EXISTING, (project_id, list(normalized_urls), crawl_id))
+            return {url for (url,) in db}
+
+    def claim(self, most: int, lease_seconds: float) -> list[Source]:
+        """What waits, several at once; what a worker was lost over, one at a time."""
+        return self._claim(_FRESH, most, lease_seconds) or self._claim(_LOST, 1, lease_seconds)
+
+    def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]:
+        return self._claim(_NAMED, 1, lease_seconds, document_id)
+
+    def _claim(self, which: str, most: int, lease_seconds: float, *more: UUID) -> list[Source]:
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_CLAIM.format(which=which), (lease_seconds, *more, most))
+            ids = [row[0] for row in db]
+            if not ids:
+                return []
+            db.execute(_SOURCES, (ids,))
+            names = [column.name for column in db.description or ()]
+            return [_source(dict(zip(names, row, strict=True))) for row in db]
+
+    def count_waiting(self) -> int:
+        """Of those that nobody works on, up to a few."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_WAITING)
+            row = db.fetchone()
+        return int(row[0]) if row else 0
+
+    @again_after_deadlock
+    def keep(self, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool) -> int:
+        """All of it or nothing. How many were kept: not those of which another version is due by now."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            worked_on = [*(one.source for one in made), *(one.source for one in failed), *unwanted]
+            hold_documents(db, [source.id for source in worked_on])
+            turned = _turn(db, made, failed, unwanted, embed=embed)
+            kept = [document for document in made if document.source.id in turned]
+            gone = [source for source in unwanted if source.id in turned]
+            _write_chunks(db, kept)
+            _drop_chunks(db, [source.id for source in gone])
+            _tell_crawls(db, turned)
+            fed = [(m.source.project_id, m.source.id) for m in kept] + [(s.project_id, s.id) for s in gone]
+            move_to_end(db, fed, [document.config for document in kept])
+        return len(turned)
+
+    @again_after_deadlock
+    def remove(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime) -> int:
+        """Pages are gone: their documents stay as tombstones. Not those whose page was seen again since."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            hold_projects(db, [project_id])
+            db.execute(_REMOVE, (project_id, sorted(normalized_urls), unseen_since))
+            ids = [row[0] for row in db]
+            _drop_chunks(db, ids)
+            _tell_crawls(db, dict.fromkeys(ids, ("skipped", None)))
+            move_to_end(db, [(project_id, found) for found in ids])
+        return len(ids)
+
+
+def _source(row: dict[str, Any]) -> Source:
+    content = None if row["content"] is None else decompressed(row["content"], row["byte_length"])
+    digest = row["content_hash"]
+    return Source(
+        id=row["id"],
+        project_id=row["project_id"],
+        version_id=row["due_version_id"],
+        attempts=row["attempts"],
+        url=row["url"],
+        title=row["title"],
+        language=row["language"],
+        noindex=bool(row["noindex"]),
+        content=content,
+        content_type=row["content_type"] or "",
+        prunes=bool(row["prunes"]),
+        content_hash=None if digest is None else bytes(digest),
+        text=row["content_text"],
+    )
+
+
+Turned = dict[UUID, tuple[str, str | None]]
+
+
+def _turn(
+    db: Cursor, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool
+) -> Turned:
+    """Those that still waited for the very version that was worked on, with what their crawls are told."""
+    rows = [_made_row(document, embed=embed) for document in made]
+    rows += [{**_fence(f.source), "status": "failed", "error": f.error[:2000]} for f in failed]
+    rows += [{**_fence(source), "status": "gone"} for source in unwanted]
+    db.execute(_TURN, (orjson.dumps(sorted(rows, key=lambda row: row["id"])).decode(),))
+    told = {"gone": "skipped"}
+    return {found: (told.get(status, status), error) for found, status, error in db}
+
+
+def _fence(source: Source) -> dict[str, Any]:
+    return {"id": str(source.id), "version": source.version_id}
+
+
+def _made_row(document: Made, *, embed: bool) -> dict[str, Any]:
+    source = document.source
+    return {
+        **_fence(source),
+        "status": "ingested",
+        "title": source.title,
+        "url": source.url,
+        "language": source.language,
+        "hash": "\\x" + source.content_hash.hex() if source.content_hash else None,
+        "chunks": len(document.chunks),
+        "tokens": document.tokens,
+        "embed": embed and bool(document.chunks),
+    }
+
+
+def _write_chunks(db: Cursor, made: Sequence[Made]) -> None:
+    """A chunk that is the same as before keeps its row and its vector."""
+    rows = []
+    for document in made:
+        source = document.source
+        for chunk_id, chunk in zip(chunk_ids(source.id, document.chunks), document.chunks, strict=True):
+            head = "\n".join(dict.fromkeys((source.title or "", *chunk.headings))).strip()
+            values = (chunk.position, list(chunk.headings), chunk.text, chunk.tokens, document.config, head)
+            rows.append((chunk_id, source.id, source.project_id, *values))
+    kept = [row[0] for row in rows]
+    db.execute(_DELETE_OTHERS, ([document.source.id for document in made], kept))
+    if rows:
+        execute_values(db, _CHUNKS, sorted(rows), template=_CHUNKS_ROW, page_size=_ALL)
+
+
+def _drop_chunks(db: Cursor, document_ids: Sequence[UUID]) -> None:
+    if document_ids:
+        db.execute("DELETE FROM document_chunks WHERE document_id = ANY(%s)", (list(document_ids),))
+
+
+def _tell_crawls(db: Cursor, turned: Turned) -> None:
+    """The URLs that waited for these documents, and their crawls' counts."""
+    if not turned:
+        return
+    db.execute("DELETE FROM document_waits WHERE document_id = ANY(%s) RETURNING *", (sorted(turned),))
+    ends = [
+        {"crawl_id": crawl_id, "url": url, "status": turned[document][0], "error": turned[document][1]}
+        for document, crawl_id, url in db
+    ]
+    if not ends:
+        return
+    db.execute(_TELL, (orjson.dumps(sorted(ends, key=lambda end: (end["crawl_id"], end["url"]))).decode(),))
+    ingested = Counter(crawl_id for crawl_id, status in db if status == "ingested")
+    for crawl_id, count in sorted(ingested.items()):
+        db.execute(_COUNT, (count, crawl_id))
+
+
+_EXISTING = """
+SELECT d.normalized_url FROM documents d LEFT JOIN crawled_pages p ON p.id = d.page_id
+WHERE d.project_id = %s AND d.normalized_url = ANY(%s) AND d.deleted_at IS NULL AND d.status <> 'failed'
+  AND p.crawl_id IS DISTINCT FROM %s
+"""
+# Lost ones alone: whichever of several took its worker down, the others should not go down with it again.
+_FRESH = "attempts = 0"
+_LOST = "attempts > 0 AND (claimed_until IS NULL OR claimed_until < now())"
+_NAMED = "id = %s AND (claimed_until IS NULL OR claimed_until < now())"
+# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
+_CLAIM = """
+UPDATE documents SET attempts = least(attempts + 1, 1000), claimed_until = now() + make_interval(secs => %s)
+WHERE id = ANY(ARRAY(SELECT id FROM documents WHERE status = 'pending' AND {which}
+                     ORDER BY updated_at LIMIT %s FOR UPDATE SKIP LOCKED))
+RETURNING id
+"""
+# Of the version that is due; of the page's newest if that one is not kept any more.
+_SOURCES = """
+SELECT d.id, d.project_id, d.due_version_id, d.attempts, coalesce(v.final_url, p.url, d.url) AS url,
+    coalesce(v.title, p.title) AS title, p.language, coalesce(p.noindex, false) AS noindex, s.content, s.byte_length,
+    coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
+    (j.settings ->> 'prune_markdown')::boolean AS prunes, v.content_hash,
+    CASE WHEN v.id = p.version_id THEN p.content_text END AS content_text
+FROM documents d
+JOIN projects j ON j.id = d.project_id
+LEFT JOIN crawled_pages p ON p.id = d.page_id
+LEFT JOIN LATERAL (
+    SELECT * FROM page_versions w WHERE w.id IN (d.due_version_id, p.version_id)
+    ORDER BY w.id = d.due_version_id DESC LIMIT 1
+) v ON true
+LEFT JOIN snapshots s ON s.id = v.snapshot_id
+WHERE d.id = ANY(%s) ORDER BY d.id
+"""
+_WAITING = """
+SELECT count(*) FROM (SELECT 1 FROM documents WHERE status = 'pending'
+    AND (claimed_until IS NULL OR claimed_until < now()) LIMIT 100) AS few
+"""
+_TURN = """
+UPDATE documents d SET
+    status = CASE v.status WHEN 'gone' THEN 'ingested' ELSE v.status END,
+    deleted_at = CASE v.status WHEN 'gone' THEN now() WHEN 'ingested' THEN NULL ELSE d.deleted_at END,
+    version_id = CASE v.status WHEN 'gone' THEN NULL WHEN 'ingested' THEN v.version ELSE d.version_id END,
+    error_message = v.error, claimed_until = NULL, attempts = 0, updated_at = now(),
+    title = CASE v.status WHEN 'ingested' THEN v.title ELSE d.title END,
+    url = coalesce(v.url, d.url), language = CASE v.status WHEN 'ingested' THEN v.language ELSE d.language END,
+    content_hash = CASE v.status WHEN 'ingested' THEN v.hash ELSE d.content_hash END,
+    chunk_count = CASE v.status WHEN 'ingested' THEN v.chunks WHEN 'gone' THEN 0 ELSE d.chunk_count END,
+    token_count = CASE v.status WHEN 'ingested' THEN v.tokens WHEN 'gone' THEN 0 ELSE d.token_count END,
+    ingested_at = CASE v.status WHEN 'ingested' THEN now() ELSE d.ingested_at END,
+    embed_at = CASE WHEN v.embed THEN now() WHEN v.status = 'failed' THEN d.embed_at END,
+    embed_tries = CASE v.status WHEN 'failed' THEN d.embed_tries ELSE 0 END,
+    embedding_error = CASE v.status WHEN 'failed' THEN d.embedding_error END,
+    embedded_with = CASE v.status WHEN 'failed' THEN d.embedded_with END
+FROM json_to_recordset(%s) AS v(id uuid, version uuid, status text, error text, title text, url text, language text,
+    hash bytea, chunks integer, tokens integer, embed boolean)
+WHERE d.id = v.id AND d.status = 'pending' AND d.due_version_id IS NOT DISTINCT FROM v.version
+RETURNING d.id, v.status, v.error
+"""
+# Also a tombstone whose page was back, and is gone again before its document was made.
+_REMOVE = """
+UPDATE documents d SET deleted_at = coalesce(d.deleted_at, now()), status = 'ingested', version_id = NULL,
+    error_message = NULL, claimed_until = NULL, attempts = 0, chunk_count = 0, token_count = 0, embed_at = NULL,
+    embedded_with = NULL, embedding_error = NULL, updated_at = now()
+FROM (SELECT d.id FROM documents d LEFT JOIN crawled_pages p ON p.id = d.page_id
+      WHERE d.project_id = %s AND d.normalized_url = ANY(%s)
+        AND (d.deleted_at IS NULL OR d.status <> 'ingested') AND (p.last_seen_at IS NULL OR p.last_seen_at < %s)
+      ORDER BY d.id FOR UPDATE OF d) AS gone
+WHERE d.id = gone.id
+RETURNING d.id
+"""
+_DELETE_OTHERS = "DELETE FROM document_chunks WHERE document_id = ANY(%s) AND id <> ALL(%s)"
+# Beside its own words each chunk has its project's id, so that the index alone finds a project's chunks, and the words
+# of its headings once more with a mark: what a common word stands in the heading of can be looked at first.
+_CHUNKS = """
+INSERT INTO document_chunks AS c (id, document_id, project_id, position, headings, content, token_count, config, words)
+SELECT v.id, v.document_id, v.project_id, v.position, v.headings, v.content, v.tokens, v.config,
+    setweight(h.words, 'A') || to_tsvector(v.config::regconfig, v.content) || array_to_tsvector(
+        ARRAY(SELECT 'h:' || lexeme FROM unnest(h.words)) || ('p:' || v.project_id))
+FROM (VALUES %s) AS v(id, document_id, project_id, position, headings, content, tokens, config, head)
+CROSS JOIN LATERAL (SELECT to_tsvector(v.config::regconfig, v.head) AS words) AS h
+ON CONFLICT (id) DO UPDATE SET position = excluded.position, config = excluded.config, words = excluded.words
+WHERE (c.position, c.config, c.words) IS DISTINCT FROM (excluded.position, excluded.config, excluded.words)
+"""
+_CHUNKS_ROW = "(%s::uuid, %s::uuid, %s::uuid, %s, %s::text[], %s, %s, %s, %s)"
+_TELL = """
+UPDATE crawl_discovered_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
+FROM json_to_recordset(%s) AS v(crawl_id uuid, url text, status text, error text)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.url AND u.status = 'pending' AND u.fetch_state = 'done'
+RETURNING u.crawl_job_id, u.status
+"""
+_COUNT = "UPDATE crawl_jobs SET total_ingested = total_ingested + %s WHERE id = %s"

@@ -1,0 +1,1 @@
+"""What the engine reads and writes in Postgres."""

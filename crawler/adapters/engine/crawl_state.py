@@ -1,0 +1,88 @@
+"""What a worker must know of a crawl, read in one go; and what the crawl learns about its own scope."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Engine, text
+
+from crawler.adapters.engine.store import Store
+from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.rendering.url_shapes import ShapeBook
+
+
+class CrawlFactsReader:
+    def __init__(self, engine: Engine, box: Callable[[], SecretBox]) -> None:
+        self._engine = engine
+        self._store = Store(engine)
+        self._box = box
+
+    def load(self, crawl_id: UUID) -> CrawlFacts | None:
+        crawl = self._store.find_crawl(crawl_id)
+        if crawl is None:
+            return None
+        with transaction(self._engine) as db:
+            scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
+            history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
+            before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
+            was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
+            sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
+            given: tuple[str, ...] = ()
+            if crawl.crawl_type is CrawlType.FETCH_ONLY:
+                given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
+        return CrawlFacts(
+            crawl,
+            moves=tuple(scope.get("moves", ())),
+            shopify=bool(scope.get("shopify")),
+            was_shopify=bool(was_shopify),
+            has_history=bool(history),
+            given=given,
+            headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
+            headers_for=home or crawl.seed_url,
+            opened=tuple(scope["opened"]) if scope.get("opened") else None,
+            shapes=ShapeBook.from_record(learned.get("shapes", {})),
+        )
+
+    def record_move(self, crawl_id: UUID, href: str) -> None:
+        """The homepage redirected: from here on the crawl's scope is elsewhere. Once per target, also when repeated."""
+        with transaction(self._engine) as db:
+            db.execute(text(_MOVE), {"id": crawl_id, "href": href})
+
+    def record_rendering(self, crawl_id: UUID, record: dict[str, Any]) -> CrawlJob:
+        """How the crawl's pages are fetched from here on; the project remembers what its homepage said."""
+        with transaction(self._engine) as db:
+            values = {"id": crawl_id, "record": orjson.dumps(record).decode()}
+            db.execute(text(_RENDERING), values)
+            db.execute(text(_REMEMBER), values)
+        return self._store.get_crawl(crawl_id)
+
+    def record_shopify(self, crawl_id: UUID) -> None:
+        with transaction(self._engine) as db:
+            db.execute(text(_SHOPIFY), {"id": crawl_id})
+
+
+_HAS_HISTORY = """
+SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
+"""
+_WAS_SHOPIFY = """
+SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
+WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
+ORDER BY id DESC LIMIT 1
+"""
+_PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
+_GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
+_MOVE = """
+UPDATE crawl_jobs
+SET scope = jsonb_set(scope, '{moves}', coalesce(scope -> 'moves', '[]') || to_jsonb(CAST(:href AS text)))
+WHERE id = :id AND NOT coalesce(scope -> 'moves', '[]') ? :href
+"""
+_SHOPIFY = "UPDATE crawl_jobs SET scope = scope || '{\"shopify\": true}' WHERE id = :id"
+_RENDERING = "UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb) WHERE id = :id"
+_REMEMBER = """
+UPDATE projects SET learned = learned || jsonb_build_object('rendering', CAST(:record AS jsonb))
+WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only')
+"""

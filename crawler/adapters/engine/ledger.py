@@ -1,0 +1,248 @@
+"""The ledger beside the hot path: reading it whole, closing it, lowering depths, counting it up."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg2.extras import execute_values
+from sqlalchemy import Engine, text
+
+from crawler.adapters.engine.compared_versions import LAST_SEEN
+from crawler.adapters.postgres.database import cursor, transaction
+from crawler.domain.changes.comparison import SeenPage, Standing, standing
+from crawler.domain.crawls.crawl import FetchState
+from crawler.domain.engine.ledger import LedgerRow, Lowered
+from crawler.domain.reasons import Reason
+
+
+class Ledger:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def rows(self, crawl_id: UUID, *, queued_only: bool = False) -> Iterator[LedgerRow]:
+        """Every URL of the crawl in the order it was queued, streamed."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=2000)
+            rows = streamed.execute(text(_ROWS), {"crawl": crawl_id, "all": not queued_only})
+            for row in rows:
+                yield LedgerRow(*row)
+
+    def count_queued(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_COUNT_QUEUED), {"crawl": crawl_id}).scalar_one())
+
+    def close_rest(self, crawl_id: UUID, reason: Reason) -> int:
+        """Whatever still waits is skipped for this reason."""
+        with transaction(self._engine) as connection:
+            n = connection.execute(text(_CLOSE), {"crawl": crawl_id, "reason": reason.value}).rowcount
+            connection.execute(text(_COUNT_SKIPPED), {"crawl": crawl_id, "n": n})
+        return n
+
+    def requeue(self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None) -> list[LedgerRow]:
+        """Failed or refused URLs get another chance; `urls` narrows it to these."""
+        given = {
+            "crawl": crawl_id,
+            "reasons": [reason.value for reason in reasons],
+            "urls": None if urls is None else list(urls),
+        }
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_REQUEUE), given)
+            found = rows.all()
+            failed = sum(row.was == FetchState.FAILED for row in found)
+            connection.execute(text(_UNCOUNT), {"crawl": crawl_id, "failed": failed, "skipped": len(found) - failed})
+        return [LedgerRow(*row[:7]) for row in found]
+
+    def failed_urls(self, crawl_id: UUID) -> list[str]:
+        with transaction(self._engine) as connection:
+            return list(connection.execute(text(_FAILED), {"crawl": crawl_id}).scalars())
+
+    def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
+        """A path of this length was found; says of each URL that is no nearer where it stands and where it leads.
+
+        Also of those that are already at that depth: a worker may have died before it went on from them.
+        """
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
+            lowered = [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+            stored = [
+                (crawl_id, row.normalized_url, row.depth) for row in lowered if row.fetch_state == FetchState.DONE
+            ]
+            if not stored:
+                return lowered
+            # A statement of its own: it sees the pages of those whom the first had to wait for.
+            pages = execute_values(db, _LOWER_PAGES, sorted(stored), page_size=len(stored), fetch=True)
+            links = {url: (followed, canonical) for url, followed, canonical in pages}
+        return [Lowered(*row[:8], *links.get(row.normalized_url, ())) for row in lowered]
+
+    def redirects(self, crawl_id: UUID) -> Iterator[tuple[str, str]]:
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(_REDIRECTS), {"crawl": crawl_id})
+            yield from ((row.normalized_url, row.final_url) for row in rows)
+
+    def mark_loops(self, crawl_id: UUID, normalized_urls: Sequence[str], error: str) -> None:
+        given = {"crawl": crawl_id, "urls": list(normalized_urls), "error": error}
+        with transaction(self._engine) as connection:
+            given["n"] = connection.execute(text(_LOOPS), given).rowcount
+            connection.execute(text(_LOOPS_PAGES), given)
+            connection.execute(text(_LOOPS_COUNT), given)
+
+    def page_requests(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as connection:
+            return int(connection.execute(text(_PAGE_REQUESTS), {"crawl": crawl_id}).scalar_one())
+
+    def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]:
+        """What the crawl found out about each URL it met, for comparing it with another."""
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(_SEEN), {"crawl": crawl_id})
+            for url, key, content_hash, state, reason, method, target, status in rows:
+                found = standing(FetchState(state), Reason(reason) if reason else None, status)
+                digest = bytes(content_hash) if content_hash else None
+                yield SeenPage(key, url, digest, found, method, reason, target, status)
+
+    def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]:
+        """Pages of the crawl that its baseline did not get, as they were when they were last stored before."""
+        given = {"crawl": crawl_id, "before": baseline_id}
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(LAST_SEEN), given)
+            for key, url, digest, method in rows:
+                yield SeenPage(key, url, bytes(digest), Standing.PAGE, method)
+
+    def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
+        """Note on each URL how many other spellings of it the crawl's pages link to."""
+        with transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=5000).execute(text(_SPELLINGS), {"crawl": crawl_id})
+            variants = Counter(key for (href,) in streamed if (key := key_of(href)) is not None)
+            with cursor(connection) as db:
+                rows = [(crawl_id, key, count) for key, count in sorted(variants.items())]
+                execute_values(db, _VARIANTS, rows, page_size=5000)
+
+    def statistics(self, crawl_id: UUID) -> dict[str, Any]:
+        """Counted from rows, not from counters."""
+        with transaction(self._engine) as connection:
+            stats: dict[str, Any] = connection.execute(text(_STATISTICS), {"crawl": crawl_id}).scalar_one()
+        return stats
+
+    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None:
+        """State, reason and error of the crawl's first URL, or of where its redirects led; None when it is lost."""
+        with transaction(self._engine) as connection:
+            row = connection.execute(text(_SEED), {"crawl": crawl_id}).one_or_none()
+        return (row.fetch_state, row.reason, row.error_message) if row else None
+
+    def is_whole(self, crawl_id: UUID) -> bool:
+        """Whether every URL the crawl counted is there: only then can its frontier be rebuilt."""
+        with transaction(self._engine) as connection:
+            return bool(connection.execute(text(_WHOLE), {"crawl": crawl_id}).scalar_one())
+
+
+_ROWS = """
+SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
+"""
+_SEEN = """
+SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status
+FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
+"""
+_FAILED = """
+SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq
+"""
+_COUNT_QUEUED = "SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'queued'"
+_CLOSE = """
+UPDATE crawl_discovered_urls SET fetch_state = 'skipped', status = 'skipped', reason = :reason
+WHERE crawl_job_id = :crawl AND fetch_state = 'queued'
+"""
+_COUNT_SKIPPED = "UPDATE crawl_jobs SET pages_skipped = pages_skipped + :n WHERE id = :crawl"
+_REQUEUE = """
+WITH before AS (
+    SELECT normalized_url, fetch_state FROM crawl_discovered_urls
+    WHERE crawl_job_id = :crawl AND reason = ANY(:reasons) AND fetch_state IN ('failed', 'skipped')
+      AND (CAST(:urls AS text[]) IS NULL OR normalized_url = ANY(:urls))
+    ORDER BY normalized_url FOR UPDATE
+)
+UPDATE crawl_discovered_urls u
+SET fetch_state = 'queued', status = 'pending', reason = NULL, error_message = NULL
+FROM before b
+WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url
+RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, b.fetch_state AS was
+"""
+_UNCOUNT = """
+UPDATE crawl_jobs SET pages_failed = pages_failed - :failed, pages_skipped = pages_skipped - :skipped
+WHERE id = :crawl
+"""
+_LOWER = """
+UPDATE crawl_discovered_urls u SET depth = v.depth
+FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
+RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, u.final_url
+"""
+_LOWER_PAGES = """
+UPDATE crawled_pages p SET depth = v.depth
+FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
+JOIN crawl_jobs c ON c.id = v.crawl_id
+WHERE p.project_id = c.project_id AND p.normalized_url = v.normalized_url
+RETURNING p.normalized_url, coalesce(p.links_followed, p.links_found), p.canonical_url
+"""
+_REDIRECTS = """
+SELECT normalized_url, final_url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND reason = 'redirected' AND final_url IS NOT NULL
+"""
+_LOOPS = """
+UPDATE crawl_discovered_urls SET fetch_state = 'failed', status = 'failed', reason = 'redirect_loop',
+       error_message = :error
+WHERE crawl_job_id = :crawl AND normalized_url = ANY(:urls) AND reason = 'redirected'
+"""
+_LOOPS_PAGES = """
+UPDATE crawled_pages p SET status = 'failed', reason = 'redirect_loop', error_message = :error
+FROM crawl_jobs c
+WHERE c.id = :crawl AND p.project_id = c.project_id AND p.normalized_url = ANY(:urls) AND p.reason = 'redirected'
+"""
+_LOOPS_COUNT = """
+UPDATE crawl_jobs SET pages_skipped = pages_skipped - :n, pages_failed = pages_failed + :n WHERE id = :crawl
+"""
+_WHOLE = """
+SELECT u.n > 0 AND u.n >= c.total_discovered FROM crawl_jobs c,
+    LATERAL (SELECT count(*) AS n FROM crawl_discovered_urls WHERE crawl_job_id = c.id) u WHERE c.id = :crawl
+"""
+_PAGE_REQUESTS = "SELECT count(*) FROM request_log WHERE crawl_id = :crawl AND kind = 'p'"
+# Few links are left: those to other sites, and the other spellings.
+_SPELLINGS = """
+SELECT DISTINCT link FROM crawl_jobs c
+JOIN crawled_pages p ON p.project_id = c.project_id AND p.crawl_id = c.id AND p.status = 'success'
+CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(p.links_followed, p.links_found)) AS link
+WHERE c.id = :crawl
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u WHERE u.crawl_job_id = c.id AND u.url = link)
+"""
+_VARIANTS = """
+UPDATE crawl_discovered_urls u SET variants = v.variants
+FROM (VALUES %s) AS v(crawl_id, normalized_url, variants)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+"""
+_STATISTICS = """
+WITH rows AS (SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :crawl),
+log AS (SELECT * FROM request_log WHERE crawl_id = :crawl AND elapsed_ms IS NOT NULL)
+SELECT jsonb_build_object(
+    'by_status', (SELECT coalesce(jsonb_object_agg(fetch_state, n), '{}') FROM
+        (SELECT fetch_state, count(*) n FROM rows GROUP BY 1) a),
+    'by_reason', (SELECT coalesce(jsonb_object_agg(reason, n), '{}') FROM
+        (SELECT reason, count(*) n FROM rows WHERE reason IS NOT NULL GROUP BY 1) a),
+    'by_code', (SELECT coalesce(jsonb_object_agg(http_status, n), '{}') FROM
+        (SELECT http_status, count(*) n FROM rows WHERE http_status IS NOT NULL GROUP BY 1) a),
+    'by_depth', (SELECT coalesce(jsonb_object_agg(depth, n), '{}') FROM
+        (SELECT depth, count(*) n FROM rows WHERE fetch_state = 'done' GROUP BY 1) a),
+    'bytes', (SELECT coalesce(sum(p.byte_length), 0) FROM rows r
+        JOIN crawl_jobs c ON c.id = r.crawl_job_id
+        JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = r.normalized_url
+        WHERE r.fetch_state = 'done'),
+    'merged_links', (SELECT coalesce(sum(variants), 0) FROM rows),
+    'total_links', (SELECT count(*) + coalesce(sum(variants), 0) FROM rows),
+    'requests', (SELECT count(*) FROM request_log WHERE crawl_id = :crawl),
+    'latency_ms', (SELECT jsonb_build_object(
+        'p50', percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),
+        'p95', percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms)) FROM log)
+)
+"""
+_SEED = """
+SELECT fetch_state, reason, error_message FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND (source IN ('seed', 'list') OR (source = 'redirect' AND priority = 0))
+ORDER BY reason = 'redirected' NULLS FIRST, seq LIMIT 1
+"""

@@ -1,0 +1,256 @@
+"""Requests beyond a crawl's pages, as Postgres keeps them: planned in one transaction, before the first is queued."""
+
+from collections.abc import Container, Iterator, Sequence
+from uuid import UUID
+
+from psycopg2.extras import execute_values
+from sqlalchemy import Engine, text
+
+from crawler.adapters.postgres.database import Cursor, cursor, transaction
+from crawler.domain.changes.comparison import Probed, SeenPage, Standing, standing
+from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, MissingPage, Probe, ProbeState, Purpose
+from crawler.domain.changes.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
+from crawler.domain.engine.ledger import ProbeEnd, UrlKey
+
+_PAGE_SIZE = 5000
+
+
+class ProbeStore:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def state(self, crawl_id: UUID) -> ProbeState:
+        with transaction(self._engine) as db:
+            return ProbeState(*db.execute(text(_STATE), {"crawl": crawl_id}).one())
+
+    def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None:
+        """All or none, and only while the crawl goes on; what is planned already stays as it is."""
+        rows = [
+            (
+                *p.key,
+                p.url,
+                p.host,
+                p.purpose.value,
+                p.position,
+                "queued" if p.outcome is None else "done",
+                p.outcome,
+                p.content_hash,
+                p.rounds,
+            )
+            for p in sorted(probes)
+        ]
+        with transaction(self._engine) as connection:
+            if connection.execute(text(_STILL_OPEN), {"crawl": crawl_id}).one_or_none() is None:
+                return
+            with cursor(connection) as db:
+                execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE)
+
+    def queued(self, crawl_id: UUID) -> list[Probe]:
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_QUEUED), {"crawl": crawl_id}).all()
+        return [
+            Probe(UrlKey(crawl_id, key), url, host, Purpose(purpose), position)
+            for key, url, host, purpose, position in rows
+        ]
+
+    def purposes(self, crawl_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Purpose]:
+        """Of these, those that still wait for an answer."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_PURPOSES), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
+        return {url: Purpose(purpose) for url, purpose in rows}
+
+    def close_rest(self, crawl_id: UUID) -> None:
+        """The crawl is over: what still waits is not asked any more."""
+        with transaction(self._engine) as db:
+            db.execute(text(_CLOSE), {"crawl": crawl_id})
+
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[MissingPage]:
+        """Pages of the baseline, and those it asked for in vain, that this crawl has not met.
+
+        The nearest first, and last those that answered: they must not keep others from being asked for. Of those that
+        led elsewhere only `unsettled` ones, by URL: they did so for the time being.
+        """
+        given = {
+            "crawl": crawl_id, "baseline": baseline_id, "again": _names(ASKED_AGAIN | {Removal.MOVED}),
+            "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": ROUNDS[Removal.BLOCKED],
+        }  # fmt: skip
+        with transaction(self._engine) as db:
+            return [
+                MissingPage(key, url, depth, _bytes(digest), rounds)
+                for key, url, depth, digest, rounds, outcome, _ in db.execute(text(_MISSING), given)
+                if outcome != Removal.MOVED or url in unsettled
+            ]
+
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]:
+        """Pages of the baseline, and those it could not settle, that failed in this crawl."""
+        given = {"crawl": crawl_id, "baseline": baseline_id, "settled": _names({Removal.GONE, Removal.MOVED})}
+        with transaction(self._engine) as db:
+            return [
+                MissingPage(key, url, depth, _bytes(digest), rounds)
+                for key, url, depth, digest, rounds, state, reason, status in db.execute(text(_UNSURE), given)
+                if standing(state, reason, status) is Standing.UNKNOWN and kind_by_reason(reason) in UNSETTLED
+            ]
+
+    def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]:
+        """Key and URL of pages whose content this crawl was the first to see, fetched without a browser.
+
+        A page that was the same a crawl ago says nothing new about what differs by itself.
+        """
+        with transaction(self._engine) as db:
+            return [(key, url) for key, url in db.execute(text(_FRESH), {"crawl": crawl_id})]
+
+    def looked_at(self, crawl_id: UUID) -> dict[str, int]:
+        """How often the project's last crawls before this one looked at each page a second time."""
+        with transaction(self._engine) as db:
+            return {row.normalized_url: row.looks for row in db.execute(text(_LOOKED_AT), {"crawl": crawl_id})}
+
+    def probed(self, crawl_id: UUID) -> Iterator[Probed]:
+        """What the crawl's probes found out about missing pages."""
+        with transaction(self._engine) as db:
+            rows = db.execution_options(yield_per=_PAGE_SIZE).execute(text(_PROBED), {"crawl": crawl_id})
+            for key, url, outcome, digest, target, status in rows:
+                yield Probed(key, url, Removal(outcome or Removal.NOT_REACHED), _bytes(digest), target, status)
+
+    def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]:
+        """Pages the crawl did not meet although it could not say that they are gone."""
+        given = {"crawl": crawl_id, "settled": _names({Removal.GONE, Removal.MOVED})}
+        with transaction(self._engine) as db:
+            rows = db.execution_options(yield_per=_PAGE_SIZE).execute(text(_REMEMBERED), given)
+            for key, url, digest in rows:
+                yield SeenPage(key, url, _bytes(digest), Standing.PAGE)
+
+    def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]:
+        """Normalized URL and snapshot of each page that was fetched twice: what the second look saw.
+
+        What the first saw is the page's version of this crawl.
+        """
+        with transaction(self._engine) as db:
+            looks = [(key, snapshot) for key, snapshot in db.execute(text(_SECOND_LOOKS), {"crawl": crawl_id})]
+        return iter(looks)
+
+
+def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
+    """Write what probes came to, inside the engine's commit; the snapshots that are wanted for it.
+
+    Rows are locked in the order of their keys, those of silenced hosts too: two batches never wait in a circle.
+    """
+    if not ends:
+        return set()
+    crawls, urls = [end.key.crawl_id for end in ends], [end.key.normalized_url for end in ends]
+    db.execute(_LOCK, (crawls, crawls, urls, [end.silenced_host for end in ends]))
+    waiting = {UrlKey(*row) for row in db}
+    turned = [end for end in ends if end.key in waiting]
+    if turned:
+        rows = [(*end.key, *end[1:7]) for end in {end.key: end for end in turned}.values()]
+        execute_values(db, _END, rows, template=_END_ROW, page_size=len(rows))
+    if silenced := {(end.key.crawl_id, end.silenced_host, end.reason, end.at) for end in ends if end.silenced_host}:
+        execute_values(db, _SILENCE, list(silenced), template="(%s::uuid, %s, %s, %s::timestamptz)")
+    return {end.snapshot_id for end in turned if end.snapshot_id}
+
+
+def _names(kinds: frozenset[Removal] | set[Removal]) -> list[str]:
+    return sorted(kind.value for kind in kinds)
+
+
+def _bytes(value: object) -> bytes | None:
+    return bytes(value) if value is not None else None  # type: ignore[call-overload]
+
+
+_STATE = """
+SELECT count(*), count(*) FILTER (WHERE state = 'queued') FROM crawl_probes WHERE crawl_id = :crawl
+"""
+_STILL_OPEN = "SELECT id FROM crawl_jobs WHERE id = :crawl AND status = 'in_progress' FOR SHARE"
+_PLAN = """
+INSERT INTO crawl_probes
+    (crawl_id, normalized_url, url, host, purpose, position, state, outcome, content_hash, rounds)
+VALUES %s ON CONFLICT DO NOTHING
+"""
+_QUEUED = """
+SELECT normalized_url, url, host, purpose, position FROM crawl_probes
+WHERE crawl_id = :crawl AND state = 'queued' ORDER BY position
+"""
+_PURPOSES = """
+SELECT normalized_url, purpose FROM crawl_probes
+WHERE crawl_id = :crawl AND normalized_url = ANY(:urls) AND state = 'queued'
+"""
+_CLOSE = """
+UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id = :crawl AND state = 'queued'
+"""
+# A page that this crawl refused at sight was met: the ledger says why. What still waits when it ends was not.
+_MISSING = """
+SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers
+FROM crawl_discovered_urls b
+WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done'
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
+                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url AND u.fetch_state <> 'queued')
+UNION ALL
+SELECT p.normalized_url, p.url, 0, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive'
+FROM crawl_probes p CROSS JOIN LATERAL (
+    SELECT p.rounds + CASE p.outcome WHEN 'alive' THEN :alive WHEN 'not_reached' THEN 0 ELSE :blocked END AS rounds) c
+WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again) AND c.rounds < :most
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
+                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url AND u.fetch_state <> 'queued')
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
+                  WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
+                    AND (b.fetch_state = 'done' OR b.reason IN ('not_found', 'redirected', 'off_domain')))
+ORDER BY answers, depth, normalized_url
+"""
+_UNSURE = """
+SELECT u.normalized_url, u.url, u.depth, coalesce(b.content_hash, p.content_hash), coalesce(p.rounds, 0),
+    u.fetch_state, u.reason, u.http_status
+FROM crawl_discovered_urls u
+LEFT JOIN crawl_discovered_urls b
+    ON b.crawl_job_id = :baseline AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'
+LEFT JOIN crawl_probes p
+    ON p.crawl_id = :baseline AND p.normalized_url = u.normalized_url AND p.purpose = 'missing'
+    AND p.outcome <> ALL(:settled)
+WHERE u.crawl_job_id = :crawl AND u.fetch_state IN ('failed', 'skipped')
+    AND (b.normalized_url IS NOT NULL OR p.normalized_url IS NOT NULL)
+"""
+_FRESH = """
+SELECT u.normalized_url, p.url
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id AND v.crawl_id = u.crawl_job_id AND v.crawl_method = 'lightweight'
+JOIN crawled_pages p ON p.id = v.page_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND v.snapshot_id IS NOT NULL
+  AND u.reason IS NULL
+"""
+_LOOKED_AT = """
+SELECT normalized_url, count(*) AS looks FROM crawl_probes
+WHERE purpose = 'again' AND outcome = 'seen' AND crawl_id IN (
+    SELECT e.id FROM crawl_jobs e JOIN crawl_jobs c ON c.project_id = e.project_id AND c.id = :crawl
+    WHERE e.id <> c.id ORDER BY e.created_at DESC LIMIT 50)
+GROUP BY normalized_url
+"""
+_PROBED = """
+SELECT normalized_url, url, outcome, content_hash, final_url, http_status FROM crawl_probes
+WHERE crawl_id = :crawl AND purpose = 'missing'
+"""
+_REMEMBERED = """
+SELECT normalized_url, url, content_hash FROM crawl_probes
+WHERE crawl_id = :crawl AND purpose = 'missing' AND outcome <> ALL(:settled)
+"""
+_SECOND_LOOKS = """
+SELECT normalized_url, snapshot_id FROM crawl_probes
+WHERE crawl_id = :crawl AND purpose = 'again' AND snapshot_id IS NOT NULL ORDER BY position
+"""
+_LOCK = """
+SELECT p.crawl_id, p.normalized_url FROM crawl_probes p
+WHERE p.crawl_id = ANY(%s::uuid[]) AND p.state = 'queued' AND EXISTS (
+    SELECT 1 FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS v(crawl_id, normalized_url, host)
+    WHERE v.crawl_id = p.crawl_id AND (v.normalized_url = p.normalized_url OR v.host = p.host))
+ORDER BY p.crawl_id, p.normalized_url FOR UPDATE
+"""
+_END = """
+UPDATE crawl_probes p
+SET state = 'done', outcome = v.outcome, reason = v.reason, http_status = v.http_status, final_url = v.final_url,
+    snapshot_id = v.snapshot_id, at = v.at
+FROM (VALUES %s) AS v(crawl_id, normalized_url, outcome, reason, http_status, final_url, snapshot_id, at)
+WHERE p.crawl_id = v.crawl_id AND p.normalized_url = v.normalized_url AND p.state = 'queued'
+"""
+_END_ROW = "(%s::uuid, %s, %s, %s::text, %s::smallint, %s::text, %s::uuid, %s::timestamptz)"
+_SILENCE = """
+UPDATE crawl_probes p SET state = 'done', outcome = 'not_reached', reason = v.reason, at = v.at
+FROM (VALUES %s) AS v(crawl_id, host, reason, at)
+WHERE p.crawl_id = v.crawl_id AND p.host = v.host AND p.state = 'queued'
+"""

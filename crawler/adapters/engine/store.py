@@ -1,0 +1,367 @@
+"""Projects, crawls and keys in Postgres: rows to values and back."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from crawler.adapters.engine.batch_writer import admit
+from crawler.adapters.postgres import tables as t
+from crawler.adapters.postgres.database import again_after_deadlock, transaction
+from crawler.domain.api_keys import ApiKey, hash_key
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.project import Project
+from crawler.domain.engine.ledger import Found
+from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
+
+_PROJECT_COLUMNS = [t.projects.c[name] for name in Project.model_fields]
+_CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
+_KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
+_OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
+_END_GRACE = timedelta(seconds=15)
+# A list has no homepage that could say whether its pages need a browser; the project's last one has.
+_AS_REMEMBERED = text("""
+UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
+FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fetch_only'
+""")
+
+
+def _project(row: Row[Any]) -> Project:
+    return Project.model_validate(row._asdict())
+
+
+def _crawl(row: Row[Any]) -> CrawlJob:
+    return CrawlJob.model_validate(row._asdict())
+
+
+def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
+    """A value as columns: its nested values become JSON."""
+    flat = model.model_dump()
+    for name, value in flat.items():
+        if isinstance(value, dict):
+            flat[name] = model.model_dump(mode="json", include={name})[name]
+    return flat
+
+
+def _set_phase(db: Connection, crawl: CrawlJob) -> None:
+    """Where the project stands (seed 000's phase status) is where its latest crawl does."""
+    db.execute(update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value))
+
+
+def insert_crawl(
+    db: Connection,
+    crawl: CrawlJob,
+    urls: Sequence[Found],
+    *,
+    exclusive: bool = True,
+    opened: tuple[str, int] | None = None,
+) -> None:
+    db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
+    admit(db, urls)
+    db.execute(_AS_REMEMBERED, {"id": crawl.id})
+    _set_phase(db, crawl)
+
+
+class Store:
+    """CRUD and the guarded changes of state. Each method is one transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    # -- projects ---------------------------------------------------------------------------
+
+    def add_project(self, project: Project) -> Project:
+        try:
+            with transaction(self.engine) as db:
+                db.execute(insert(t.projects).values(_values(project)))
+        except IntegrityError as exc:
+            raise Conflict(f"There is already a project named {project.name!r}.") from exc
+        return project
+
+    def get_project(self, project_id: UUID) -> Project:
+        with transaction(self.engine) as db:
+            row = db.execute(select(*_PROJECT_COLUMNS).where(t.projects.c.id == project_id)).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no project {project_id}.")
+        return _project(row)
+
+    def find_project(self, name: str) -> Project | None:
+        with transaction(self.engine) as db:
+            row = db.execute(select(*_PROJECT_COLUMNS).where(t.projects.c.name == name)).one_or_none()
+        return _project(row) if row else None
+
+    def list_projects(
+        self, limit: int = 100, after: UUID | None = None, only: Sequence[UUID] | None = None
+    ) -> list[Project]:
+        query = select(*_PROJECT_COLUMNS).order_by(t.projects.c.id).limit(limit)
+        if only is not None:
+            query = query.where(t.projects.c.id.in_(only))
+        if after:
+            query = query.where(t.projects.c.id > after)
+        with transaction(self.engine) as db:
+            return [_project(row) for row in db.execute(query)]
+
+    def save_project(self, project: Project) -> Project:
+        own = {name: value for name, value in _values(project).items() if name != "phase_status"}
+        try:
+            with transaction(self.engine) as db:
+                done = db.execute(update(t.projects).where(t.projects.c.id == project.id).values(own))
+        except IntegrityError as exc:
+            raise Conflict(f"There is already a project named {project.name!r}.") from exc
+        if not done.rowcount:
+            raise NotFound(f"There is no project {project.id}.")
+        return project
+
+    def find_secrets(self, project_id: UUID) -> bytes | None:
+        """The project's credentials as they are kept: encrypted."""
+        with transaction(self.engine) as db:
+            sealed = db.execute(select(t.projects.c.secrets).where(t.projects.c.id == project_id)).scalar_one_or_none()
+        return bytes(sealed) if sealed else None
+
+    def save_secrets(self, project_id: UUID, sealed: bytes | None) -> None:
+        with transaction(self.engine) as db:
+            done = db.execute(update(t.projects).where(t.projects.c.id == project_id).values(secrets=sealed))
+        if not done.rowcount:
+            raise NotFound(f"There is no project {project_id}.")
+
+    @again_after_deadlock
+    def delete_project(self, project_id: UUID) -> None:
+        with transaction(self.engine) as db:
+            done = db.execute(delete(t.projects).where(t.projects.c.id == project_id))
+        if not done.rowcount:
+            raise NotFound(f"There is no project {project_id}.")
+
+    # -- crawls -----------------------------------------------------------------------------
+
+    def add_crawl(
+        self,
+        crawl: CrawlJob,
+        *,
+        idempotency_key: str | None = None,
+        urls: Sequence[Found] = (),
+        exclusive: bool = True,
+        opened: tuple[str, int] | None = None,
+    ) -> CrawlJob:
+        """Commit a new crawl with its first URLs; the same key again is the same crawl."""
+        try:
+            with transaction(self.engine) as db:
+                if idempotency_key and (known := self._by_key(db, idempotency_key)):
+                    return known
+                insert_crawl(db, crawl, urls, exclusive=exclusive, opened=opened)
+                if idempotency_key:
+                    db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))
+        except IntegrityError as exc:
+            return self._explain_refusal(crawl, idempotency_key, exc)
+        return crawl
+
+    def _by_key(self, db: Connection, key: str) -> CrawlJob | None:
+        row = db.execute(
+            select(*_CRAWL_COLUMNS)
+            .join(t.idempotency_keys, t.idempotency_keys.c.crawl_id == t.crawl_jobs.c.id)
+            .where(t.idempotency_keys.c.key == key)
+        ).one_or_none()
+        return _crawl(row) if row else None
+
+    def _explain_refusal(self, crawl: CrawlJob, key: str | None, exc: IntegrityError) -> CrawlJob:
+        with transaction(self.engine) as db:
+            # Two starts with one key raced: the loser gets the winner's crawl.
+            if key and (known := self._by_key(db, key)):
+                return known
+        running = self.find_running(crawl.project_id)
+        if running is None:
+            raise NotFound(f"There is no project {crawl.project_id}.") from exc
+        raise CrawlRunning(
+            f"Crawl {running.id} of this project is still {running.status}; wait for it or cancel it.",
+            crawl_id=str(running.id),
+        ) from exc
+
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob:
+        crawl = self.find_crawl(crawl_id)
+        if crawl is None:
+            raise NotFound(f"There is no crawl {crawl_id}.")
+        return crawl
+
+    def find_crawl(self, crawl_id: UUID) -> CrawlJob | None:
+        with transaction(self.engine) as db:
+            row = db.execute(select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.id == crawl_id)).one_or_none()
+        return _crawl(row) if row else None
+
+    def project_of(self, crawl_id: UUID) -> UUID:
+        with transaction(self.engine) as db:
+            query = select(t.crawl_jobs.c.project_id).where(t.crawl_jobs.c.id == crawl_id)
+            found: UUID | None = db.execute(query).scalar_one_or_none()
+        if found is None:
+            raise NotFound(f"There is no crawl {crawl_id}.")
+        return found
+
+    def find_running(self, project_id: UUID) -> CrawlJob | None:
+        with transaction(self.engine) as db:
+            row = db.execute(
+                select(*_CRAWL_COLUMNS).where(
+                    t.crawl_jobs.c.project_id == project_id,
+                    t.crawl_jobs.c.status.in_(_OPEN),
+                    t.crawl_jobs.c.exclusive,
+                )
+            ).one_or_none()
+        return _crawl(row) if row else None
+
+    def list_crawls(self, project_id: UUID, limit: int = 50, before: UUID | None = None) -> list[CrawlJob]:
+        """Newest first; ids grow with time."""
+        query = (
+            select(*_CRAWL_COLUMNS)
+            .where(t.crawl_jobs.c.project_id == project_id)
+            .order_by(t.crawl_jobs.c.id.desc())
+            .limit(limit)
+        )
+        if before:
+            query = query.where(t.crawl_jobs.c.id < before)
+        with transaction(self.engine) as db:
+            return [_crawl(row) for row in db.execute(query)]
+
+    def open_crawls(self) -> list[CrawlJob]:
+        with transaction(self.engine) as db:
+            rows = db.execute(
+                select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.status.in_(_OPEN)).order_by(t.crawl_jobs.c.id)
+            )
+            return [_crawl(row) for row in rows]
+
+    def take_half_ended(self) -> list[CrawlJob]:
+        """Each is handed out 15 s after its end, then at ever longer intervals: the comparison may only be slow."""
+        c = t.crawl_jobs.c
+        waited = func.now() - c.updated_at
+        age = func.now() - c.completed_at
+        with transaction(self.engine) as db:
+            rows = db.execute(
+                update(t.crawl_jobs)
+                .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
+                .where(c.completed_at > func.now() - timedelta(days=1), waited > _END_GRACE, waited + waited > age)
+                .values(updated_at=func.now())
+                .returning(*_CRAWL_COLUMNS)
+            )
+            return [_crawl(row) for row in rows]
+
+    def has_full_crawl(self, project_id: UUID) -> bool:
+        with transaction(self.engine) as db:
+            query = select(t.crawl_jobs.c.id).where(
+                t.crawl_jobs.c.project_id == project_id, t.crawl_jobs.c.crawl_type != "fetch_only"
+            )
+            return db.execute(query.limit(1)).first() is not None
+
+    def change_crawl(self, old: CrawlJob, new: CrawlJob, **columns: Any) -> CrawlJob:
+        """Write a change of state, unless somebody else changed it first."""
+        changed = {k: v for k, v in _values(new).items() if getattr(old, k) != getattr(new, k)}
+        with transaction(self.engine) as db:
+            done = db.execute(
+                update(t.crawl_jobs)
+                .where(t.crawl_jobs.c.id == old.id, t.crawl_jobs.c.status == old.status)
+                .values(**changed, **columns)
+                .returning(*_CRAWL_COLUMNS)
+            ).one_or_none()
+            if done is not None:
+                _set_phase(db, new)
+        if done is None:
+            now = self.get_crawl(old.id)
+            raise InvalidTransition(
+                f"Crawl {old.id} is {now.status} and cannot become {new.status}.",
+                crawl_id=str(old.id),
+                status=str(now.status),
+            )
+        return _crawl(done)
+
+    def save_stats(self, crawl_id: UUID, stats: dict[str, Any]) -> CrawlJob:
+        with transaction(self.engine) as db:
+            row = db.execute(
+                update(t.crawl_jobs).where(t.crawl_jobs.c.id == crawl_id).values(stats=stats).returning(*_CRAWL_COLUMNS)
+            ).one()
+        return _crawl(row)
+
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
+        """Completed crawls of the same project and seed whose URLs are still kept, newest first."""
+        c = t.crawl_jobs.c
+        urls = t.crawl_discovered_urls.c
+        query = (
+            select(*_CRAWL_COLUMNS)
+            .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
+            .where(c.status == CrawlStatus.COMPLETED)
+            .where(select(urls.url).where(urls.crawl_job_id == c.id).exists())
+            .order_by(c.id.desc())
+            .limit(limit)
+        )
+        with transaction(self.engine) as db:
+            return [_crawl(row) for row in db.execute(query)]
+
+    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob:
+        with transaction(self.engine) as db:
+            row = db.execute(
+                update(t.crawl_jobs)
+                .where(t.crawl_jobs.c.id == crawl_id)
+                .values(change_summary=summary or null(), compared_to=compared_to, diffed_at=func.now())
+                .returning(*_CRAWL_COLUMNS)
+            ).one()
+        return _crawl(row)
+
+    def is_diffed(self, crawl_id: UUID) -> bool:
+        """Whether the crawl was compared with the one before (or found to have none)."""
+        with transaction(self.engine) as db:
+            query = select(t.crawl_jobs.c.diffed_at).where(t.crawl_jobs.c.id == crawl_id)
+            return db.execute(query).scalar_one_or_none() is not None
+
+    def set_paused(self, crawl_id: UUID, now: datetime, *, paused: bool) -> CrawlJob:
+        c = t.crawl_jobs.c
+        since = func.coalesce(func.extract("epoch", literal(now) - c.paused_at), 0.0)
+        with transaction(self.engine) as db:
+            row = db.execute(
+                update(t.crawl_jobs)
+                .where(c.id == crawl_id, c.status.in_(_OPEN))
+                .values(
+                    paused=paused,
+                    paused_at=func.coalesce(c.paused_at, now) if paused else null(),
+                    paused_seconds=c.paused_seconds if paused else c.paused_seconds + since,
+                    updated_at=now,
+                )
+                .returning(*_CRAWL_COLUMNS)
+            ).one_or_none()
+        if row is not None:
+            return _crawl(row)
+        crawl = self.get_crawl(crawl_id)
+        raise InvalidTransition(f"Crawl {crawl_id} is {crawl.status}: there is nothing to pause or resume.")
+
+    # -- API keys ---------------------------------------------------------------------------
+
+    def add_key(self, key: ApiKey) -> ApiKey:
+        with transaction(self.engine) as db:
+            db.execute(insert(t.api_keys).values(key.model_dump()))
+        return key
+
+    def find_key(self, secret: str) -> ApiKey | None:
+        """The key this secret opens, unless it was revoked."""
+        with transaction(self.engine) as db:
+            query = select(*_KEY_COLUMNS).where(t.api_keys.c.key_hash == hash_key(secret))
+            row = db.execute(query).one_or_none()
+        key = ApiKey.model_validate(row._asdict()) if row else None
+        return key if key and key.matches(secret) else None
+
+    def find_key_by_id(self, key_id: UUID) -> ApiKey | None:
+        """Unless it was revoked."""
+        with transaction(self.engine) as db:
+            row = db.execute(select(*_KEY_COLUMNS).where(t.api_keys.c.id == key_id)).one_or_none()
+        key = ApiKey.model_validate(row._asdict()) if row else None
+        return key if key and key.revoked_at is None else None
+
+    def list_keys(self) -> list[ApiKey]:
+        with transaction(self.engine) as db:
+            rows = db.execute(select(*_KEY_COLUMNS).order_by(t.api_keys.c.id))
+            return [ApiKey.model_validate(row._asdict()) for row in rows]
+
+    def revoke_key(self, key_id: UUID, now: datetime) -> None:
+        with transaction(self.engine) as db:
+            done = db.execute(
+                update(t.api_keys)
+                .where(t.api_keys.c.id == key_id)
+                .values(revoked_at=func.coalesce(t.api_keys.c.revoked_at, now))
+            )
+        if not done.rowcount:
+            raise NotFound(f"There is no API key {key_id}.")

@@ -1,0 +1,1 @@
+"""The frontier in Redis, decided by Lua scripts."""

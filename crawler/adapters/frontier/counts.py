@@ -1,0 +1,60 @@
+"""What goes wrong seldom and is worth counting, over all processes and since Redis was emptied last."""
+
+from typing import NamedTuple
+
+from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.adapters.frontier.keys import LANE_LETTER
+from crawler.domain.crawls.frontier import Lane
+
+
+class Counts(NamedTuple):
+    leases_expired: int
+    stale_completions: int
+
+
+class LaneLoad(NamedTuple):
+    shifts: int
+    """At work."""
+    due: int
+    """(crawl, host) pairs that may be asked now."""
+    waiting: int
+    """Pairs whose time has not come."""
+
+
+class ShiftTotals(NamedTuple):
+    seconds: float
+    """Of all shifts that ended."""
+    cpu_seconds: float
+    """In which their processes worked; the rest was waiting for hosts and servers."""
+    ended: dict[str, int]
+    """How many, by why."""
+
+
+class FrontierCounts(FrontierCalls):
+    def counts(self) -> Counts:
+        found = self._command("HMGET", self._keys.named("counts"), *Counts._fields)
+        return Counts(*(int(value or 0) for value in found))
+
+    def lane_load(self, lane: Lane, now_ms: int) -> LaneLoad:
+        ready = self._keys.ready[lane]
+        due = int(self._command("ZCOUNT", ready, "-inf", now_ms))
+        shifts = self._command("ZCOUNT", self._keys.named("shifts", "h" if lane is Lane.HTTP else "b"), now_ms, "+inf")
+        return LaneLoad(int(shifts), due, int(self._command("ZCARD", ready)) - due)
+
+    def count_shift(self, lane: Lane, ended: str, seconds: float, cpu_seconds: float) -> None:
+        key = self._keys.named("shift_counts", LANE_LETTER[lane])
+        self._command("HINCRBY", key, "ms", milliseconds(seconds))
+        self._command("HINCRBY", key, "cpu_ms", milliseconds(cpu_seconds))
+        self._command("HINCRBY", key, f"ended:{ended}", 1)
+
+    def shift_totals(self, lane: Lane) -> ShiftTotals:
+        flat = self._command("HGETALL", self._keys.named("shift_counts", LANE_LETTER[lane]))
+        pairs = flat.items() if isinstance(flat, dict) else zip(flat[::2], flat[1::2], strict=True)
+        found = {name.decode(): int(value) for name, value in pairs}
+        ended = {name.removeprefix("ended:"): n for name, n in found.items() if name.startswith("ended:")}
+        return ShiftTotals(found.get("ms", 0) / 1000, found.get("cpu_ms", 0) / 1000, ended)
+
+    def _count(self, name: str, number: int) -> None:
+        """Seldom called: nothing on the way of a healthy crawl."""
+        if number:
+            self._command("HINCRBY", self._keys.named("counts"), name, number)

@@ -1,0 +1,148 @@
+"""A crawl's frontier from its opening to its end, and what can be seen of it meanwhile."""
+
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from redis import Redis
+
+from crawler.adapters.frontier.calls import in_batches
+from crawler.adapters.frontier.keys import BATCH, BOTH_LANES, LANE_LETTER, LANE_OF_LETTER, Batch
+from crawler.adapters.frontier.queue import QueueCalls
+from crawler.adapters.frontier.redis_connection import Argument
+from crawler.domain.crawls.frontier import (
+    HOST_CAP,
+    PRIORITY_STRIDE,
+    CrawlStats,
+    Entry,
+    HostWait,
+    Kind,
+    Limits,
+    Place,
+    Wait,
+)
+
+
+class CrawlLifecycle(QueueCalls):
+    def __init__(self, client: Redis, prefix: str = "cr", least_gap_ms: Callable[[], int] = lambda: 0) -> None:
+        """`least_gap_ms`: what every host is owed, whatever a crawl's own limits say."""
+        super().__init__(client, prefix)
+        self._least_gap_ms = least_gap_ms
+
+    def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
+        return int(self._run("open", self._of(crawl_id), _limits(self._owed(limits))))
+
+    def adjust_gap(self, crawl_id: UUID, limits: Limits) -> bool:
+        wanted = self.owed_gap_ms(limits)
+        known = self._command("HGET", self._keys.crawl[crawl_id][0], "delay")
+        if known is None or int(known) == wanted:
+            return False
+        self.open_crawl(crawl_id, limits)
+        return True
+
+    def owed_gap_ms(self, limits: Limits) -> int:
+        return max(limits.delay_ms, self._least_gap_ms())
+
+    def _owed(self, limits: Limits) -> Limits:
+        return limits._replace(delay_ms=self.owed_gap_ms(limits))
+
+    def pause_crawl(self, crawl_id: UUID, *, paused: bool) -> None:
+        self._run("pause", self._of(crawl_id), [int(paused)])
+
+    def close_crawl(self, crawl_id: UUID) -> None:
+        self._command("UNLINK", self._keys.crawl[crawl_id][0])  # from here on all else about it is refused
+        self._drop(crawl_id, forget=True)
+
+    def rebuild(
+        self,
+        crawl_id: UUID,
+        limits: Limits,
+        *,
+        seen: Iterable[tuple[bytes, int]],
+        entries: Iterable[Entry],
+        pages_left: int,
+        fetches_left: int,
+    ) -> int:
+        self.open_crawl(crawl_id, limits)
+        epoch = self._run("rebuild", self._of(crawl_id), ["begin"])
+        self._drop(crawl_id, forget=False)
+        for known in in_batches(seen):
+            self._run("fill", self._of(crawl_id), [value for pair in known for value in pair])
+        sequence = 0
+        for some in in_batches(entries):
+            self.readmit(crawl_id, some)
+            sequence = max(sequence, *(entry.score % PRIORITY_STRIDE + 1 for entry in some))
+        return int(self._run("rebuild", self._of(crawl_id), ["end", epoch, pages_left, fetches_left, sequence]))
+
+    def open_crawls(self) -> list[UUID]:
+        return [UUID(name.decode()) for name in self._command("HKEYS", self._keys.crawls)]
+
+    def stats(self, crawl_id: UUID) -> CrawlStats | None:
+        found = self._run("stats", self._of(crawl_id))
+        if not found:
+            return None
+        fresh, free, leased, in_flight, pages, fetches, paused, building, epoch = found
+        budget = max(0, min(pages, fetches))
+        # A paid URL may be claimed without budget, so while one waits the crawl is not over.
+        over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
+        return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
+
+    def hosts_of(self, crawl_id: UUID) -> list[str]:
+        return self._hosts(crawl_id, 0)
+
+    def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
+        return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])
+
+    def waiting_at(self, crawl_id: UUID, host: str) -> list[HostWait]:
+        """What of the crawl waits at this host, by lane."""
+        return self._waiting(crawl_id, [host])
+
+    def place(self, crawl_id: UUID, host: str, url: str) -> Place | None:
+        """Where the page's URL stands in the queue; None when it does not: it is leased, or not known here."""
+        member = f"{Kind.PAGE.value}{url}".encode()
+        for letter, lane in LANE_OF_LETTER.items():
+            fresh, free, later = self._keys.queues[letter, crawl_id, host]
+            for queue in (fresh, free):
+                score = self._command("ZSCORE", queue, member)
+                if score is not None:
+                    first = f"({float(score):.0f}"
+                    return Place(lane, sum(self._command("ZCOUNT", key, "-inf", first) for key in (fresh, free)))
+            due = self._command("ZSCORE", later, member)
+            if due is not None:
+                return Place(lane, 0, int(float(due)))
+        return None
+
+    def _waiting(self, crawl_id: UUID, hosts: Iterable[str]) -> list[HostWait]:
+        text: bytes = self._run("waiting", self._pairs(crawl_id, hosts), [HOST_CAP])
+        fields = iter(text.decode().split("\n") if text else ())
+        return [
+            HostWait(host, LANE_OF_LETTER[lane], int(queued), None if due == "-1" else int(due) / 1000, Wait(why))
+            for lane, host, queued, due, why in zip(fields, fields, fields, fields, fields, strict=True)
+        ]
+
+    def _hosts(self, crawl_id: UUID, most: int) -> list[str]:
+        """In the order in which the crawl met them; a host may wait in both lanes."""
+        found: list[bytes] = self._command("ZRANGE", self._keys.hosts(crawl_id), 0, most - 1)
+        return list(dict.fromkeys(name[1:].decode() for name in found))
+
+    def _pairs(self, crawl_id: UUID, hosts: Iterable[str]) -> Batch:
+        batch = self._of(crawl_id, BOTH_LANES)
+        for host in hosts:
+            batch.pair(crawl_id, host)
+        return batch
+
+    def _drop(self, crawl_id: UUID, *, forget: bool) -> None:
+        while self._run("drop", self._pairs(crawl_id, self._hosts(crawl_id, BATCH // 2)), [int(forget)]):
+            pass
+
+
+def _limits(limits: Limits) -> list[Argument]:
+    raised = limits.max_concurrent if limits.delay_ms == 0 else 0
+    return [
+        limits.max_pages,
+        limits.max_fetches,
+        limits.max_concurrent,
+        limits.delay_ms,
+        int(limits.respect_robots),
+        max(HOST_CAP, raised),
+        LANE_LETTER[limits.lane],
+    ]

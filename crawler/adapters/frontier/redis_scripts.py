@@ -1,0 +1,79 @@
+"""The Lua scripts of `lua/`: called by hash, loaded again when the server has forgotten them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from redis import Redis
+from redis.exceptions import NoScriptError, RedisError
+
+from crawler.adapters.frontier.redis_connection import Argument, HeldConnection, redis_unavailable
+
+# What stands before a script's own file; scripts not named here stand alone.
+_STATE = ("layout", "hosts", "crawls", "leases")
+_PAIRS = (*_STATE, "pairs")
+_ENTRIES = (*_STATE, "entries")
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "claim": (*_PAIRS, "serving"),
+    "complete": _STATE,
+    "discover": _ENTRIES,
+    "drop": _STATE,
+    "expired": _STATE,
+    "fill": _ENTRIES,
+    "host": _STATE,
+    "host_state": _STATE,
+    "moments": _STATE,
+    "open": _STATE,
+    "pause": _STATE,
+    "readmit": _ENTRIES,
+    "reap": _STATE,
+    "rebuild": _STATE,
+    "release": _STATE,
+    "sequence": _STATE,
+    "stats": _STATE,
+    "waiting": _PAIRS,
+}
+
+
+class Script(NamedTuple):
+    text: str
+    sha: str
+
+
+@cache
+def load(name: str) -> Script:
+    folder = files("crawler.adapters.frontier") / "lua"
+    text = "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name))
+    # The hash is the server's name for the script, not a secret's keeper.
+    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+class Scripts:
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._call: Callable[..., Any] = HeldConnection(client)
+
+    def command(self, *args: Argument) -> Any:
+        with self._redis_errors():
+            return self._call(*args)
+
+    def run(self, name: str, keys: Sequence[Argument], args: Sequence[Argument]) -> Any:
+        script = load(name)
+        with self._redis_errors():
+            try:
+                return self._call("EVALSHA", script.sha, len(keys), *keys, *args)
+            except NoScriptError:  # a restarted server knows no scripts; EVAL teaches it this one
+                return self._call("EVAL", script.text, len(keys), *keys, *args)
+
+    @contextmanager
+    def _redis_errors(self) -> Iterator[None]:
+        """Whatever Redis or the way to it does wrong is one error of ours."""
+        try:
+            yield
+        except RedisError as exc:
+            error = redis_unavailable(self._client, exc)
+            error.details["detail"] = str(exc)
+            raise error from exc

@@ -1,0 +1,38 @@
+"""Who is at work, and who may do what only one should do at a time."""
+
+from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.adapters.frontier.keys import LANE_LETTER
+from crawler.domain.crawls.frontier import Lane
+
+
+class ShiftBook(FrontierCalls):
+    def enter_shift(self, lane: Lane, shift_id: str, ttl_seconds: float) -> int:
+        count: int = self._scripts.run(
+            "shift", [self._shifts(lane), self._hint(lane)], [shift_id, milliseconds(ttl_seconds)]
+        )
+        return count
+
+    def leave_shift(self, lane: Lane, shift_id: str) -> None:
+        self._command("ZREM", self._shifts(lane), shift_id)
+
+    def hint_allowed(self, lane: Lane, milliseconds: int) -> bool:
+        return self._first(self._hint(lane), milliseconds)
+
+    def reconcile_allowed(self, seconds: float) -> bool:
+        return self._first(self._keys.named("reconcile"), milliseconds(seconds))
+
+    def extract_allowed(self, seconds: float) -> bool:
+        return self._first(self._keys.named("hint", "extract"), milliseconds(seconds))
+
+    def wake_allowed(self, lane: Lane, seconds: float) -> bool:
+        key = self._keys.named("wake", LANE_LETTER[lane])
+        return bool(self._scripts.run("wake", [key], [milliseconds(seconds)]))
+
+    def _hint(self, lane: Lane) -> bytes:
+        return self._keys.named("hint", LANE_LETTER[lane])
+
+    def _shifts(self, lane: Lane) -> bytes:
+        return self._keys.named("shifts", LANE_LETTER[lane])
+
+    def _first(self, key: bytes, ms: int) -> bool:
+        return bool(self._command("SET", key, 1, "NX", "PX", max(1, ms)))

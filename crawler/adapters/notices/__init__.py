@@ -1,0 +1,1 @@
+"""Schedules, beat entries and channels: mail, webhook, Apprise."""

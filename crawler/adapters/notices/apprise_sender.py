@@ -1,0 +1,61 @@
+"""Other channels by their Apprise URL, each message from a short-lived process that may dial what we may."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from crawler.domain.notices.notice import CLOSED, Answer
+
+SECONDS = 20
+"""With a second or so for Python and Apprise to start."""
+_COMMAND = (sys.executable, "-P", "-m", "crawler.adapters.notices.apprise_child")
+_NOT_ITS_BUSINESS = ("CRAWLER_",)
+
+
+class AppriseSender:
+    def __init__(self, egress_allow: Sequence[str], seconds: float = SECONDS) -> None:
+        self._allow = list(egress_allow)
+        self._seconds = seconds
+
+    def __call__(self, url: str, title: str, body: str) -> Answer:
+        """Never raises for what the other side does."""
+        message = {"url": url, "title": title, "body": body, "allow": self._allow}
+        try:
+            answer = self._ask({"do": "send", "urls": [], "message": message})
+        except subprocess.TimeoutExpired:
+            return Answer(delivered=False, words=f"Not sent: no answer within {self._seconds:g} s.")
+        if answer is None or "missing" in answer:
+            why = "Apprise ended without a word" if answer is None else answer["missing"]
+            return Answer(delivered=False, words=f"Not sent: {why}.")
+        if answer["delivered"]:
+            return Answer(delivered=True, words="Apprise's channel took it.")
+        refused = bool(answer["refused"])
+        why = CLOSED if refused else answer["words"] or "the channel refused it"
+        return Answer(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
+
+    def why_unusable(self, urls: Sequence[str]) -> Sequence[str | None]:
+        try:
+            found = self._ask({"do": "check", "urls": list(urls)})
+        except subprocess.TimeoutExpired:
+            found = None
+        return found if found is not None else ["Apprise does not start here"] * len(urls)
+
+    def _ask(self, question: dict[str, Any]) -> Any:
+        done = subprocess.run(  # noqa: S603 - our own module
+            _COMMAND,
+            input=json.dumps(question).encode(),
+            capture_output=True,
+            env=_environment(),
+            timeout=self._seconds,
+            check=False,
+        )
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def _environment() -> dict[str, str]:
+    """Neither our secrets, nor passwords kept for other programs, nor a proxy that would dial for it."""
+    keep = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_ITS_BUSINESS)}
+    return {name: value for name, value in keep.items() if not name.lower().endswith("_proxy")} | {"NETRC": os.devnull}

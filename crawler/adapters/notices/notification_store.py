@@ -1,0 +1,144 @@
+"""What was told to whom, and what came of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
+
+from crawler.adapters.postgres.database import transaction
+from crawler.domain.notices.notice import Answer, Delivery, Kind, Notification, Target, Told
+
+
+class KeptNotification(NamedTuple):
+    """With what was said."""
+
+    id: UUID
+    project_id: UUID
+    crawl_id: UUID | None
+    channel: str
+    kind: str
+    target: str
+    status: str
+    payload: dict[str, Any]
+    answer: str | None
+    sends: int
+    created_at: datetime
+    sent_at: datetime | None
+
+    @property
+    def shown(self) -> Notification:
+        return Notification.model_validate({name: getattr(self, name) for name in Notification.model_fields})
+
+
+class NotificationStore:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claim(
+        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
+    ) -> bool:
+        """Before anything is sent: True for one caller only, so that nobody is told twice."""
+        given = {
+            "id": identity, "project": project_id, "crawl": crawl_id, "kind": kind.value, "channel": target.name,
+            "target": target.address, "payload": orjson.dumps(payload).decode(),
+        }  # fmt: skip
+        try:
+            with transaction(self._engine) as db:
+                return bool(db.execute(text(_CLAIM), given).rowcount)
+        except IntegrityError:  # the project is gone, and whoever cared with it
+            return False
+
+    def answered(self, identity: UUID, answer: Answer) -> None:
+        with transaction(self._engine) as db:
+            db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
+
+    def give_up(self, crawl_id: UUID, before: datetime) -> int:
+        """Claimed so long ago that whoever sends it is dead; it may have arrived, so nobody sends it again unasked."""
+        given = {"crawl": crawl_id, "before": before, "status": Delivery.UNKNOWN.value, "words": _DIED}
+        with transaction(self._engine) as db:
+            return db.execute(text(_GIVE_UP), given).rowcount
+
+    def last_told(self, project_id: UUID) -> Told | None:
+        """Of failing and working again."""
+        kinds = [Kind.FAILING.value, Kind.RECOVERED.value]
+        with transaction(self._engine) as db:
+            row = db.execute(text(_LAST_TOLD), {"project": project_id, "kinds": kinds}).one_or_none()
+        return Told(Kind(row.kind), row.crawl_id) if row else None
+
+    def find(self, identity: UUID) -> KeptNotification | None:
+        with transaction(self._engine) as db:
+            row = db.execute(text(f"{_SELECT} WHERE id = :id"), {"id": identity}).one_or_none()
+        return KeptNotification(*row) if row else None
+
+    def newest(
+        self, limit: int, before: UUID | None = None, only: tuple[UUID, ...] | None = None
+    ) -> list[KeptNotification]:
+        """Of these projects, or of all."""
+        rules = ["id < :before"] * (before is not None) + ["project_id = ANY(:only)"] * (only is not None)
+        where = f"WHERE {' AND '.join(rules)}" if rules else ""
+        given = {"limit": limit, "before": before, "only": list(only or ())}
+        with transaction(self._engine) as db:
+            rows = db.execute(text(f"{_SELECT} {where} ORDER BY id DESC LIMIT :limit"), given)
+            return [KeptNotification(*row) for row in rows]
+
+    def told_of(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
+        """By which channels the changes of each crawl were told, and what became of that."""
+        found: dict[UUID, list[tuple[str, str]]] = {}
+        given = {"crawls": list(crawl_ids), "kind": Kind.CHANGES.value}
+        with transaction(self._engine) as db:
+            for crawl, channel, status in db.execute(text(_TOLD_OF), given):
+                found.setdefault(crawl, []).append((channel, status))
+        return found
+
+    def told(self, crawl_id: UUID) -> None:
+        """Nothing more is to be said about this crawl, unless somebody still sends, or died while sending."""
+        with transaction(self._engine) as db:
+            db.execute(text(_TOLD_ALL), {"id": crawl_id})
+
+    def flag(self, project_id: UUID) -> None:
+        with transaction(self._engine) as db:
+            db.execute(text("UPDATE projects SET flagged_for_review = true WHERE id = :id"), {"id": project_id})
+
+    def untold(self, before: datetime) -> list[UUID]:
+        """Scheduled crawls that are over and were never told of: whoever should have died on the way."""
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_UNTOLD), {"before": before}).scalars())
+
+
+_SELECT = f"SELECT {', '.join(KeptNotification._fields)} FROM notifications"  # noqa: S608 - our own names
+_DIED = "Whoever sent it died on the way: perhaps it arrived, perhaps not."
+_CLAIM = """
+INSERT INTO notifications (id, project_id, crawl_id, channel, kind, target, status, payload, sends)
+VALUES (:id, :project, :crawl, :channel, :kind, :target, 'sending', CAST(:payload AS jsonb), 0)
+ON CONFLICT DO NOTHING
+"""
+_ANSWERED = """
+UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
+    sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END
+WHERE id = :id
+"""
+_TOLD_ALL = """
+UPDATE crawl_jobs SET notified_at = now()
+WHERE id = :id AND NOT EXISTS (SELECT 1 FROM notifications WHERE crawl_id = :id AND status = 'sending')
+"""
+_GIVE_UP = """
+UPDATE notifications SET status = :status, answer = :words
+WHERE crawl_id = :crawl AND status = 'sending' AND created_at < :before
+"""
+_LAST_TOLD = """
+SELECT kind, crawl_id FROM notifications WHERE project_id = :project AND kind = ANY(:kinds) ORDER BY id DESC LIMIT 1
+"""
+_TOLD_OF = """
+SELECT crawl_id, channel, status FROM notifications WHERE crawl_id = ANY(:crawls) AND kind = :kind ORDER BY id
+"""
+# Of the last day: what cannot be told at all is not tried for ever.
+_UNTOLD = """
+SELECT id FROM crawl_jobs
+WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
+  AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
+ORDER BY diffed_at LIMIT 100
+"""

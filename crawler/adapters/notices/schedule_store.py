@@ -1,0 +1,225 @@
+"""Schedules in Postgres, where the truth about the next run is, and the slots that were used."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from pydantic import ValidationError
+from sqlalchemy import Engine, Row, text
+
+from crawler import telemetry
+from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.domain.notices.channels import masked
+from crawler.domain.notices.notice import Streak
+from crawler.domain.notices.schedule import RETRY_WAITS, Schedule, ScheduleConfig, SlotOutcome
+from crawler.errors import InvalidConfig
+
+log = telemetry.logger(__name__)
+
+_SEED = ("enabled", "frequency", "day_of_week", "day_of_month", "timezone", "notify_on_changes", "notification_email",
+         "notification_webhook", "cron", "notify_on")  # fmt: skip
+_OPTIONS = ("window", "jitter_minutes", "notification_urls", "notify_after_failures")
+
+
+class ScheduleStore:
+    """Apprise URLs are encrypted; whoever reads a schedule gets their masks, and only who sends asks for more."""
+
+    def __init__(self, engine: Engine, box: Callable[[], SecretBox]) -> None:
+        self._engine = engine
+        self._box = box
+
+    def find(self, project_id: UUID) -> Schedule | None:
+        with transaction(self._engine) as db:
+            row = db.execute(text(f"{_SELECT} WHERE project_id = :id"), {"id": project_id}).one_or_none()
+        return _schedule(row) if row else None
+
+    def notification_urls(self, project_id: UUID) -> tuple[str, ...]:
+        """As they were given, secrets and all."""
+        with transaction(self._engine) as db:
+            sealed = db.execute(text(_SECRETS), {"id": project_id}).scalar()
+        return self._box().open_urls(bytes(sealed)) if sealed else ()
+
+    def save(self, schedule: Schedule) -> Schedule:
+        """The one of its project, new or changed; its id stays what it was. Its URLs are those to be sent to."""
+        urls = schedule.config.notification_urls
+        config = schedule.config.model_dump(mode="json") | {"notification_urls": [masked(url) for url in urls]}
+        given = {
+            **{name: config[name] for name in _SEED},
+            "id": schedule.id,
+            "project": schedule.project_id,
+            "time": schedule.config.time,
+            "options": _json({name: config[name] for name in _OPTIONS}),
+            "secrets": self._box().seal_urls(urls) if urls else None,
+            "gone": schedule.webhook_gone_at,
+            "next": schedule.next_run_at,
+        }
+        with transaction(self._engine) as db:
+            db.execute(text(_HOLD_PROJECT), given)  # one at a time: the row has two keys, and a conflict names one
+            return _schedule(db.execute(text(_SAVE), given).one())
+
+    def webhook_gone(self, project_id: UUID, url: str, now: datetime) -> None:
+        """Unless another was set meanwhile."""
+        with transaction(self._engine) as db:
+            db.execute(text(_GONE), {"project": project_id, "url": url, "now": now})
+
+    def streak(self, crawl_id: UUID) -> Streak:
+        """Of failed runs up to this crawl."""
+        with transaction(self._engine) as db:
+            tries = db.execute(text(_TRIES), {"id": crawl_id}).scalar_one()
+            runs, since = db.execute(text(_STREAK), {"id": crawl_id}).one()
+        return Streak(runs, tries, since)
+
+    def enabled(self) -> list[Schedule]:
+        with transaction(self._engine) as db:
+            return _readable(db.execute(text(f"{_SELECT} WHERE enabled")))
+
+    def count_mailing(self) -> int:
+        """How many would send a mail."""
+        with transaction(self._engine) as db:
+            return int(db.execute(text(_MAILING)).scalar_one())
+
+    def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]:
+        """Whose next run should have begun, the longest overdue first."""
+        one = "AND project_id = :project" if project_id else ""
+        query = f"{_SELECT} WHERE enabled AND next_run_at <= :now {one} ORDER BY next_run_at LIMIT :limit"
+        with transaction(self._engine) as db:
+            return _readable(db.execute(text(query), {"now": now, "limit": limit, "project": project_id}))
+
+    def take_slot(self, schedule_id: UUID, slot: datetime) -> bool:
+        """True for exactly one caller, however many ask."""
+        given = {"schedule": schedule_id, "slot": slot, "outcome": SlotOutcome.STARTING.value}
+        with transaction(self._engine) as db:
+            return bool(db.execute(text(_TAKE), given).rowcount)
+
+    def end_slot(self, schedule_id: UUID, slot: datetime, outcome: SlotOutcome, crawl_id: UUID | None) -> None:
+        given = {"schedule": schedule_id, "slot": slot, "outcome": outcome.value, "crawl": crawl_id}
+        with transaction(self._engine) as db:
+            db.execute(text(_END), given)
+
+    def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]:
+        """Project, schedule and slot of runs whose starter died on the way."""
+        with transaction(self._engine) as db:
+            return [tuple(row) for row in db.execute(text(_UNFINISHED), {"before": before})]
+
+    def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]:
+        """Scheduled crawls that failed and are to be tried again by now: id and project."""
+        with transaction(self._engine) as db:
+            return [tuple(row) for row in db.execute(text(_FAILED_RUNS), {"now": now})]
+
+    def plan(self, before: Schedule, after: Schedule) -> bool:
+        """Only its next run; whoever changed the schedule meanwhile has planned anew."""
+        given = {"id": after.id, "next": after.next_run_at, "before": before.next_run_at}
+        with transaction(self._engine) as db:
+            return bool(db.execute(text(_PLAN), given).rowcount)
+
+    def slots(self, project_id: UUID, limit: int = 50) -> list[tuple[datetime, str, UUID | None]]:
+        """What became of the last runs, newest first."""
+        with transaction(self._engine) as db:
+            return [tuple(row) for row in db.execute(text(_SLOTS), {"project": project_id, "limit": limit})]
+
+
+def _readable(rows: Iterable[Row[Any]]) -> list[Schedule]:
+    """One that makes no sense here, for instance for its zone, must not stop all others."""
+    found = []
+    for row in rows:
+        try:
+            found.append(_schedule(row))
+        except InvalidConfig as exc:
+            log.warning("schedule_unreadable", project_id=str(row.project_id), detail=exc.message)
+    return found
+
+
+def _schedule(row: Row[Any]) -> Schedule:
+    found = row._asdict()
+    options = found.pop("options")
+    config = {name: found[name] for name in _SEED} | {"time": f"{found['time_of_day']:%H:%M}", **options}
+    try:
+        return Schedule(config=ScheduleConfig(**config), **{name: found[name] for name in _OWN})
+    except ValidationError as exc:
+        first = exc.errors(include_input=False)[0]
+        raise InvalidConfig(f"The schedule of project {row.project_id} makes no sense here: {first['msg']}.") from exc
+
+
+def _json(value: dict[str, Any]) -> str:
+    return orjson.dumps(value).decode()
+
+
+_OWN = ("id", "project_id", "next_run_at", "webhook_gone_at")
+_COLUMNS = f"{', '.join((*_OWN, *_SEED))}, time_of_day, options"
+_SELECT = f"SELECT {_COLUMNS} FROM crawl_schedules"  # noqa: S608 - our own names
+_HOLD_PROJECT = "SELECT 1 FROM projects WHERE id = :project FOR NO KEY UPDATE"
+_SAVE = f"""
+INSERT INTO crawl_schedules (id, project_id, {", ".join(_SEED)}, time_of_day, options, notification_secrets,
+    webhook_gone_at, next_run_at)
+VALUES (:id, :project, {", ".join(f":{name}" for name in _SEED)}, CAST(:time AS time), CAST(:options AS jsonb),
+    :secrets, :gone, :next)
+ON CONFLICT (project_id) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in _SEED)},
+    time_of_day = excluded.time_of_day, options = excluded.options, next_run_at = excluded.next_run_at,
+    notification_secrets = excluded.notification_secrets, webhook_gone_at = excluded.webhook_gone_at,
+    updated_at = now()
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - our own names
+_PLAN = "UPDATE crawl_schedules SET next_run_at = :next WHERE id = :id AND enabled AND next_run_at = :before"
+_TAKE = """
+INSERT INTO schedule_slots (schedule_id, slot_at, outcome) VALUES (:schedule, :slot, :outcome) ON CONFLICT DO NOTHING
+"""
+_END = (
+    "UPDATE schedule_slots SET outcome = :outcome, crawl_id = :crawl WHERE schedule_id = :schedule AND slot_at = :slot"
+)
+_UNFINISHED = """
+SELECT s.project_id, s.id, l.slot_at FROM schedule_slots l JOIN crawl_schedules s ON s.id = l.schedule_id
+WHERE l.outcome = 'starting' AND l.created_at < :before
+"""
+_SLOTS = """
+SELECT l.slot_at, l.outcome, l.crawl_id FROM schedule_slots l JOIN crawl_schedules s ON s.id = l.schedule_id
+WHERE s.project_id = :project ORDER BY l.slot_at DESC LIMIT :limit
+"""
+_SECRETS = "SELECT notification_secrets FROM crawl_schedules WHERE project_id = :id"
+_GONE = """
+UPDATE crawl_schedules SET webhook_gone_at = :now WHERE project_id = :project AND notification_webhook = :url
+"""
+_CHAIN = """
+WITH RECURSIVE tries AS (
+    SELECT id, retry_of, 0 AS retries FROM crawl_jobs WHERE id = :id
+    UNION ALL
+    SELECT c.id, c.retry_of, t.retries + 1 FROM tries t JOIN crawl_jobs c ON c.id = t.retry_of WHERE t.retries < 9
+)
+"""
+_TRIES = f"{_CHAIN} SELECT max(retries) FROM tries"  # noqa: S608 - our own text
+# A run is its first try; all since the last scheduled crawl that worked. What was cancelled says nothing.
+_STREAK = """
+SELECT count(*), min(f.completed_at) FROM crawl_jobs c JOIN crawl_jobs f ON f.project_id = c.project_id
+WHERE c.id = :id AND f.crawl_type = 'scheduled' AND f.status = 'failed' AND f.retry_of IS NULL AND f.id <= c.id
+  AND NOT EXISTS (
+    SELECT 1 FROM crawl_jobs ok WHERE ok.project_id = c.project_id AND ok.crawl_type = 'scheduled'
+      AND ok.status = 'completed' AND ok.id > f.id AND ok.id <= c.id
+  )
+"""
+# Again after each wait, unless somebody has crawled the project since.
+_WAITS = " ".join(f"WHEN {n} THEN interval '{wait.total_seconds():.0f} s'" for n, wait in enumerate(RETRY_WAITS))
+_FAILED_RUNS = f"""
+WITH RECURSIVE tries AS (
+    SELECT id, project_id, retry_of, completed_at, id AS last, 0 AS retries FROM crawl_jobs
+    WHERE crawl_type = 'scheduled' AND status = 'failed'
+      AND completed_at > CAST(:now AS timestamptz) - interval '1 day'
+    UNION ALL
+    SELECT c.id, c.project_id, c.retry_of, t.completed_at, t.last, t.retries + 1
+    FROM tries t JOIN crawl_jobs c ON c.id = t.retry_of WHERE t.retries < {len(RETRY_WAITS)}
+),
+counted AS (SELECT last, project_id, completed_at, max(retries) AS retries FROM tries GROUP BY 1, 2, 3)
+SELECT f.last, f.project_id FROM counted f
+JOIN crawl_schedules s ON s.project_id = f.project_id AND s.enabled
+JOIN projects p ON p.id = f.project_id AND p.is_active
+WHERE f.retries < {len(RETRY_WAITS)} AND f.completed_at + CASE f.retries {_WAITS} END <= :now
+  AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
+ORDER BY f.last LIMIT 50
+"""  # noqa: S608 - our own numbers
+_MAILING = """
+SELECT count(*) FROM crawl_schedules
+WHERE enabled AND notification_email IS NOT NULL
+  AND (notify_on_changes OR coalesce(options ->> 'notify_after_failures', '3') <> '0')
+"""

@@ -1,0 +1,74 @@
+"""Posts to people's webhooks under the egress rule: the address that is dialled decides, and redirects are answers."""
+
+from io import BytesIO
+from pathlib import Path
+from socket import AF_INET, AF_INET6, socket
+from typing import Any
+
+import pycurl
+
+from crawler.adapters.curl.handle import TransferOptions, new_handle, trusted_certificates
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.notices.notice import CLOSED, Answer
+from crawler.domain.urls.url import parse
+
+SECONDS = 15
+KEPT_BYTES = 2000
+GONE = 410
+
+
+def webhook_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
+    """Without the proxy of page fetches: receivers are people's own."""
+    milliseconds = SECONDS * 1000
+    return TransferOptions(
+        user_agent, rule, milliseconds, milliseconds, KEPT_BYTES, "", trusted_certificates(ca_bundle)
+    )
+
+
+class WebhookSender:
+    def __init__(self, options: TransferOptions) -> None:
+        self._options = options
+
+    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> Answer:
+        """Never raises for what the other side does."""
+        target, refused = parse(url), []
+
+        def open_socket(_purpose: int, dialled: Any) -> int:
+            address, port = dialled.addr[:2]
+            if dialled.family in {AF_INET, AF_INET6} and self._options.rule.allows(address, port, target.hostname):
+                return socket(dialled.family, dialled.socktype, dialled.protocol).detach()
+            refused.append(dialled.addr)
+            return int(pycurl.SOCKET_BAD)
+
+        said = BytesIO()
+        curl = new_handle(self._options)
+        try:
+            curl.setopt(pycurl.URL, target.href)
+            curl.setopt(pycurl.POSTFIELDS, body)
+            curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"])
+            curl.setopt(pycurl.TIMEOUT, SECONDS)
+            curl.setopt(pycurl.OPENSOCKETFUNCTION, open_socket)
+            curl.setopt(pycurl.WRITEFUNCTION, lambda part: said.write(part) if said.tell() < KEPT_BYTES else len(part))
+            curl.perform()
+            status = int(curl.getinfo(pycurl.RESPONSE_CODE))
+        except pycurl.error as exc:
+            why = CLOSED if refused else _why(exc)
+            return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
+        finally:
+            curl.close()
+        body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
+        words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
+        return Answer(delivered=200 <= status < 300, words=words, gone=status == GONE)
+
+
+def _why(exc: pycurl.error) -> str:
+    if exc.args[0] == pycurl.E_OPERATION_TIMEDOUT:
+        return f"no answer within {SECONDS} s"
+    return str(exc.args[-1]).rstrip(".")
+
+
+def _meaning(status: int) -> str:
+    """Of answers that do not speak for themselves."""
+    if status == GONE:
+        return "It wants nothing more."
+    return "It redirects, which is not followed." if 300 <= status < 400 else ""

@@ -1,0 +1,1 @@
+"""Celery, events, metrics, sessions, and who is at work."""

@@ -1,0 +1,30 @@
+"""When canaries were sent and run, in Redis; their rules are in `domain.canaries`."""
+
+from collections.abc import Iterable
+
+from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.domain.canaries import Canary
+
+_FIELDS = ("sent", "tried", "sang")
+
+
+class CanaryBook(FrontierCalls):
+    def sent(self, queue: str, now: float, *, again: bool) -> None:
+        """Again: the queue owes an answer since the first one."""
+        names = ("tried",) if again else ("sent", "tried")
+        self._command("HSET", self._key, *(part for name in names for part in (f"{name}:{queue}", milliseconds(now))))
+
+    def sang(self, queue: str, now: float) -> None:
+        self._command("HSET", self._key, f"sang:{queue}", milliseconds(now))
+
+    def read(self, queues: Iterable[str]) -> dict[str, Canary]:
+        names = list(queues)
+        if not names:
+            return {}
+        found = self._command("HMGET", self._key, *(f"{field}:{queue}" for queue in names for field in _FIELDS))
+        times = [None if value is None else int(value) / 1000 for value in found]
+        return {queue: Canary(*times[3 * n : 3 * n + 3]) for n, queue in enumerate(names)}
+
+    @property
+    def _key(self) -> bytes:
+        return self._keys.named("canaries")

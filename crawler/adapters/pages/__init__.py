@@ -1,0 +1,1 @@
+"""Pages, URLs and projects for readers."""

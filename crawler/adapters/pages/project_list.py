@@ -1,0 +1,100 @@
+"""Projects as an overview shows them: each with its latest crawl, what that changed, and its next run."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Engine, text
+
+from crawler.adapters.postgres.database import transaction
+from crawler.domain.acquisition.entries import ACQUISITION_ID
+
+STATES = {
+    "running": "c.status IN ('pending', 'in_progress')",
+    "review": "p.flagged_for_review",
+    "failed": "c.status = 'failed'",
+    "inactive": "NOT p.is_active",
+}
+
+
+class ProjectLine(NamedTuple):
+    """The names are the query's columns."""
+
+    id: UUID
+    name: str
+    website_url: str | None
+    is_active: bool
+    flagged_for_review: bool
+    created_at: datetime
+    crawl_id: UUID | None
+    crawl_status: str | None
+    paused: bool | None
+    pages_crawled: int | None
+    pages_failed: int | None
+    crawl_created_at: datetime | None
+    completed_at: datetime | None
+    end_reason: str | None
+    error_message: str | None
+    changes_crawl_id: UUID | None
+    changes: dict[str, Any] | None
+    """Counts: new_pages, removed_pages, changed_pages, unchanged_pages, moved_pages, is_significant."""
+    next_run_at: datetime | None
+
+
+class ProjectList:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __call__(
+        self,
+        *,
+        search: str = "",
+        state: str = "",
+        after: str | None = None,
+        only: Sequence[UUID] | None = None,
+        limit: int = 50,
+    ) -> list[ProjectLine]:
+        """By name. The queue's own project is not one of them: it has a room of its own."""
+        where = ["p.id <> :queue"]
+        given: dict[str, Any] = {"queue": ACQUISITION_ID, "limit": limit}
+        if state in STATES:
+            where.append(STATES[state])
+        if search:
+            where.append("(p.name ILIKE :search OR p.website_url ILIKE :search)")
+            given["search"] = f"%{_literal(search)}%"
+        if after is not None:
+            where.append("p.name > :after")
+            given["after"] = after
+        if only is not None:
+            where.append("p.id = ANY(:only)")
+            given["only"] = list(only)
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_QUERY.format(where=" AND ".join(where))), given)
+            return [ProjectLine(*row) for row in rows]
+
+
+def _literal(search: str) -> str:
+    return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+
+
+# A project may have thousands of crawls: only the newest few are looked at for what they changed.
+_QUERY = """
+SELECT p.id, p.name, p.website_url, p.is_active, p.flagged_for_review, p.created_at,
+       c.id, c.status, c.paused, c.pages_crawled, c.pages_failed, c.created_at, c.completed_at, c.end_reason,
+       c.error_message, d.id, d.changes, CASE WHEN s.enabled AND p.is_active THEN s.next_run_at END
+FROM projects p
+LEFT JOIN crawl_schedules s ON s.project_id = p.id
+LEFT JOIN LATERAL (
+    SELECT * FROM crawl_jobs WHERE project_id = p.id ORDER BY created_at DESC LIMIT 1
+) c ON true
+LEFT JOIN LATERAL (
+    SELECT id, (change_summary -> 'summary') || jsonb_build_object(
+        'moved_pages', coalesce(change_summary -> 'moved_pages', '0'),
+        'is_significant', change_summary -> 'is_significant') AS changes
+    FROM (SELECT id, created_at, change_summary FROM crawl_jobs WHERE project_id = p.id
+          ORDER BY created_at DESC LIMIT 10) AS newest
+    WHERE jsonb_typeof(change_summary) = 'object' ORDER BY created_at DESC LIMIT 1
+) d ON true
+WHERE {where} ORDER BY p.name LIMIT :limit
+"""

@@ -1,0 +1,1 @@
+"""Postgres: connections, schema, tables, and what all stores share."""

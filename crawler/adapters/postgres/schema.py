@@ -1,0 +1,102 @@
+"""The schema's version: what the database has, what this program needs, how to get there.
+
+Looking is done without Alembic, whose import alone takes longer than most commands; it is asked only to migrate.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, text
+
+from crawler.adapters.postgres.database import transaction
+from crawler.errors import SchemaOutdated
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
+_LOCK = 0x6372_6177  # any constant: serialises migrations of processes that start together
+
+
+def known_revisions() -> list[str]:
+    """Oldest first: migrations are numbered, and named `NNNN_what.py`."""
+    return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+
+
+def needed_revision() -> str:
+    return known_revisions()[-1]
+
+
+def present_revision(engine: Engine) -> str | None:
+    with transaction(engine) as connection:
+        return _present(connection)
+
+
+def _present(connection: Connection) -> str | None:
+    if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is None:
+        return None
+    found: str | None = connection.execute(text("SELECT max(version_num) FROM alembic_version")).scalar()
+    return found
+
+
+def check_schema(engine: Engine) -> None:
+    present, needed = present_revision(engine), needed_revision()
+    if present == needed:
+        return
+    _refuse_unknown(present)
+    raise SchemaOutdated(
+        f"The database schema is {'missing' if present is None else f'at version {present}'}, this program "
+        f"needs {needed}; run 'crawler doctor --fix' or 'alembic upgrade head'."
+    )
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the schema up to date; processes that start together take turns."""
+    if present_revision(engine) == needed_revision():
+        return
+    with transaction(engine) as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        _refuse_unknown(_present(connection))
+        _alembic().upgrade(_config(connection), "head")
+
+
+def downgrade(engine: Engine, revision: str = "base") -> None:
+    with transaction(engine) as connection:
+        _alembic().downgrade(_config(connection), revision)
+
+
+def drift(engine: Engine) -> None:
+    """Raises Alembic's error when tables.py and the migrations disagree."""
+    with transaction(engine) as connection:
+        _alembic().check(_config(connection))
+
+
+def _refuse_unknown(present: str | None) -> None:
+    """Migrations are numbered, so a greater number is from the future; any other was never one of ours."""
+    known = known_revisions()
+    if present is None or present in known:
+        return
+    if present.isdigit() and present > known[-1]:
+        raise SchemaOutdated(
+            f"The database schema (version {present}) was made by a newer program; upgrade this one, "
+            "or point CRAWLER_DATABASE_URL at another database."
+        )
+    raise SchemaOutdated(
+        f"The database schema has a version this program does not know ({present}); restore a backup of it, "
+        "or point CRAWLER_DATABASE_URL at another database."
+    )
+
+
+def _alembic() -> Any:
+    from alembic import command  # noqa: PLC0415 - see the head of this file
+
+    return command
+
+
+def _config(connection: Connection) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,66 @@
+"""Every table. Names and columns of the seed documents are kept; ours stand beside them."""
+
+from crawler.adapters.postgres.tables.acquisition import (
+    categories,
+    classification_jobs,
+    crawl_queue,
+    extraction_counts,
+    extractions,
+    field_fills,
+    outbox,
+)
+from crawler.adapters.postgres.tables.columns import metadata
+from crawler.adapters.postgres.tables.crawls import (
+    crawl_discovered_urls,
+    crawl_findings,
+    crawl_jobs,
+    crawl_probes,
+    crawl_reports,
+    projects,
+)
+from crawler.adapters.postgres.tables.documents import document_chunks, document_feeds, document_waits, documents
+from crawler.adapters.postgres.tables.pages import crawled_pages, page_versions, screenshots, snapshots
+from crawler.adapters.postgres.tables.recurring import crawl_schedules, noise_rules, notifications, schedule_slots
+from crawler.adapters.postgres.tables.service import (
+    api_keys,
+    hosts,
+    http_answers,
+    idempotency_keys,
+    request_log,
+    settings,
+)
+
+__all__ = [
+    "api_keys",
+    "categories",
+    "classification_jobs",
+    "crawl_discovered_urls",
+    "crawl_findings",
+    "crawl_jobs",
+    "crawl_probes",
+    "crawl_queue",
+    "crawl_reports",
+    "crawl_schedules",
+    "crawled_pages",
+    "document_chunks",
+    "document_feeds",
+    "document_waits",
+    "documents",
+    "extraction_counts",
+    "extractions",
+    "field_fills",
+    "hosts",
+    "http_answers",
+    "idempotency_keys",
+    "metadata",
+    "noise_rules",
+    "notifications",
+    "outbox",
+    "page_versions",
+    "projects",
+    "request_log",
+    "schedule_slots",
+    "screenshots",
+    "settings",
+    "snapshots",
+]

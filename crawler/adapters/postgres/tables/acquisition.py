@@ -1,0 +1,137 @@
+"""The queue, what its pages said, and the hand-off."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from crawler.adapters.postgres.tables.columns import KEY, UUID_, count, flag, json, metadata, now, one_of, project, when
+
+categories = Table(
+    "categories",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    json("selectors"),
+    now("created_at"),
+    now("updated_at"),
+)
+
+crawl_queue = Table(
+    "crawl_queue",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    project(nullable=True),
+    Column("source_url", Text, nullable=False),
+    Column("normalized_url", KEY, nullable=False, unique=True),
+    Column("host", KEY, nullable=False),
+    Column("status", String(32), nullable=False, server_default="pending"),
+    Column("category", String(64)),
+    Column("priority", SmallInteger, nullable=False, server_default="5"),
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # batches that ended before its turn
+    Column("last_error", Text),
+    when("last_attempted_at"),
+    flag("is_active", default=True),
+    Column("page_id", UUID_),
+    Column("crawl_id", UUID_),
+    Column("ledger_url", KEY),  # its key in that crawl's ledger; of a redirect, where it leads
+    Column("claim_id", UUID_),  # of whoever extracts it
+    when("claimed_at"),
+    Column("extraction_id", UUID_),  # what holds for it; of unchanged content, of a fetch before
+    now("created_at"),
+    now("updated_at"),
+    one_of("status", "pending", "fetching", "fetched", "extracting", "done", "failed"),
+    CheckConstraint("priority BETWEEN 0 AND 9", name="priority"),
+    Index("ix_crawl_queue_category", "category", "id", postgresql_where=text("category IS NOT NULL")),
+    Index("ix_crawl_queue_host", "host", "id"),
+    Index("ix_crawl_queue_order", "priority", "created_at", "id"),
+    Index(
+        "ix_crawl_queue_pending",
+        "priority",
+        "created_at",
+        "id",
+        postgresql_where=text("status = 'pending' AND is_active"),
+    ),
+    Index("ix_crawl_queue_under_way", "crawl_id", "ledger_url", postgresql_where=text("status = 'fetching'")),
+    Index("ix_crawl_queue_status", "status", "id"),
+)
+
+extractions = Table(
+    "extractions",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    Column("page_id", UUID_, ForeignKey("crawled_pages.id", ondelete="CASCADE")),
+    Column("version_id", UUID_),
+    Column("queue_id", BigInteger, ForeignKey("crawl_queue.id", ondelete="SET NULL")),
+    Column("category", String(64)),
+    Column("revision", String(16), nullable=False, server_default=""),  # of the selectors
+    Column("content_hash", LargeBinary),  # of the page's bytes
+    json("fields"),
+    Column("extracted_text", Text, nullable=False),
+    Column("language", String(12)),
+    now("extracted_at"),
+    UniqueConstraint("queue_id", "version_id", "revision", name="uq_extractions_once"),
+    Index("ix_extractions_page", "page_id", "extracted_at"),
+)
+
+# How often a field had a value, by category ('' is none), some extractions after each other at a time.
+extraction_counts = Table(
+    "extraction_counts",
+    metadata,
+    Column("category", String(64), primary_key=True),
+    Column("extractions", BigInteger, nullable=False, server_default="0"),
+)
+
+field_fills = Table(
+    "field_fills",
+    metadata,
+    Column("category", String(64), primary_key=True),
+    Column("field", String(64), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    count("filled"),
+    count("total"),
+    now("began_at"),
+    now("ended_at"),
+    when("alarmed_at"),
+)
+
+classification_jobs = Table(
+    "classification_jobs",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    Column(
+        "extraction_id",
+        UUID_,
+        ForeignKey("extractions.id", ondelete="CASCADE"),
+        nullable=False,
+        unique=True,
+    ),
+    Column("status", String(20), nullable=False, server_default="pending"),
+    now("created_at"),
+    when("sent_at"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("task", Text, nullable=False),
+    Column("queue", Text, nullable=False),
+    json("arguments"),
+    now("created_at"),
+    when("sent_at"),
+    Index("ix_outbox_unsent", "id", postgresql_where=text("sent_at IS NULL")),
+    Index("ix_outbox_sent", "sent_at", postgresql_where=text("sent_at IS NOT NULL")),
+    Index("uq_outbox_job", text("(arguments ->> 'job_id')"), unique=True, postgresql_where=text("task = 'classify'")),
+)

@@ -1,0 +1,199 @@
+"""Projects, their crawls, and every URL a crawl met: the ledger."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from crawler.adapters.postgres.tables.columns import KEY, UUID_, count, flag, json, metadata, now, one_of, project, when
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("website_url", String(2000)),
+    json("settings"),
+    Column("secrets", LargeBinary),  # headers, cookies, basic auth: encrypted
+    flag("is_active", default=True),
+    flag("flagged_for_review", default=False),
+    Column("phase_status", String(20), nullable=False, server_default="pending"),
+    json("learned"),  # what crawls taught: rendering, URL shapes
+    now("created_at"),
+    now("updated_at"),
+)
+
+crawl_jobs = Table(
+    "crawl_jobs",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("seed_url", Text, nullable=False),
+    Column("domain", String(255), nullable=False),
+    Column("crawl_type", String(20), nullable=False),
+    json("config"),
+    Column("status", String(20), nullable=False, server_default="pending"),
+    flag("paused", default=False),
+    when("paused_at"),
+    Column("paused_seconds", Float, nullable=False, server_default="0"),
+    flag("exclusive", default=True),
+    flag("seeded", default=False),
+    Column("end_reason", String(20)),
+    Column("error_message", Text),
+    count("total_discovered"),
+    count("total_ingested"),
+    count("pages_crawled"),
+    count("pages_failed"),
+    count("pages_skipped"),
+    count("lightweight"),
+    count("rendered"),
+    json("stats"),
+    json("scope"),
+    Column("rendering", JSONB(none_as_null=True)),  # whether its pages need a browser, and by which signal
+    Column("change_summary", JSONB),
+    Column("compared_to", UUID_),
+    Column("retry_of", UUID_),
+    flag("from_queue", default=False),
+    when("diffed_at"),
+    when("notified_at"),
+    now("created_at"),
+    now("updated_at"),
+    when("started_at"),
+    when("completed_at"),
+    one_of("status", "pending", "in_progress", "completed", "failed", "cancelled"),
+    one_of("crawl_type", "initial", "manual", "scheduled", "fetch_only"),
+    Index("ix_crawl_jobs_project_created", "project_id", text("created_at DESC")),
+    Index(
+        "ix_crawl_jobs_failed_runs",
+        "completed_at",
+        postgresql_where=text("crawl_type = 'scheduled' AND status = 'failed'"),
+    ),
+    Index(
+        "ix_crawl_jobs_untold",
+        "diffed_at",
+        postgresql_where=text("crawl_type = 'scheduled' AND notified_at IS NULL"),
+    ),
+    # The rule "one crawl of a project at a time" is the database's, so that two doors cannot both start one.
+    Index(
+        "uq_crawl_jobs_running",
+        "project_id",
+        unique=True,
+        postgresql_where=text("exclusive AND status IN ('pending', 'in_progress')"),
+    ),
+    Index(
+        "ix_crawl_jobs_open",
+        "status",
+        postgresql_where=text("status IN ('pending', 'in_progress')"),
+    ),
+)
+
+crawl_discovered_urls = Table(
+    "crawl_discovered_urls",
+    metadata,
+    Column(
+        "crawl_job_id",
+        UUID_,
+        ForeignKey("crawl_jobs.id", ondelete="CASCADE"),
+        primary_key=True,
+        nullable=False,
+    ),
+    Column("normalized_url", KEY, primary_key=True, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("priority", SmallInteger, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("fetch_state", String(8), nullable=False, server_default="queued"),
+    Column("status", String(8), nullable=False, server_default="pending"),
+    Column("reason", String(24)),
+    Column("rule", Text),  # the text of the rule that refused or admitted it
+    Column("source", String(8), nullable=False, server_default="link"),
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("variants", Integer, nullable=False, server_default="0"),
+    Column("parent", Text),
+    Column("final_url", Text),
+    Column("http_status", SmallInteger),
+    Column("content_hash", LargeBinary),
+    Column("version_id", UUID_),
+    Column("document_id", UUID_),
+    Column("error_message", Text),
+    Column("rendering", JSONB),  # why this page alone was rendered, or was not
+    when("found_at"),
+    when("fetched_at"),
+    one_of("fetch_state", "queued", "done", "skipped", "failed"),
+    one_of("status", "pending", "ingested", "skipped", "failed"),
+    # For lists of what went wrong. Few rows have a reason, and of those that get one later most stay `unchanged`.
+    Index(
+        "ix_crawl_discovered_urls_reason",
+        "crawl_job_id",
+        "reason",
+        "normalized_url",
+        postgresql_where=text("reason IS NOT NULL AND reason <> 'unchanged'"),
+    ),
+    # Each row is updated once in place; room on its block keeps that update off the index.
+    postgresql_with={"fillfactor": "75"},
+)
+
+# What is wrong with the site by what the crawl saw, kept when it ends: later crawls change the pages' rows.
+crawl_reports = Table(
+    "crawl_reports",
+    metadata,
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("compared_to", UUID_),
+    json("limits"),
+    json("counts"),
+    json("notes"),
+    now("built_at"),
+)
+
+crawl_findings = Table(
+    "crawl_findings",
+    metadata,
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", String(24), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("normalized_url", KEY, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("problem", String(24), nullable=False),
+    Column("text", Text),
+    Column("value", BigInteger),
+    json("related", "[]"),
+    count("related_count"),
+    Column("is_new", Boolean),
+    Index("ix_crawl_findings_new", "crawl_id", "kind", "position", postgresql_where=text("is_new")),
+)
+
+# Requests of a crawl beyond its pages: what became of those it did not meet, and second looks at some that it stored.
+crawl_probes = Table(
+    "crawl_probes",
+    metadata,
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("normalized_url", KEY, primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("host", KEY, nullable=False),
+    Column("purpose", String(8), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("state", String(8), nullable=False, server_default="queued"),
+    Column("outcome", String(12)),
+    Column("reason", String(24)),
+    Column("http_status", SmallInteger),
+    Column("final_url", Text),
+    Column("content_hash", LargeBinary),  # of the page that is missing
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # crawls that asked in vain
+    Column("snapshot_id", UUID_),  # what the second look saw
+    when("at"),
+    one_of("purpose", "missing", "again"),
+    one_of("state", "queued", "done"),
+    Index("ix_crawl_probes_snapshot", "snapshot_id", postgresql_where=text("snapshot_id IS NOT NULL")),
+)

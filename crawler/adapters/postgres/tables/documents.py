@@ -1,0 +1,93 @@
+"""Pages as documents."""
+
+from sqlalchemy import (
+    REAL,
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
+
+from crawler.adapters.postgres.tables.columns import KEY, UUID_, count, metadata, now, one_of, project, when
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("page_id", UUID_),
+    Column("url", Text, nullable=False),
+    Column("normalized_url", KEY, nullable=False),
+    Column("title", Text),
+    Column("language", String(12)),
+    Column("status", String(20), nullable=False, server_default="pending"),
+    Column("content_hash", LargeBinary),
+    Column("version_id", UUID_),  # of the page, of which it was made
+    Column("due_version_id", UUID_),  # of which it is to be made
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    when("claimed_until"),
+    Column("error_message", Text),
+    count("chunk_count"),
+    count("token_count"),
+    Column("feed_seq", BigInteger),
+    Column("embedded_with", Text),
+    when("embed_at"),
+    Column("embed_tries", SmallInteger, nullable=False, server_default="0"),
+    Column("embedding_error", Text),
+    when("ingested_at"),
+    when("deleted_at"),
+    now("created_at"),
+    now("updated_at"),
+    UniqueConstraint("project_id", "normalized_url", name="uq_documents_url"),
+    one_of("status", "pending", "ingested", "failed"),
+    Index("ix_documents_feed", "project_id", "feed_seq"),
+    Index("ix_documents_due", "updated_at", postgresql_where=text("status = 'pending'")),
+    Index("ix_documents_embed", "embed_at", postgresql_where=text("embed_at IS NOT NULL")),
+)
+
+document_chunks = Table(
+    "document_chunks",
+    metadata,
+    Column("id", UUID_, primary_key=True),  # of its document, headings and content: the same chunk stays the same row
+    Column("document_id", UUID_, ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("project_id", UUID_, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("headings", ARRAY(Text), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("token_count", Integer, nullable=False),
+    Column("config", String(32), nullable=False),  # of full-text search: the language its words were read in
+    Column("words", TSVECTOR, nullable=False),
+    Column("embedding", ARRAY(REAL)),
+    Column("embedded_with", Text),
+    Index("ix_document_chunks_position", "document_id", "position"),
+    Index("ix_document_chunks_words", "words", postgresql_using="gin"),
+)
+
+# Which crawls' URLs are told when a document is made.
+document_waits = Table(
+    "document_waits",
+    metadata,
+    Column("document_id", UUID_, ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("normalized_url", KEY, nullable=False),
+    Index("ix_document_waits_crawl", "crawl_id"),
+)
+
+# Positions in a project's feed are given under this row's lock: their order is that of the commits.
+document_feeds = Table(
+    "document_feeds",
+    metadata,
+    Column("project_id", UUID_, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("last_seq", BigInteger, nullable=False, server_default="0"),
+    Column("configs", ARRAY(Text), nullable=False, server_default=text("'{}'::text[]")),
+    Column("embedded_with", Text),  # the model of its newest vectors
+)

@@ -1,0 +1,87 @@
+"""Schedules, their slots, what was told, and what is noise."""
+
+from sqlalchemy import (
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    Time,
+    UniqueConstraint,
+    text,
+)
+
+from crawler.adapters.postgres.tables.columns import UUID_, count, flag, json, metadata, now, project, when
+
+crawl_schedules = Table(
+    "crawl_schedules",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    Column("project_id", UUID_, ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, unique=True),
+    flag("enabled", default=False),
+    Column("frequency", String(20), nullable=False),
+    Column("day_of_week", Integer),
+    Column("day_of_month", Integer),
+    Column("time_of_day", Time, nullable=False),
+    Column("timezone", String(50), nullable=False, server_default="UTC"),
+    Column("cron", Text),
+    json("options"),
+    flag("notify_on_changes", default=True),
+    Column("notify_on", String(12), nullable=False, server_default="significant"),
+    Column("notification_email", String(255)),
+    Column("notification_webhook", String(500)),
+    Column("notification_secrets", LargeBinary),  # Apprise URLs: encrypted
+    when("webhook_gone_at"),
+    when("next_run_at"),
+    now("created_at"),
+    now("updated_at"),
+    Index("ix_crawl_schedules_due", "next_run_at", postgresql_where=text("enabled")),
+)
+
+schedule_slots = Table(
+    "schedule_slots",
+    metadata,
+    Column("schedule_id", UUID_, ForeignKey("crawl_schedules.id", ondelete="CASCADE"), primary_key=True),
+    Column("slot_at", DateTime(timezone=True), primary_key=True),
+    Column("outcome", String(20), nullable=False),
+    Column("crawl_id", UUID_),
+    now("created_at"),
+    Index("ix_schedule_slots_starting", "created_at", postgresql_where=text("outcome = 'starting'")),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("crawl_id", UUID_),
+    Column("channel", String(20), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("status", String(20), nullable=False),
+    json("payload"),
+    Column("answer", Text),
+    count("sends"),
+    now("created_at"),
+    when("sent_at"),
+    UniqueConstraint("crawl_id", "channel", "kind", name="uq_notifications_once"),
+    Index("ix_notifications_project", "project_id", "kind", "id"),
+)
+
+noise_rules = Table(
+    "noise_rules",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("kind", String(20), nullable=False),
+    Column("value", Text, nullable=False),
+    Column("origin", String(20), nullable=False, server_default="operator"),
+    flag("enabled", default=True),
+    now("created_at"),
+    count("hits"),
+    Index("uq_noise_rules_once", "project_id", "kind", text("md5(value)"), unique=True),
+)

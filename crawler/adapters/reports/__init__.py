@@ -1,0 +1,1 @@
+"""Reports of what is wrong with a site."""

@@ -1,0 +1,1 @@
+"""The acquisition queue: entries, categories, selectors, extraction."""

@@ -1,0 +1,190 @@
+"""The URLs of a web archive (WARC), for the acquisition queue. Pure: pieces of bytes in, entries and problems out.
+
+Nothing of what the archive holds is kept: of each record only its heading is looked at, so that an archive of any size
+goes through in bounded memory. A record that cannot be read costs nothing but itself.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from functools import partial
+
+from crawler.domain.acquisition.entries import NewEntry, RowProblem, new_entry
+from crawler.errors import Invalid
+
+MAX_HEADING = 64 * 1024
+_GZIP = b"\x1f\x8b\x08"
+_BEGIN = re.compile(rb"WARC/\d\.\d+\r?\n")
+_LONGEST_BEGIN = 12
+_HEADING_END = re.compile(rb"\r?\n\r?\n")
+_TOLD = frozenset({"response", "resource", "revisit", "conversion"})
+"""Kinds of records that stand for a page. Their requests name the same URL."""
+_UNPACKED_AT_ONCE = 1024 * 1024
+_NOT_WARC = "This is neither a CSV file with a heading nor a web archive."
+_PACKED = "This is packed with gzip and holds no web archive. Unpack a list before you import it."
+_BROKEN = "The record's heading cannot be read."
+_NO_LENGTH = "The record does not say how long it is."
+_TOO_LONG = "The record says that it is longer than it is."
+_NO_URL = "The record names no URL."
+_NOT_GZIP = "A part of the archive is not packed as it should be."
+_CUT = "The archive ends in the middle of the record."
+
+Row = NewEntry | RowProblem
+
+
+def is_warc(head: bytes) -> bool:
+    return head.startswith((_GZIP[:2], b"WARC/"))
+
+
+class QueueWarc:
+    """Takes an archive in pieces of any size and says after each what is known. Records are numbered from 1."""
+
+    def __init__(self, category: str = "", priority: str = "") -> None:
+        self._entry = partial(new_entry, category=category, priority=priority)
+        self._packed = _Unpacked()
+        self._held = b""
+        self._skip = 0
+        self._number = 0
+        self._is_archive = False
+        self._lost = False
+        """Between records, where a heading should be and none is."""
+        self._beginning: bytes | None = None
+        """Of a packed part, until it can be told whether a record begins with it."""
+
+    def feed(self, data: bytes) -> list[Row]:
+        rows: list[Row] = []
+        for piece in self._packed.push(data):
+            if self._packed.begins:
+                rows += self._go_on(b"")
+                self._packed.begins, self._beginning = False, b""
+            rows += self._go_on(piece) if piece and self._beginning is not None else self._take(piece)
+        return rows
+
+    def end(self) -> list[Row]:
+        rows = [*self._go_on(b""), *self._take(b"")]
+        if not self._is_archive:
+            raise Invalid(_PACKED if self._packed.is_packed else _NOT_WARC)
+        if self._held.strip() or self._skip or self._packed.is_cut:
+            rows.append(RowProblem(line=self._number, reason=_CUT))
+        return rows
+
+    def _go_on(self, piece: bytes) -> Iterator[Row]:
+        """With a packed part. If a record begins with it, the one before is over, whatever that says of itself."""
+        if self._beginning is None:
+            return
+        self._beginning += piece
+        if piece and len(self._beginning) < _LONGEST_BEGIN:
+            return
+        piece, self._beginning = self._beginning, None
+        if _BEGIN.match(piece):
+            if self._skip:
+                yield self._problem(_TOO_LONG)
+            elif self._held.strip() and not self._lost:
+                yield self._problem(_BROKEN, new=True)
+            self._held, self._skip, self._lost = b"", 0, False
+        yield from self._take(piece)
+
+    def _take(self, piece: bytes | None) -> Iterator[Row]:
+        if piece is None:  # what was packed wrongly: the next part begins a record
+            yield self._problem(_NOT_GZIP, new=True)
+            self._held, self._skip, self._lost, self._beginning = b"", 0, False, None
+            return
+        if self._skip >= len(piece):
+            self._skip -= len(piece)
+            return
+        self._held += piece[self._skip :]
+        self._skip = 0
+        while self._held and self._skip == 0:
+            found = self._record()
+            if found is None:
+                return
+            yield from found
+
+    def _record(self) -> list[Row] | None:
+        """The next record of what is held; None when more is needed to tell."""
+        self._held = self._held.lstrip(b"\r\n")
+        if not self._held.startswith(b"WARC/"[: len(self._held)]):
+            return self._look_for_the_next()
+        if (end := _HEADING_END.search(self._held)) is None:
+            return self._look_for_the_next() if len(self._held) > MAX_HEADING else None
+        self._number, self._lost, self._is_archive = self._number + 1, False, True
+        heading, self._held = self._held[: end.start()], self._held[end.end() :]
+        rows, length = self._read(heading)
+        self._skip = max(0, length - len(self._held))
+        self._held = self._held[length:]
+        return rows
+
+    def _look_for_the_next(self) -> list[Row] | None:
+        """Told once, however long it takes to find one."""
+        rows: list[Row] = [] if self._lost else [self._problem(_BROKEN, new=True)]
+        self._lost = True
+        following = _BEGIN.search(self._held, 1)
+        self._held = self._held[following.start() :] if following else self._held[-16:]
+        return rows if following or rows else None
+
+    def _read(self, heading: bytes) -> tuple[list[Row], int]:
+        lines = heading.decode("utf-8", "replace").splitlines()[1:]
+        named = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        length = named.get("content-length", "")
+        if not (length.isascii() and length.isdigit() and len(length) < 16):
+            return [self._problem(_NO_LENGTH)], 0
+        if named.get("warc-type", "").lower() not in _TOLD:
+            return [], int(length)
+        url = named.get("warc-target-uri", "").strip("<>")
+        made = self._entry(url) if url else _NO_URL
+        return [self._problem(made) if isinstance(made, str) else made], int(length)
+
+    def _problem(self, reason: str, *, new: bool = False) -> RowProblem:
+        self._number += new
+        return RowProblem(line=self._number, reason=reason)
+
+
+class _Unpacked:
+    """Each record is packed by itself, or the whole archive is, or nothing. None stands for what cannot be unpacked."""
+
+    def __init__(self) -> None:
+        self._plain: bool | None = None
+        self._unpacker = zlib.decompressobj(wbits=31)
+        self._held = b""
+        self._broken = False
+        self.begins = False
+        """What comes next is the first of a part."""
+
+    @property
+    def is_packed(self) -> bool:
+        return self._plain is False
+
+    @property
+    def is_cut(self) -> bool:
+        return self._plain is False and not self._broken and (bool(self._held) or not self._unpacker.eof)
+
+    def push(self, data: bytes) -> Iterator[bytes | None]:
+        if self._plain is None:
+            self._plain = not data.startswith(_GZIP[:1])
+            self.begins = not self._plain
+        if self._plain:
+            yield data
+            return
+        data, self._held = self._held + data, b""
+        while data:
+            if self._broken:
+                data = self._find_next(data)
+                continue
+            if self._unpacker.eof:
+                data = data.lstrip(b"\0")
+                self._unpacker, self.begins = zlib.decompressobj(wbits=31), True
+            try:
+                yield self._unpacker.decompress(data, _UNPACKED_AT_ONCE)
+            except zlib.error:
+                self._broken, data = True, data[1:]
+                yield None
+                continue
+            data = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+
+    def _find_next(self, data: bytes) -> bytes:
+        at = data.find(_GZIP)
+        if at < 0:
+            self._held = data[-2:]
+            return b""
+        self._broken, self._unpacker, self.begins = False, zlib.decompressobj(wbits=31), True
+        return data[at:]

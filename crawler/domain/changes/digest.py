@@ -1,0 +1,88 @@
+"""What changed on each page in a few lines, for mails and terminals. Bounded whatever the pages are."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.shown_lines import shown
+from crawler.domain.diffs.word_diff import Run, diff_words
+from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
+
+LONGEST_LINE = 300
+LONGEST_LABEL = 80
+_HEADING = re.compile(r"(?:^|>)h1\b[^>]*$")
+
+
+class LineChange(NamedTuple):
+    """A line that went, one that came, or one that became another."""
+
+    removed: str | None
+    added: str | None
+    context: str | None = None
+    """What a bare value is a value of, where that is known."""
+
+    @property
+    def words(self) -> tuple[Run, ...]:
+        return diff_words(self.removed or "", self.added or "")
+
+
+class PageDigest(NamedTuple):
+    url: str
+    page_id: UUID | None
+    lines: tuple[LineChange, ...]
+    more: int
+    """Changes that are not among them."""
+    note: str | None = None
+    """Why there are none."""
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        return tuple(line.added for line in self.lines if line.added is not None)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        return tuple(line.removed for line in self.lines if line.removed is not None)
+
+
+def digest_of_changes(
+    url: str,
+    page_id: UUID | None,
+    edits: Sequence[BlockEdit],
+    most_lines: int = 10,
+    contexts: Sequence[str | None] = (),
+) -> PageDigest:
+    """In the order of the page."""
+    lines = tuple(_line(edit, context) for edit, context in zip_longest(edits[:most_lines], contexts[:most_lines]))
+    return PageDigest(url, page_id, lines, len(edits) - len(lines))
+
+
+def without_title_again(edits: Sequence[BlockEdit]) -> list[BlockEdit]:
+    """Without the edit of a heading that the title's shows, too."""
+    title = next((edit for edit in edits if edit.place == "title"), None)
+    return [edit for edit in edits if title is None or not (_HEADING.search(edit.place) and _is_within(edit, title))]
+
+
+def _is_within(edit: BlockEdit, title: BlockEdit) -> bool:
+    sides = zip(texts_of(edit), texts_of(title), strict=True)
+    return all(mine and mine in whole for mine, whole in sides)
+
+
+def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str, Any]]) -> list[BlockEdit]:
+    """Without edits that the summary already tells once for the whole site."""
+    texts = {(told["removed"], told["added"]) for told in template}
+    lines = {_told_line(told) for told in template if told.get("line")}
+    return [edit for edit in edits if shown(*texts_of(edit), LONGEST_TEXT) not in texts and line_key(edit) not in lines]
+
+
+def _told_line(told: Mapping[str, Any]) -> LineKey:
+    sign = "~" if told["removed"] and told["added"] else "-" if told["removed"] else "+"
+    return LineKey(sign, told["place"], told["line"])
+
+
+def _line(edit: BlockEdit, context: str | None) -> LineChange:
+    removed, added = shown(*texts_of(edit), LONGEST_LINE)
+    label = shown(context, "", LONGEST_LABEL)[0] if context else None
+    return LineChange(removed if edit.removed else None, added if edit.added else None, label)

@@ -1,0 +1,96 @@
+"""Pages that moved, found by what they say without noise: a counter on both does not hide that they are one."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.digest import without_template
+from crawler.domain.changes.removals import COUNTED, Move
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.page_noise import weigh_page
+from crawler.domain.noise.page_pairs import StoredPage
+from crawler.domain.noise.rules import RuleSet
+
+MOST_PAGES = 500
+"""On either side; beyond that only equal hashes make a move."""
+ALIKE = 0.5
+"""Of its lines that a page shares with the one it may have become, title and all."""
+MOST_TRIED = 3
+"""Of those most like it; if several of them fit, none does."""
+FEWEST_LINES = 2
+"""Of its own: a page that says nothing is like any other."""
+
+
+class Candidate(NamedTuple):
+    page: StoredPage
+    blocks: PageBlocks
+
+
+def may_have_moved(changes: Changes) -> tuple[list[str], list[str]]:
+    """Removed and new URLs among which moves may be found; none if they are too many."""
+    removed = [page.url for page in changes.lost if page.kind in COUNTED]
+    if not removed or not changes.new or max(len(removed), len(changes.new)) > MOST_PAGES:
+        return [], []
+    return removed, list(changes.new)
+
+
+def find_moves(
+    removed: Sequence[Candidate], new: Sequence[Candidate], rules: RuleSet, template: Sequence[Mapping[str, Any]]
+) -> list[Move]:
+    """One page is one other's new place: what fits two is no move."""
+    shared = _common_lines([*removed, *new])
+    by_line: dict[str, list[Candidate]] = defaultdict(list)
+    for page in new:
+        for line in set(page.blocks.lines) - shared:
+            by_line[line].append(page)
+    fits = [
+        Move(old.page.url, page.page.url)
+        for old in removed
+        for page in _alike(old, by_line, shared)
+        if _is_same(old, page, rules, template)
+    ]
+    sources, targets = Counter(move.source for move in fits), Counter(move.target for move in fits)
+    return [move for move in fits if sources[move.source] == targets[move.target] == 1]
+
+
+def with_moves(changes: Changes, moves: Iterable[Move]) -> Changes:
+    """A move is neither new nor removed."""
+    found = list(moves)
+    gone, come = {move.source for move in found}, {move.target for move in found}
+    return replace(
+        changes,
+        new=tuple(url for url in changes.new if url not in come),
+        removed=tuple(url for url in changes.removed if url not in gone),
+        lost=tuple(page for page in changes.lost if page.url not in gone),
+        moved=tuple(sorted((*changes.moved, *found))),
+    )
+
+
+def _common_lines(pages: Sequence[Candidate]) -> set[str]:
+    """That stand on so many of them that they say nothing about any."""
+    counted = Counter(line for page in pages for line in set(page.blocks.lines))
+    return {line for line, count in counted.items() if count > max(2, len(pages) // 2)}
+
+
+def _alike(old: Candidate, by_line: Mapping[str, list[Candidate]], shared: set[str]) -> list[Candidate]:
+    own = set(old.blocks.lines) - shared
+    if len(own) < FEWEST_LINES:
+        return []
+    counted: Counter[str] = Counter()
+    found: dict[str, Candidate] = {}
+    for line in own:
+        for page in by_line.get(line, ()):
+            counted[page.page.url] += 1
+            found[page.page.url] = page
+    return [found[url] for url, count in counted.most_common(MOST_TRIED) if count >= ALIKE * len(own)]
+
+
+def _is_same(old: Candidate, new: Candidate, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> bool:
+    moments = Moments(old.page.side.fetched_at, new.page.side.fetched_at)
+    weight = weigh_page(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
+    # What may run with the clock is no edit here: the words around it are the same.
+    edits = [edit for edit in weight.edits if edit not in weight.clock]
+    return weight.wall is None and not without_template(edits, template)

@@ -1,0 +1,97 @@
+"""Requests beyond a crawl's pages, made when it has seen them all: which, and in which order."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import NamedTuple
+
+from crawler.domain.changes.removals import Removal
+from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
+from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.rendering.url_shapes import url_shape
+from crawler.domain.urls.url import Url, digest, read
+
+MOST_MISSING = 500
+MOST_AGAIN = 20
+_NEVER: Mapping[str, int] = MappingProxyType({})
+SEEN = "seen"
+"""The outcome of a second look; any other is that of a missing page (`removals`)."""
+MOST_ROUNDS = 21
+"""How long a missing page is asked for again: by so many crawls, where one in vain counts for several."""
+ROUNDS = {Removal.ALIVE: 1, Removal.BLOCKED: 7}
+"""It answers, and may be gone later: twenty crawls more. Nobody could tell: three in all."""
+
+
+class Purpose(StrEnum):
+    MISSING = "missing"
+    """What became of a page that the crawl before had and this one did not meet?"""
+    AGAIN = "again"
+    """What of this page differs by itself, a moment later?"""
+
+
+class Probe(NamedTuple):
+    key: UrlKey
+    url: str
+    host: str
+    purpose: Purpose
+    position: int
+    outcome: str | None = None
+    """Known without a request."""
+    content_hash: bytes | None = None
+    rounds: int = 0
+
+
+class MissingPage(NamedTuple):
+    """A page of the crawl before, or one it could not settle, that this crawl has not met."""
+
+    normalized_url: str
+    url: str
+    depth: int
+    content_hash: bytes | None
+    rounds: int = 0
+
+
+class ProbeState(NamedTuple):
+    planned: int
+    queued: int
+
+
+def probe_entry(probe: Probe) -> Entry:
+    """Its digest is not the page's: a page that is seen can be probed."""
+    name = digest(f"probe {probe.key.normalized_url}")
+    return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
+
+
+def choose_again(
+    pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
+) -> list[tuple[str, str]]:
+    """Of (key, URL) a sample spread over the kinds of URLs, first of those that were looked at least often before.
+
+    The same pages and looks give the same sample.
+    """
+    by_shape: dict[str, list[tuple[str, str]]] = {}
+    for key, href in pages:
+        if isinstance(url := read(href), Url):
+            by_shape.setdefault(url_shape(url), []).append((key, href))
+    kinds = [
+        sorted(group, key=lambda page: (looked.get(page[0], 0), _shuffled(page)))
+        for _, group in sorted(by_shape.items())
+    ]
+    kinds.sort(key=len, reverse=True)
+    return sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))[:most]
+
+
+def _in_turn(groups: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+    for turn in zip_longest(*groups):
+        yield from (page for page in turn if page is not None)
+
+
+def _shuffled(page: tuple[str, str]) -> bytes:
+    return hashlib.blake2b(page[0].encode(), digest_size=8).digest()
+
+
+def host_of(href: str) -> str:
+    url = read(href)
+    return url.host if isinstance(url, Url) else ""

@@ -1,0 +1,17 @@
+"""Of pages that an earlier crawl had and this one has not, in words."""
+
+from collections.abc import Mapping
+
+from crawler.domain.changes.removals import Removal
+
+_WORDS = {
+    Removal.ALIVE: "no longer linked but alive",
+    Removal.BLOCKED: "blocked",
+    Removal.EXCLUDED: "excluded by the rules",
+    Removal.NOT_REACHED: "not reached",
+}
+
+
+def missing_words(counts: Mapping[str, int]) -> str:
+    """Those that do not count as removed; empty when there are none."""
+    return ", ".join(f"{n:,} {words}" for kind, words in _WORDS.items() if (n := counts.get(kind.value, 0)))

@@ -1,0 +1,232 @@
+"""What became of pages that are pages no longer. Only what is known to be gone or to have moved counts as removed."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.reasons import Reason
+
+Key = Callable[[str], str | None]
+"""By which normalized URL a crawl knows an address; None when it is none."""
+
+GONE_STATUSES = frozenset({404, 410})
+TEMPORARY = frozenset({302, 303, 307})
+SHARED_TARGET = 3
+"""So many pages sent to one place did not move there: for the time being, or to a login, or with most of the site, they
+are behind a barrier; else they were given up for it."""
+MOST_OF_SITE = 0.5
+_SIGN_IN = re.compile(
+    r"(?:^|[/.])(?:log-?in|log-?on|sign[-_]?in|sso|oauth2?|auth|authenticate|session/new|wp-login|cas/login)(?:[/.?#]|$)",
+    re.IGNORECASE,
+)
+MOST_HOPS = 10
+MOST_EXAMPLES = 5
+MOST_GROUPS = 50
+
+
+class Removal(StrEnum):
+    """The class of a page that an earlier crawl had and this one has not."""
+
+    GONE = "gone"
+    MOVED = "moved"
+    ALIVE = "alive"
+    """Nothing links to it any more, but it answers."""
+    BLOCKED = "blocked"
+    """Nobody could tell: refused, failed, or not to be asked."""
+    EXCLUDED = "excluded"
+    """The crawl's rules leave it out now."""
+    NOT_REACHED = "not_reached"
+
+
+COUNTED = frozenset({Removal.GONE, Removal.MOVED})
+UNSETTLED = frozenset({Removal.BLOCKED, Removal.NOT_REACHED})
+"""The next crawl asks again."""
+ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
+"""So it does of these: what was only unlinked may be gone later."""
+
+_EXCLUDED = frozenset({
+    Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
+})  # fmt: skip
+_NOT_REACHED = frozenset({Reason.MAX_PAGES, Reason.HOST_BLOCKED, Reason.CANCELLED})
+_ALIVE = frozenset({Reason.CONTENT_TYPE, Reason.EXISTS})
+# Whoever does not answer one request will not answer hundreds; the next crawl asks again.
+_SILENT = frozenset({Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT})
+
+
+class Lost(NamedTuple):
+    """A page of the earlier crawl that is none in this one, and what this one knows of it."""
+
+    url: str
+    content_hash: bytes | None
+    kind: Removal
+    target: str | None = None
+    status: int | None = None
+
+
+class Move(NamedTuple):
+    source: str
+    target: str
+
+
+class Fate(NamedTuple):
+    """What a probe found out."""
+
+    kind: Removal
+    reason: Reason | None = None
+    silences_host: bool = False
+    """Nothing more of this crawl is asked of the host."""
+
+
+def fate(judgement: Judgement, status: int, failure: Reason | None = None) -> Fate:
+    """Of a missing page, by the answer to one more request for it."""
+    if judgement.block_host:
+        return Fate(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
+    if judgement.verdict is Verdict.REDIRECT:
+        return Fate(Removal.MOVED)
+    if status in GONE_STATUSES:
+        return Fate(Removal.GONE, Reason.NOT_FOUND)
+    if 200 <= status < 300:
+        return Fate(Removal.ALIVE)
+    reason = judgement.reason or failure or Reason.PROTOCOL
+    return Fate(Removal.BLOCKED, reason, silences_host=reason in _SILENT)
+
+
+def kind_by_reason(reason: str | None) -> Removal:
+    """Of a URL that the crawl met and that is no page, nor gone, nor redirected."""
+    if reason in _EXCLUDED:
+        return Removal.EXCLUDED
+    if reason in _ALIVE:
+        return Removal.ALIVE
+    return Removal.NOT_REACHED if reason is None or reason in _NOT_REACHED else Removal.BLOCKED
+
+
+def settle_targets(
+    lost: Iterable[Lost],
+    redirects: Mapping[str, str],
+    gone: Callable[[str], bool],
+    key_of: Key,
+    known: int = 0,
+    waited: Mapping[str, str] | None = None,
+) -> list[Lost]:
+    """Redirects followed to their end, as far as this crawl knows it: to nothing is gone, to a barrier is blocked.
+
+    `known`: how many pages there were. `waited`: key → where it led for the time being a crawl ago.
+    """
+    followed = [_followed(page, redirects, gone, key_of) for page in lost]
+    known -= sum(page.kind is Removal.NOT_REACHED for page in followed)  # nobody knows where those would lead
+    return [
+        page._replace(kind=Removal.BLOCKED)
+        if _is_barrier(page, pages, known, led_there_before=_led_there(page, waited, key_of))
+        else page
+        for page, pages in _with_company(followed)
+    ]
+
+
+def _with_company(lost: Sequence[Lost]) -> list[tuple[Lost, int]]:
+    """Each with how many lead where it leads."""
+    leading = Counter(place for page in lost if (place := _leads_to(page)))
+    return [(page, leading[place] if (place := _leads_to(page)) else 0) for page in lost]
+
+
+def _leads_to(page: Lost) -> str | None:
+    """Of a login only where it stands: it is told where to go on."""
+    if page.kind is not Removal.MOVED or page.target is None:
+        return None
+    return re.split(r"[?#]", page.target)[0] if _SIGN_IN.search(page.target) else page.target
+
+
+def _led_there(page: Lost, waited: Mapping[str, str] | None, key_of: Key) -> bool:
+    if not waited or page.target is None or (key := key_of(page.url)) is None:
+        return False
+    return waited.get(key) == page.target
+
+
+def _is_barrier(page: Lost, pages: int, known: int, *, led_there_before: bool) -> bool:
+    if page.target is None or pages < SHARED_TARGET:
+        return False
+    most = known > SHARED_TARGET and pages >= MOST_OF_SITE * known
+    return (page.status in TEMPORARY and not led_there_before) or most or is_sign_in(page.target)
+
+
+def is_sign_in(target: str | None) -> bool:
+    return target is not None and _SIGN_IN.search(target) is not None
+
+
+class Together(NamedTuple):
+    """Pages that lead to one and the same place."""
+
+    target: str
+    pages: int
+    example_urls: tuple[str, ...]
+
+    def as_record(self) -> dict[str, Any]:
+        return {**self._asdict(), "example_urls": list(self.example_urls)}
+
+
+def led_together(lost: Iterable[Lost], kind: Removal) -> list[Together]:
+    """Of pages of this class, groups of those that lead to one place; the largest first."""
+    groups: dict[str, list[str]] = {}
+    for page in lost:
+        if page.kind is kind and (place := _leads_to(page._replace(kind=Removal.MOVED))):
+            groups.setdefault(place, []).append(page.url)
+    found = [
+        Together(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
+        for target, urls in groups.items()
+        if len(urls) >= SHARED_TARGET
+    ]
+    return sorted(found, key=lambda one: (-one.pages, one.target))[:MOST_GROUPS]
+
+
+def _followed(page: Lost, redirects: Mapping[str, str], gone: Callable[[str], bool], key_of: Key) -> Lost:
+    if page.kind is not Removal.MOVED or page.target is None:
+        return page
+    target, key = page.target, key_of(page.target)
+    for _ in range(MOST_HOPS):
+        if key is None or key not in redirects:
+            break
+        target = redirects[key]
+        key = key_of(target)
+    if key is not None and gone(key):
+        return page._replace(kind=Removal.GONE, target=None)
+    return page._replace(target=target)
+
+
+def pair_moves(
+    lost: Iterable[Lost],
+    arrived: Mapping[str, bytes | None],
+    redirected_to: Mapping[str, bytes | None],
+    *,
+    is_unique: Callable[[bytes], bool],
+    key_of: Key,
+) -> dict[str, str]:
+    """Of the removed pages those that are another page now: URL → that page's key. One page is one other's new place.
+
+    `arrived`: pages only this crawl has, by key. `redirected_to`: the same, with those of which an earlier crawl
+    that stopped early could not tell; a redirect says enough.
+    """
+    removed = [page for page in lost if page.kind in COUNTED]
+    pairs = _by_redirect([page for page in removed if page.kind is Removal.MOVED], redirected_to, key_of)
+    taken = set(pairs.values())
+    place = {content: key for key, content in arrived.items() if content and key not in taken and is_unique(content)}
+    for page in removed:
+        if page.url not in pairs and page.content_hash in place:
+            pairs[page.url] = place[page.content_hash]
+    return pairs
+
+
+def _by_redirect(moved: Iterable[Lost], arrived: Mapping[str, bytes | None], key_of: Key) -> dict[str, str]:
+    """Many that lead to one new page did not become it, unless one of them says what it says."""
+    leading: dict[str, list[Lost]] = {}
+    for page in moved:
+        if page.target and (key := key_of(page.target)) in arrived and key is not None:
+            leading.setdefault(key, []).append(page)
+    pairs: dict[str, str] = {}
+    for key, pages in leading.items():
+        same = [page for page in pages if page.content_hash and page.content_hash == arrived[key]]
+        chosen = pages if len(pages) == 1 else same
+        if len(chosen) == 1:
+            pairs[chosen[0].url] = key
+    return pairs

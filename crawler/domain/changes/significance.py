@@ -1,0 +1,159 @@
+"""What is left of changed pages when noise and template edits are taken away."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.removals import Removal, led_together
+from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.diffs.walls import Wall
+from crawler.domain.noise.clock_lines import without_clock_lines
+from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
+from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.priced_values import random_values
+from crawler.domain.noise.template_changes import Collapsed, TemplateChange, collapse
+
+MOST_EDITS = 200
+"""Of one page that are looked at together with those of others; a page with more changed in any case."""
+MOST_CHARACTERS = 100_000
+"""Of the edits of one page; the same holds for it. Lines are compared whole."""
+MOST_LISTED = 1000
+"""Quiet pages that are named in a summary; all are counted."""
+MOST_RULES = 5
+MOST_EXAMPLES = 5
+TEMPLATE = "template"
+
+
+class Weighed(NamedTuple):
+    changes: Changes
+    quiet: Mapping[str, tuple[str, ...]]
+    """URLs whose text differs, and which rules kept them quiet."""
+    walls: Mapping[str, Wall]
+    template: Sequence[TemplateChange]
+    template_urls: frozenset[str] = frozenset()
+    """Pages on which somebody edited the template."""
+    passed: frozenset[str] = frozenset()
+    """Of the walls, those that stood there before and are gone; nothing earlier is known of the page."""
+    further_back: Mapping[str, int] = {}
+    """Pages that stood behind a wall: so many versions further back is what they are compared with."""
+
+    @property
+    def template_pages(self) -> int:
+        """Beside those that changed anyway."""
+        return len(self.template_urls.difference(self.changes.changed))
+
+    def as_record(self) -> dict[str, Any]:
+        """Keys of ours in a change summary."""
+        listed = sorted(self.quiet)[:MOST_LISTED]
+        return {
+            "quiet_pages": len(self.quiet),
+            "quiet_page_urls": [{"url": url, "rules": list(self.quiet[url][:MOST_RULES])} for url in listed],
+            "template_changes": [change.as_record() for change in self.template],
+            "walls": [{"url": url, "kind": wall.value} for url, wall in sorted(self.walls.items())[:MOST_LISTED]],
+            "template_pages": self.template_pages,
+            "wall_notes": self._wall_notes(),
+            "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
+        }
+
+    def _wall_notes(self) -> list[dict[str, Any]]:
+        """One for each wall, with how many pages are behind it."""
+        standing = {url: wall for url, wall in self.walls.items() if url not in self.passed}
+        counted = Counter(standing.values())
+        notes = [
+            WallNote(kind.value, counted[kind], sorted(url for url, wall in standing.items() if wall is kind))
+            for kind in Wall
+            if counted[kind]
+        ]
+        led = led_together(self.changes.lost, Removal.BLOCKED)
+        notes += [WallNote("redirect", group.pages, group.example_urls, group.target) for group in led]
+        return [note.as_record() for note in notes]
+
+
+class WallNote(NamedTuple):
+    kind: str
+    pages: int
+    urls: Sequence[str]
+    target: str | None = None
+    """Where a redirect leads."""
+
+    def as_record(self) -> dict[str, Any]:
+        examples = list(self.urls[:MOST_EXAMPLES])
+        return {"kind": self.kind, "pages": self.pages, "target": self.target, "example_urls": examples}
+
+
+def light(weight: Weight) -> Weight:
+    """Bounded: what is kept of a page until all are weighed."""
+    return weight._replace(edits=weight.edits[:1], clock=(), heavy=True) if is_heavy(weight) else weight
+
+
+def is_heavy(weight: Weight) -> bool:
+    """So many edits, or so long ones, that it changed in any case."""
+    if weight.heavy or len(weight.edits) > MOST_EDITS:
+        return True
+    return sum(len(block.text) for edit in weight.edits for block in edit if block) > MOST_CHARACTERS
+
+
+def sift(weights: Mapping[str, Weight], compared: int) -> tuple[dict[str, Weight], Collapsed]:
+    """What all pages together say about each: walls and clocks marked, and the template's edits apart."""
+    sifted = without_clock_lines(with_shared_walls(weights, compared))
+    edits = {url: weight.edits for url, weight in sifted.items() if not weight.wall and not is_heavy(weight)}
+    return sifted, collapse(edits, compared)
+
+
+def weigh(changes: Changes, weights: Mapping[str, Weight]) -> Weighed:
+    """A changed page without a weight stays changed: its content could not be read again."""
+    sifted, found = sift(weights, len(changes.changed) + len(changes.unchanged))
+    walls = {url: weight.wall for url, weight in sifted.items() if weight.wall}
+    quiet = {
+        url: sifted[url].rules + ((TEMPLATE,) if sifted[url].edits else ())
+        for url, left in found.left.items()
+        if not left
+    }
+    passed = frozenset(url for url, weight in sifted.items() if weight.wall and weight.passed)
+    return Weighed(_sorted_out(changes, set(quiet), set(walls)), quiet, walls, found.template, found.edited, passed)
+
+
+def moving_again(before: Mapping[str, Any] | None, template: Sequence[TemplateChange]) -> list[str]:
+    """Rules for lines whose random tokens differed all over the site at the last comparison, too.
+
+    A number that moves from crawl to crawl is news each time, whatever it counts: only second looks show that it does
+    so by itself.
+    """
+    known = {
+        (told.get("place"), told.get("line"))
+        for told in (before or {}).get("template_changes", ())
+        if random_values(told["removed"], told["added"])
+    }
+    return [
+        LearnedRule(change.place, Varies.VALUES, None, change.line, (), values).as_value()
+        for change in template
+        if change.place and change.line and (change.place, change.line) in known
+        if (values := random_values(change.removed, change.added))
+        if change.place == ANYWHERE or names_a_line(change.line, fewest=1)
+    ]
+
+
+class Recount(NamedTuple):
+    changed: int
+    template: int
+    """So many edits of it."""
+    template_pages: int
+    """That show one and did not change otherwise."""
+
+
+def recount(weights: Mapping[str, Weight], compared: int) -> Recount:
+    sifted, found = sift(weights, compared)
+    heavy = sum(is_heavy(weight) for weight in sifted.values() if not weight.wall)
+    quiet = sum(not found.left[url] for url in found.edited)
+    return Recount(sum(map(bool, found.left.values())) + heavy, len(found.template), quiet)
+
+
+def _sorted_out(changes: Changes, quiet: set[str], walls: set[str]) -> Changes:
+    return replace(
+        changes,
+        changed=tuple(url for url in changes.changed if url not in quiet and url not in walls),
+        unchanged=tuple(sorted((*changes.unchanged, *quiet))),
+        not_compared=tuple(sorted((*changes.not_compared, *walls))),
+    )

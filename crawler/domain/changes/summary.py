@@ -1,0 +1,162 @@
+"""What a crawl found changed, as it is shown: counts, URLs, and the changed pages' versions."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from crawler.domain.changes.removals import Removal
+
+MOST_TEXT_PAGES = 200
+MOST_TEXT_LINES = 100
+_SHORT = ("compared_to", "summary", "is_significant", "moved_pages")
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class Compared(StrEnum):
+    YES = "compared"
+    NOT_YET = "not_yet"
+    NOTHING = "nothing_to_compare_with"
+
+
+class ChangeCounts(_Value):
+    new_pages: int
+    removed_pages: int
+    changed_pages: int
+    unchanged_pages: int
+
+
+class ShortChanges(_Value):
+    """Without the URLs: those are in `changes`."""
+
+    compared_to: UUID
+    summary: ChangeCounts
+    is_significant: bool
+    moved_pages: int = 0
+
+
+class ChangedPage(_Value):
+    """A changed page, with what it was in the crawl before and what it was in this one."""
+
+    url: str
+    page_id: UUID
+    from_version: UUID
+    to_version: UUID
+
+
+class MovedPage(_Value):
+    """One page, at another address now: neither new nor removed."""
+
+    source: str = Field(alias="from")
+    to: str
+
+
+class MissingPage(_Value):
+    """A page of the crawl before that is none any more. `gone` and `moved` are removed pages, the others are not."""
+
+    url: str
+    kind: Removal = Field(alias="class")
+    target: str | None = Field(None, description="Where it redirects")
+
+
+class QuietPage(_Value):
+    """Its text differs, but only in what changes by itself."""
+
+    url: str
+    rules: tuple[str, ...] = Field(description="Ids of noise rules, names of our own, `template`")
+
+
+class TemplateEdit(_Value):
+    """The same edit on many pages: one change of the site."""
+
+    removed: str
+    added: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
+    place: str | None = None
+    line: str | None = Field(None, description="Where only numbers or dates moved: how all of these lines read")
+    own_values: bool = Field(
+        default=False, description="Each page has values of its own; the texts are those of one of them"
+    )
+
+
+class WalledPage(_Value):
+    """An error, a wall against robots or nothing, served in place of the page: not compared."""
+
+    url: str
+    kind: str = Field(description="error, wall, empty or same_page (one text in place of many pages)")
+
+
+class WallNote(_Value):
+    """How many pages are behind one wall: nobody can tell whether they changed."""
+
+    kind: str = Field(description="As in `walls`, or redirect: all of them lead to one place")
+    pages: int
+    target: str | None = Field(None, description="Where a redirect leads")
+    example_urls: tuple[str, ...] = ()
+
+
+class RedirectedPages(_Value):
+    """Removed pages that lead to one and the same place now."""
+
+    target: str
+    pages: int
+    example_urls: tuple[str, ...] = ()
+
+
+class ChangedLine(_Value):
+    removed: str | None
+    added: str | None
+
+
+class PageText(_Value):
+    """What changed on a page, without noise and template, in a few lines."""
+
+    url: str
+    page_id: UUID | None
+    lines: tuple[ChangedLine, ...]
+    more: int = Field(description="Changes that are not among them")
+    note: str | None = None
+
+
+class CrawlChanges(_Value):
+    crawl_id: UUID
+    compared_to: UUID | None = None
+    state: Compared
+    summary: ChangeCounts | None = None
+    new_page_urls: tuple[str, ...] = ()
+    removed_page_urls: tuple[str, ...] = ()
+    changed_page_urls: tuple[str, ...] = ()
+    is_significant: bool = False
+    not_compared: int = Field(0, description="Pages of one crawl about which the other could not tell")
+    not_compared_urls: tuple[str, ...] = ()
+    changed_share: float = 0.0
+    moved_pages: int = Field(0, description="Counted neither as new nor as removed")
+    moved: tuple[MovedPage, ...] = ()
+    removals: tuple[MissingPage, ...] = Field(
+        (), description="Pages of the crawl before that are none any more, with their class; the first 1,000"
+    )
+    removal_counts: dict[str, int] = Field(default={}, description="How many there are of each class")
+    quiet_pages: int = Field(0, description="Counted as unchanged: only what changes by itself differs")
+    quiet_page_urls: tuple[QuietPage, ...] = Field((), description="The first 1,000")
+    template_changes: tuple[TemplateEdit, ...] = ()
+    walls: tuple[WalledPage, ...] = ()
+    redirected_together: tuple[RedirectedPages, ...] = ()
+    template_pages: int = Field(0, description="That show an edit of the template and did not change otherwise")
+    wall_notes: tuple[WallNote, ...] = ()
+    texts: tuple[PageText, ...] | None = Field(
+        None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
+    )
+    changed_pages: tuple[ChangedPage, ...] | None = Field(
+        None, description="With include=pages; without those whose URL lists or versions are no longer kept"
+    )
+
+
+def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Of a crawl's change summary, what fits into a list of crawls."""
+    return {name: summary[name] for name in _SHORT if name in summary} if summary else None

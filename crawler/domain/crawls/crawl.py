@@ -1,0 +1,295 @@
+"""A crawl: what was asked, where it stands, which changes of state are allowed."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from crawler.domain.crawls.render_rule import RenderRule
+from crawler.domain.ids import new_id
+from crawler.domain.patterns import compile_pattern
+from crawler.domain.reasons import Reason
+from crawler.errors import InvalidTransition
+
+MAX_PATTERNS = 50
+
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+class CrawlStatus(StrEnum):
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        return not _NEXT[self]
+
+
+_NEXT: dict[CrawlStatus, frozenset[CrawlStatus]] = {
+    CrawlStatus.PENDING: frozenset({CrawlStatus.IN_PROGRESS, CrawlStatus.CANCELLED}),
+    CrawlStatus.IN_PROGRESS: frozenset({CrawlStatus.COMPLETED, CrawlStatus.FAILED, CrawlStatus.CANCELLED}),
+    CrawlStatus.COMPLETED: frozenset(),
+    CrawlStatus.FAILED: frozenset(),
+    CrawlStatus.CANCELLED: frozenset(),
+}
+
+
+class CrawlType(StrEnum):
+    INITIAL = "initial"
+    MANUAL = "manual"
+    SCHEDULED = "scheduled"
+    FETCH_ONLY = "fetch_only"
+
+
+class EndReason(StrEnum):
+    EXHAUSTED = "exhausted"
+    MAX_PAGES = "max_pages"
+    MAX_DURATION = "max_duration"
+    BLOCKED = "blocked"
+
+
+class IncludeMode(StrEnum):
+    ONLY = "only"
+    PREFER = "prefer"
+
+
+class Preset(StrEnum):
+    AUTO = "auto"
+    SHOPIFY = "shopify"
+    NONE = "none"
+
+
+class QueryParams(StrEnum):
+    MEANINGFUL = "meaningful"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class RenderMode(StrEnum):
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
+class CrawlConfig(BaseModel):
+    """How to crawl. Saved with the project and, as it was, with each crawl."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_pages: int = Field(200, gt=0, le=10_000_000, description="Stored pages at which the crawl stops")
+    max_depth: int | None = Field(None, ge=0, le=1000, description="Links from the seed; null is unlimited")
+    include_patterns: tuple[Pattern, ...] = Field((), max_length=MAX_PATTERNS)
+    exclude_patterns: tuple[Pattern, ...] = Field((), max_length=MAX_PATTERNS)
+    include_mode: IncludeMode = IncludeMode.ONLY
+    preset: Preset = Preset.AUTO
+    query_params: QueryParams = QueryParams.MEANINGFUL
+    meaningful_params: tuple[str, ...] = Field(("page",), max_length=MAX_PATTERNS)
+    allow_subdomains: bool = False
+    allowed_hosts: tuple[str, ...] = Field((), max_length=1000)
+    path_prefix: str = Field("", max_length=2000)
+    max_concurrent: int = Field(5, gt=0, le=256)
+    delay_seconds: float = Field(0.5, ge=0, le=3600, allow_inf_nan=False)
+    respect_robots_txt: bool = True
+    use_sitemaps: bool = True
+    max_duration_seconds: int = Field(86_400, gt=0, le=31 * 86_400)
+    render: RenderMode = RenderMode.AUTO
+    render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")
+    screenshots: bool = Field(default=False, description="A picture of each new version; renders every page")
+    content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
+    hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
+    max_links_per_page: int | None = Field(None, gt=0)
+    learn_noise: bool | None = Field(
+        None, description="Fetch some pages twice to learn what changes by itself; null: scheduled crawls do"
+    )
+    significant_new_pages: int = Field(5, ge=1, le=10_000_000, description="New pages that make changes significant")
+    significant_changed_share: float = Field(
+        0.1, gt=0, le=1, allow_inf_nan=False, description="Share of changed pages that makes changes significant"
+    )
+    prune_markdown: bool = Field(default=False, description="Leave out of markdown what looks like no content")
+    ingest: bool = Field(default=False, description="Make a document of each page, for search and the feed")
+    refresh: bool = Field(
+        default=True, description="False, of a crawl that ingests: URLs that have a document are not fetched again"
+    )
+
+    @field_validator("include_patterns", "exclude_patterns", mode="before")
+    @classmethod
+    def _split_seed_form(cls, value: Any) -> Any:
+        """Seed 000 writes patterns as one comma-separated string; lists are never split."""
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("include_patterns", "exclude_patterns")
+    @classmethod
+    def _compiles(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            compile_pattern(pattern)
+        return value
+
+
+class CrawlJob(BaseModel):
+    """One run over a project."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    project_id: UUID
+    seed_url: str = Field(max_length=2000)
+    domain: str
+    crawl_type: CrawlType
+    config: CrawlConfig
+    status: CrawlStatus = CrawlStatus.PENDING
+    paused: bool = False
+    paused_at: datetime | None = None
+    paused_seconds: float = 0.0
+    """Of pauses that are over."""
+    end_reason: EndReason | None = None
+    error_message: str | None = None
+    total_discovered: int = 0
+    total_ingested: int = 0
+    pages_crawled: int = 0
+    pages_failed: int = 0
+    pages_skipped: int = 0
+    lightweight: int = 0
+    rendered: int = 0
+    rendering: dict[str, Any] | None = None
+    """Whether its pages need a browser, and by which signal of the homepage; None before that is known."""
+    stats: dict[str, Any] = Field(default_factory=dict)
+    change_summary: dict[str, Any] | None = None
+    compared_to: UUID | None = None
+    retry_of: UUID | None = None
+    from_queue: bool = False
+    """A batch of the acquisition queue: several of a project may run at once."""
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        project_id: UUID,
+        seed_url: str,
+        domain: str,
+        crawl_type: CrawlType,
+        config: CrawlConfig,
+        now: datetime,
+        retry_of: UUID | None = None,
+        from_queue: bool = False,
+    ) -> Self:
+        return cls(
+            id=new_id(int(now.timestamp() * 1000)),
+            project_id=project_id,
+            seed_url=seed_url,
+            domain=domain,
+            crawl_type=crawl_type,
+            config=config,
+            retry_of=retry_of,
+            from_queue=from_queue,
+            created_at=now,
+            updated_at=now,
+        )
+
+    @property
+    def urls_left(self) -> int:
+        """Found and not ended yet. Sitemaps and probes are under way, too, but are none of its URLs."""
+        return max(0, self.total_discovered - self.pages_crawled - self.pages_failed - self.pages_skipped)
+
+    @property
+    def learns_noise(self) -> bool:
+        """Whether some of its pages are fetched twice: what then differs did not change, it is never the same."""
+        asked = self.config.learn_noise
+        return self.crawl_type is CrawlType.SCHEDULED if asked is None else asked
+
+    def working_seconds(self, now: datetime) -> float:
+        """How long it has been at work; pauses do not count."""
+        spent = (now - (self.started_at or self.created_at)).total_seconds() - self.paused_seconds
+        if self.paused and self.paused_at is not None:
+            spent -= (now - self.paused_at).total_seconds()
+        return spent
+
+    def start(self, now: datetime) -> Self:
+        return self._to(CrawlStatus.IN_PROGRESS, now, started_at=now)
+
+    def complete(self, end_reason: EndReason, now: datetime) -> Self:
+        return self._to(CrawlStatus.COMPLETED, now, end_reason=end_reason, completed_at=now)
+
+    def fail(self, error_message: str, now: datetime) -> Self:
+        return self._to(CrawlStatus.FAILED, now, error_message=error_message, completed_at=now)
+
+    def cancel(self, now: datetime) -> Self:
+        return self._to(CrawlStatus.CANCELLED, now, completed_at=now)
+
+    def _to(self, status: CrawlStatus, now: datetime, **changes: Any) -> Self:
+        if status not in _NEXT[self.status]:
+            raise InvalidTransition(
+                f"Crawl {self.id} is {self.status} and cannot become {status}.",
+                crawl_id=str(self.id),
+                status=str(self.status),
+            )
+        return self.model_copy(update={"status": status, "updated_at": now, **changes})
+
+
+class FetchState(StrEnum):
+    """Where a discovered URL stands with the engine."""
+
+    QUEUED = "queued"
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class IngestState(StrEnum):
+    """Where a discovered URL stands with ingestion (seed 001's DiscoveredUrlStatus)."""
+
+    PENDING = "pending"
+    INGESTED = "ingested"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class DiscoveredUrl(BaseModel):
+    """One URL of one crawl: the ledger's row, compared by value."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    normalized_url: str
+    depth: int = Field(ge=0)
+    priority: int = Field(2, ge=0)
+    fetch_state: FetchState = FetchState.QUEUED
+    status: IngestState = IngestState.PENDING
+    reason: Reason | None = None
+    document_id: UUID | None = None
+
+    @classmethod
+    def found(cls, url: str, normalized_url: str, depth: int, priority: int = 2) -> Self:
+        return cls(url=url, normalized_url=normalized_url, depth=depth, priority=priority)
+
+    def done(self) -> Self:
+        return self._to(FetchState.DONE, None)
+
+    def skipped(self, reason: Reason) -> Self:
+        return self._to(FetchState.SKIPPED, reason)
+
+    def failed(self, reason: Reason) -> Self:
+        return self._to(FetchState.FAILED, reason)
+
+    def ingested(self, document_id: UUID | None) -> Self:
+        if self.fetch_state is not FetchState.DONE or self.status is not IngestState.PENDING:
+            raise InvalidTransition(f"{self.url} is {self.fetch_state}/{self.status} and cannot be ingested.")
+        return self.model_copy(update={"status": IngestState.INGESTED, "document_id": document_id})
+
+    def _to(self, state: FetchState, reason: Reason | None) -> Self:
+        if self.fetch_state is not FetchState.QUEUED:
+            raise InvalidTransition(f"{self.url} is {self.fetch_state} and cannot become {state}.")
+        update: dict[str, Any] = {"fetch_state": state, "reason": reason}
+        if state is not FetchState.DONE:
+            update["status"] = IngestState(state.value)
+        return self.model_copy(update=update)

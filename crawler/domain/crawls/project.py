@@ -1,0 +1,68 @@
+"""A project: a website, or a list of URLs, under care."""
+
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.ids import new_id
+from crawler.errors import Invalid
+
+MAX_NAME = 200
+_DIGEST_BYTES = 8
+
+
+def checked_name(name: str) -> str:
+    """Never cut: two long names would become one project."""
+    if not 1 <= len(name) <= MAX_NAME or not name.strip() or not name.isprintable():
+        raise Invalid(f"A project's name has 1 to {MAX_NAME} characters of text.")
+    return name
+
+
+def name_after(url: str) -> str:
+    """The name of a URL's own project; one that is too long for a name ends in a mark of the whole."""
+    if len(url) <= MAX_NAME:
+        return url
+    mark = blake2b(url.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return f"{url[: MAX_NAME - len(mark) - 1]}…{mark}"
+
+
+class Project(BaseModel):
+    """Seed 001's notebook is the same thing with the same id."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    name: str = Field(min_length=1, max_length=MAX_NAME)
+    website_url: str | None = Field(None, max_length=2000)
+    settings: CrawlConfig = Field(default_factory=CrawlConfig)
+    is_active: bool = True
+    flagged_for_review: bool = False
+    phase_status: str = "pending"
+    created_at: datetime
+    updated_at: datetime
+
+    @field_validator("name")
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        if not name.strip() or not name.isprintable():
+            raise ValueError("a name is one line of visible text")
+        return name
+
+    @classmethod
+    def create(cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None) -> Self:
+        return cls(
+            id=new_id(int(now.timestamp() * 1000)),
+            name=name,
+            website_url=website_url,
+            settings=settings or CrawlConfig(),
+            created_at=now,
+            updated_at=now,
+        )
+
+    def changed(self, now: datetime, **changes: Any) -> Self:
+        """A copy with these fields, validated like a new one."""
+        return type(self).model_validate({**self.model_dump(), **changes, "updated_at": now})

@@ -1,0 +1,230 @@
+"""A page as the list of its blocks, for comparing: each line of its text with the place it stands at.
+
+A *place* names the element by the nearest class or id above it and the tags between: `div.teaser>ul>li`. It survives
+what sites change without anybody noticing: where in the page it stands, and endings that each release gives to classes.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.head import read_head
+from crawler.domain.pages.markup_bombs import refuse_bombs
+from crawler.domain.pages.nodes import parse, sort_nodes
+from crawler.domain.pages.tag_ids import TEXT, tag_ids
+from crawler.domain.pages.text import dissolve
+from crawler.errors import Invalid
+
+MAX_BYTES = 2_000_000
+"""A larger page is compared by its hash alone."""
+MAX_SELECTOR = 512
+_MOST_NAMES = 3
+_MOST_LEVELS = 5
+_TOP = frozenset({"body", "html"})
+_BOXES = tag_ids("span small time label b strong em i output data")
+# Parts of a line or of code: what stands in them is never a box.
+_FLOWS = tag_ids(
+    "p h1 h2 h3 h4 h5 h6 pre code a abbr b cite dfn em i kbd label q s samp small span strong sub sup u var"
+)
+# These may be a line or hold several.
+_ROWS = tag_ids("tr")
+_ITEMS = tag_ids("li dt dd td th")
+_HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
+# What a build tool appends: several characters with a digit among them, or a small letter before a capital.
+_ENDING = re.compile(r"(?:_+|-+)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z])[0-9A-Za-z]{5,}$")
+_NUMBERS = re.compile(r"\d{2,}")
+_OF_REQUEST = re.compile(r"/\S+|\b(?=[0-9A-Za-z-]*\d)(?=[0-9-]*[A-Za-z])[0-9A-Za-z-]{8,}|\b\d{1,2}:\d{2}(?::\d{2})?\b")
+
+
+class Block(NamedTuple):
+    place: str
+    text: str
+
+
+class PageBlocks:
+    """The lines are read at once; places only when somebody asks, because most lines are the same on both sides."""
+
+    def __init__(
+        self, head: Sequence[Block], lines: Sequence[str], nodes: Sequence[LexborNode], left_out: Sequence[str] = ()
+    ) -> None:
+        self.left_out = left_out
+        """Selectors that named something on this page."""
+        self._head = head
+        self._nodes = nodes
+        self.lines: list[str] = [block.text for block in head] + list(lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def block(self, at: int) -> Block:
+        if at < len(self._head):
+            return self._head[at]
+        return Block(_place(self._nodes[at - len(self._head)]), self.lines[at])
+
+    def row_of(self, at: int) -> int | None:
+        """Which row of a table it stands in; None when in none."""
+        above = self._nodes[at - len(self._head)].parent if at >= len(self._head) else None
+        while above is not None and above.tag_id not in _ROWS:
+            above = above.parent
+        return above.mem_id if above is not None else None
+
+    def without(self, places: Container[str]) -> "PageBlocks":
+        """Only the blocks that stand elsewhere."""
+        first = len(self._head)
+        kept = [at for at in range(first, len(self)) if self.block(at).place not in places]
+        nodes = [self._nodes[at - first] for at in kept]
+        return PageBlocks(self._head, [self.lines[at] for at in kept], nodes, self.left_out)
+
+    def texts_at(self, places: Container[str]) -> "Counter[Block]":
+        return Counter(block for at in range(len(self)) if (block := self.block(at)).place in places)
+
+    def lines_at(self, place: str) -> list[str]:
+        """In the order of the page."""
+        return [block.text for at in range(len(self)) if (block := self.block(at)).place == place]
+
+    def digest(self, *, loose: bool = False) -> bytes:
+        """Of all it says; loosely without what a wall may say about each request: tokens, times, paths."""
+        text = "\n".join(self.lines)
+        text = _OF_REQUEST.sub("#", text) if loose else text
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    @property
+    def title(self) -> str:
+        return self._head[0].text if self._head else ""
+
+    @property
+    def body(self) -> list[str]:
+        """Without title and description."""
+        return self.lines[len(self._head) :]
+
+    @property
+    def words(self) -> int:
+        return sum(line.count(" ") + 1 for line in self.body)
+
+
+def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()) -> PageBlocks:
+    """Without what these CSS selectors name. Raises UnparsablePage as extraction does."""
+    markup, _charset = to_utf8(body, content_type)
+    refuse_bombs(markup)
+    tree = parse(markup)
+    left_out = [selector for selector in removed if _remove(tree, selector)]
+    nodes = sort_nodes(tree)
+    head = read_head(nodes.head)
+    nodes.inline = _without_boxes(nodes.inline)
+    dissolve(nodes)
+    for anchor in nodes.anchors:
+        anchor.unwrap(delete_empty=True)
+    nodes.body.merge_text_nodes()
+    preformatted = {node.mem_id for node in nodes.preformatted}
+    lines: list[str] = []
+    places: list[LexborNode] = []
+    for node in nodes.body.traverse(include_text=True):
+        if node.tag_id == TEXT:
+            found = _lines(node, preformatted)
+            lines += found
+            places += [node] * len(found)
+    return PageBlocks(_head_blocks(head.title, head.description), lines, places, left_out)
+
+
+def check_selector(selector: str) -> str:
+    """The selector as it is kept. Raises Invalid with a sentence for people."""
+    selector = selector.strip()
+    if not selector or len(selector) > MAX_SELECTOR:
+        raise Invalid(f"A CSS selector has 1 to {MAX_SELECTOR} characters.")
+    try:
+        LexborHTMLParser("<p></p>").css(selector)
+    except SelectolaxError as exc:
+        raise Invalid(f"{selector!r} is not a valid CSS selector.") from exc
+    return selector
+
+
+def _without_boxes(inline: list[LexborNode]) -> list[LexborNode]:
+    """Without those that are used as boxes: with a name of their own, in a parent without text of its own."""
+    mixed: dict[int, bool] = {}
+    flowing = []
+    for node in inline:
+        parent = node.parent
+        if parent is None or not _is_box(node):
+            flowing.append(node)
+            continue
+        if parent.mem_id not in mixed:
+            mixed[parent.mem_id] = _is_line(parent)
+        if mixed[parent.mem_id]:
+            flowing.append(node)
+    return flowing
+
+
+def _is_box(node: LexborNode) -> bool:
+    return node.tag_id in _BOXES and bool(node.attributes.get("class") or node.attributes.get("id"))
+
+
+def _is_line(parent: LexborNode) -> bool:
+    if parent.tag_id in _FLOWS:
+        return True
+    children = list(parent.iter(include_text=True))
+    if any(child.tag_id == TEXT and (child.text_content or "").strip() for child in children):
+        return True
+    return parent.tag_id in _ITEMS and not any(child.tag_id in _HOLD_LINES for child in children)
+
+
+def _head_blocks(title: str | None, description: str | None) -> list[Block]:
+    return [Block("title", title or ""), Block("description", description or "")]
+
+
+def _lines(node: LexborNode, preformatted: set[int]) -> list[str]:
+    text = node.text_content or ""
+    parent = node.parent
+    if "\n" in text and parent is not None and parent.mem_id in preformatted:
+        return [line for part in text.split("\n") if (line := " ".join(part.split()))]
+    line = " ".join(text.split())
+    return [line] if line else []
+
+
+def _remove(tree: LexborHTMLParser, selector: str) -> bool:
+    """Whether there was any. What stands inside another match goes with that: asking it again touches freed memory."""
+    found = tree.css(selector)
+    known = {node.mem_id for node in found}
+    for node in [node for node in found if not _inside(node, known)]:
+        if node.tag not in _TOP:
+            node.decompose()
+    return bool(found)
+
+
+def _inside(node: LexborNode, known: set[int]) -> bool:
+    above = node.parent
+    while above is not None:
+        if above.mem_id in known:
+            return True
+        above = above.parent
+    return False
+
+
+def _place(node: LexborNode) -> str:
+    names: list[str] = []
+    above = node.parent
+    while above is not None and above.tag not in _TOP and len(names) < _MOST_LEVELS:
+        label = _label(above)
+        names.append(f"{above.tag}{label}")
+        if label:
+            break
+        above = above.parent
+    return ">".join(reversed(names)) or "body"
+
+
+def _label(node: LexborNode) -> str:
+    attributes = node.attributes
+    names = sorted(filter(None, map(_stable, (attributes.get("class") or "").split())))
+    if names:
+        return "." + ".".join(names[:_MOST_NAMES])
+    ident = attributes.get("id") or ""
+    # An id with a number in it mostly names one of many: a comment, a heading of one page.
+    return f"#{ident}" if ident and not _NUMBERS.search(ident) and _stable(ident) == ident else ""
+
+
+def _stable(name: str) -> str:
+    return _ENDING.sub("", name)

@@ -1,0 +1,118 @@
+"""Pages that are none: an error, a wall against robots or nothing at all, served as if it were the page.
+
+Words alone are no evidence, as any page may speak of errors and captchas: a wall stands *in place* of the page. What
+keeps its title, or half of its lines, is the page.
+"""
+
+import re
+from enum import StrEnum
+
+from crawler.domain.diffs.page_blocks import PageBlocks
+
+FEWEST_WORDS = 4
+MOST_WORDS = 120
+"""A page with more to say is about errors or captchas; it is none."""
+ALIKE = 0.5
+"""Of a page's lines."""
+SAME_TITLE = 0.6
+"""Of its words."""
+_SURE = re.compile(
+    r"verify (?:that )?you(?:'re| are) (?:a )?human|checking (?:if the site connection is secure|your browser)|"
+    r"(?:are|you are|that you are) not a robot|are you a robot|unusual traffic (?:coming )?from your|"
+    r"enable javascript and cookies to continue|complete the (?:security check|captcha)|"
+    r"made us think (?:that )?you (?:are|were|might be) a (?:ro)?bot|error establishing a database connection|"
+    r"\bddos protection\b|just a moment\.\.\.",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"internal server error|service (?:temporarily )?unavailable|bad gateway|"
+    r"gateway time-?out|access (?:is )?denied|don't have permission|too many requests|something went wrong|"
+    r"unexpected error|(?:down|offline|closed) for (?:scheduled )?maintenance|be (?:right )?back (?:soon|shortly)|"
+    r"temporarily (?:un|not )available|temporarily unable|try again later|an error (?:has )?occurred|"
+    r"attention required|security check|rate limit(?:ed)? exceeded|request (?:has been |was )?blocked",
+    re.IGNORECASE,
+)
+# One text in place of many pages is a wall if it asks who is there; else it may be what its author says of all of them.
+_ASKS = re.compile(
+    r"\b(?:sign|log)(?:ged)?[ -]?(?:in|on)\b|\blogin\b|password|cookies|\bconsent\b|captcha|not a robot|"
+    r"enable javascript|(?:subscribe|register|create an account) to (?:read|continue|see|view)|"
+    r"session (?:has )?(?:expired|timed out)|are you (?:over|at least|of legal)|verify (?:your|that you)|"
+    r"anmelden|einloggen|passwort|se connecter|iniciar sesión|accedi\b",
+    re.IGNORECASE,
+)
+# A page of this kind has such words for what it is about.
+_STATUS = re.compile(r"\b(?:status|uptime|incidents?|health)\b", re.IGNORECASE)
+_WAITING = re.compile(r"(?:loading|please wait|redirecting|one moment)\b", re.IGNORECASE)
+_SHORT = 40
+_BRIEF = 8
+"""Words of the line that says so; a longer one is prose."""
+_WHOLE = 20
+"""Words of a page that can be missed when it comes up empty."""
+_TITLE_WORDS = re.compile(r"\w{2,}")
+
+
+class Wall(StrEnum):
+    EMPTY = "empty"
+    ROBOTS = "wall"
+    ERROR = "error"
+    SAME = "same_page"
+    """One text in place of many pages that had texts of their own (`shared_walls`)."""
+
+
+def find_wall(page: PageBlocks) -> Wall | None:
+    """What a page may be by its words, if it stands in place of another."""
+    # No line is without a word, so most pages need not be counted through.
+    words = len(page) if len(page) > MOST_WORDS + 2 else page.words
+    if words > MOST_WORDS:
+        return None
+    text = "\n".join(page.lines)
+    if _SURE.search(text):
+        return Wall.ROBOTS
+    if words <= _SHORT and any(line.count(" ") < _BRIEF and _ERROR.search(line) for line in page.lines):
+        return Wall.ERROR
+    return Wall.EMPTY if words < FEWEST_WORDS else None
+
+
+def wall_between(old: PageBlocks, new: PageBlocks) -> Wall | None:
+    """Why two versions cannot be compared."""
+    after, before = find_wall(new), find_wall(old)
+    if (after or before) is None or lines_kept(old, new):
+        return None
+    return (after if _stands_in(after, new, old) else None) or (before if _stands_in(before, old, new) else None)
+
+
+def is_walled(page: PageBlocks, other: PageBlocks) -> bool:
+    """Whether it is this one of both that is none."""
+    return not lines_kept(page, other) and _stands_in(find_wall(page), page, other)
+
+
+def _stands_in(wall: Wall | None, page: PageBlocks, other: PageBlocks) -> bool:
+    if wall is None:
+        return False
+    if wall is Wall.EMPTY:
+        # A shell that waits for its script has the page's title; an author who wrote two words has it, too.
+        is_bare = page.words == 0 or _WAITING.search(" ".join(page.body)) is not None
+        return other.words >= _WHOLE and (is_bare or not _title_kept(page, other))
+    if wall is Wall.ERROR and all(_STATUS.search(one.title) for one in (page, other)):
+        return False
+    # Nobody writes this in place of all that a page said; some walls bear the title of what is behind them.
+    is_sure = wall is Wall.ROBOTS and other.words >= _WHOLE and not set(page.body) & set(other.body)
+    return is_sure or not _title_kept(page, other)
+
+
+def asks_who(page: PageBlocks, other: PageBlocks) -> bool:
+    """Whether it does so in lines that the other has not: a sign-in page, a question about cookies."""
+    return page.words <= MOST_WORDS and any(map(_ASKS.search, set(page.lines) - set(other.lines)))
+
+
+def lines_kept(old: PageBlocks, new: PageBlocks) -> bool:
+    """Whether half of what is said is said by both; a frame around something else is not."""
+    one, other = set(old.body), set(new.body)
+    return bool(one & other) and len(one & other) >= ALIKE * max(len(one), len(other))
+
+
+def _title_kept(one: PageBlocks, other: PageBlocks) -> bool:
+    """But for a word or two; the name of the site alone, which walls may bear, too, is not enough."""
+    here, there = (set(_TITLE_WORDS.findall(page.title.lower())) for page in (one, other))
+    both = here & there
+    return bool(both) and (both in (here, there) or len(both) >= SAME_TITLE * max(len(here), len(there)))

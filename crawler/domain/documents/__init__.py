@@ -1,0 +1,1 @@
+"""Documents: chunks, vectors, search."""

@@ -1,0 +1,1 @@
+"""What a response means, what a batch writes, and what the engine needs from the outside."""

@@ -1,0 +1,157 @@
+"""A crawl's pages as files for people and programs. Pure: pages in, bytes out, one page at a time."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from crawler.domain.exports.warc import as_warc
+from crawler.domain.markdown.page import MarkdownPage, aggregate
+from crawler.errors import Invalid
+
+
+class ExportedPage(NamedTuple):
+    """One URL the crawl asked for, as it was then. The order of the fields is that of the CSV's columns."""
+
+    url: str
+    normalized_url: str
+    status: str
+    """success, failed or skipped."""
+    reason: str | None
+    http_status: int | None
+    depth: int
+    title: str | None
+    h1: str | None
+    meta_description: str | None
+    content_text: str | None
+    word_count: int | None
+    language: str | None
+    links_found: list[str]
+    content_hash: str | None
+    """SHA-256 in hex."""
+    crawl_method: str | None
+    error_message: str | None
+    crawled_at: datetime | None
+
+
+class ExportedMarkdown(NamedTuple):
+    """One page that the crawl stored, as markdown."""
+
+    page_id: UUID
+    page: MarkdownPage
+
+
+class PageFile(NamedTuple):
+    """One page's own file, beside the one for all."""
+
+    path: str
+    """Below the export's directory."""
+    content: bytes
+
+
+class Rows(StrEnum):
+    """What a format is made of."""
+
+    ASKED = "asked"
+    """`ExportedPage`s"""
+    MARKDOWN = "markdown"
+    """`ExportedMarkdown`s"""
+    ARCHIVE = "archive"
+    """`ArchivedPage`s"""
+
+
+class ExportFormat(NamedTuple):
+    name: str
+    file_name: str
+    media_type: str
+    rows: Rows
+    render: Callable[[Iterable[Any]], Iterator[bytes]]
+    page_file: Callable[[ExportedMarkdown], PageFile] | None = None
+
+
+def as_jsonl(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
+    """One JSON object a line."""
+    for page in pages:
+        row = page._asdict() | {"crawled_at": _moment(page)}
+        yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def as_csv(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
+    """A heading, then one row a page; links are separated by spaces, which no URL holds."""
+    line = io.StringIO()
+    writer = csv.writer(line)
+
+    def written(cells: Iterable[object]) -> bytes:
+        writer.writerow(cells)
+        text = line.getvalue()
+        line.seek(0)
+        line.truncate()
+        return text.encode()
+
+    yield written(ExportedPage._fields)
+    for page in pages:
+        row = page._replace(links_found=" ".join(page.links_found))._asdict() | {"crawled_at": _moment(page)}  # type: ignore[arg-type]
+        yield written(harmless(cell) for cell in row.values())
+
+
+def as_markdown(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
+    """The whole site as one text, in seed 004's form."""
+    return (piece.encode("utf-8", "replace") for piece in aggregate(exported.page for exported in pages))
+
+
+def markdown_file(exported: ExportedMarkdown) -> PageFile:
+    return PageFile(f"markdown/{exported.page_id}.md", f"{exported.page.markdown}\n".encode("utf-8", "replace"))
+
+
+def as_markdown_lines(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
+    """One JSON object a page: all that is needed to write the files elsewhere."""
+    for page_id, page in pages:
+        row = {"page_id": str(page_id), **page._asdict()}
+        yield json.dumps(row, separators=(",", ":")).encode() + b"\n"
+
+
+def read_markdown_line(line: bytes) -> ExportedMarkdown:
+    row = json.loads(line)
+    return ExportedMarkdown(UUID(row.pop("page_id")), MarkdownPage(**row))
+
+
+def harmless(cell: object) -> object:
+    """Spreadsheets run what begins like a formula, and a page's title is anybody's text."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+# The last four are their full-width forms, which some spreadsheets take for the same.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def _moment(page: ExportedPage) -> str | None:
+    return page.crawled_at.isoformat() if page.crawled_at else None
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", Rows.ASKED, as_jsonl),
+        ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", Rows.ASKED, as_csv),
+        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", Rows.MARKDOWN, as_markdown, markdown_file),
+        ExportFormat("warc", "crawl.warc.gz", "application/warc", Rows.ARCHIVE, as_warc),
+    )
+}
+
+MARKDOWN_PAGES = ExportFormat(
+    "markdown_pages", "markdown.jsonl", "application/x-ndjson", Rows.MARKDOWN, as_markdown_lines
+)
+"""Between a service and whoever writes the files of `markdown` elsewhere."""
+
+
+def export_format(name: str) -> ExportFormat:
+    """The format of that name, or one sentence that names those there are."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        *others, last = FORMATS
+        raise Invalid(f"There is no export format {name!r}; choose {', '.join(others)} or {last}.") from None

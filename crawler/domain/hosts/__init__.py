@@ -1,0 +1,1 @@
+"""Hosts: politeness, robots.txt, which addresses may be dialled, credentials."""

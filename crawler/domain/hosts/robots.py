@@ -1,0 +1,228 @@
+"""robots.txt (RFC 9309): bytes in, answers out. The verdict is protego's; which line gave it is found here."""
+
+import codecs
+import math
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple, Self
+
+from protego import Protego
+
+from crawler.domain.hosts.politeness import MAX_CRAWL_DELAY_SECONDS
+from crawler.domain.reasons import Reason
+
+MAX_BYTES = 500 * 1024
+"""RFC 9309 asks to read at least so much; the rest is ignored."""
+MAX_SITEMAPS = 100
+
+_MAX_URL = 2000
+_MAX_EXPLAINED = 5000
+"""Finding the deciding line takes some 20 µs a rule."""
+_OTHER_AGENT = "(other)"
+"""Stands for the agents we are not; no product token can contain it."""
+_SPELLINGS = {
+    "user-agent": "agent", "useragent": "agent", "user agent": "agent",
+    "allow": "allow",
+    "disallow": "disallow", "dissallow": "disallow", "dissalow": "disallow", "disalow": "disallow",
+    "diasllow": "disallow", "disallaw": "disallow",
+    "sitemap": "sitemap", "sitemaps": "sitemap", "site-map": "sitemap",
+    "host": "host",
+    "crawl-delay": "other", "crawl delay": "other", "request-rate": "other", "request rate": "other",
+    "visit-time": "other", "visit time": "other",
+}  # fmt: skip
+_SITE_WIDE = ("sitemap", "host")
+_TOKEN = re.compile(r"[A-Za-z_-][A-Za-z0-9_-]*").match
+_COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z_-][A-Za-z0-9_-]*)", re.IGNORECASE).search
+
+
+class RobotsPolicy(StrEnum):
+    """What an answer to the request for robots.txt means."""
+
+    PARSE = "parse"
+    ALLOW_ALL = "allow_all"
+    HOLD = "hold"
+    """Ask nothing of the host until robots.txt can be read."""
+
+
+def robots_policy(status: int, failure: Reason | None) -> RobotsPolicy:
+    if failure is Reason.TOO_LARGE:
+        return RobotsPolicy.PARSE  # its first 500 KiB count
+    if failure in (Reason.REDIRECT_LOOP, Reason.EGRESS):
+        # "Unavailable" in the RFC's words. Where the host itself may not be dialled its pages end as `egress` too.
+        return RobotsPolicy.ALLOW_ALL
+    if failure is not None or status == 429 or status < 200 or status >= 500:
+        return RobotsPolicy.HOLD
+    return RobotsPolicy.PARSE if status < 300 else RobotsPolicy.ALLOW_ALL
+
+
+@lru_cache(maxsize=256)
+def product_token(user_agent: str) -> str:
+    """The name by which robots.txt addresses us: `crawler` of `crawler/0.1 (+https://…)`."""
+    found = _TOKEN(user_agent.strip())
+    if found and found.group().lower() == "mozilla":
+        named = _COMPATIBLE(user_agent)
+        return named.group(1) if named else found.group()
+    return found.group() if found else "*"
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    kind: str
+    value: str
+
+
+class _Group(NamedTuple):
+    """What applies to one agent."""
+
+    protego: Protego
+    rules: tuple[_Line, ...]
+
+
+@dataclass(frozen=True)
+class Robots:
+    """The rules of one host."""
+
+    lines: tuple[_Line, ...]
+    _groups: dict[str, _Group] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def parse(cls, body: bytes) -> Self:
+        text = _decoded(body)
+        if text.lstrip()[:1] == "<":
+            text = ""  # a web page instead of rules
+        lines = (_directive(number, line) for number, line in enumerate(text.splitlines(), 1))
+        return cls(tuple(line for line in lines if line))
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        named = (line.value for line in self.lines if line.kind == "sitemap" and 0 < len(line.value) <= _MAX_URL)
+        return tuple(dict.fromkeys(named))[:MAX_SITEMAPS]
+
+    def permits(self, url: str, agent: str) -> bool:
+        """The bare verdict, for each request."""
+        token = product_token(agent)
+        return bool(self._group(token).protego.can_fetch(url, token))
+
+    def allows(self, url: str, agent: str) -> tuple[bool, str]:
+        """The verdict and the line that gave it, for people."""
+        allowed = self.permits(url, agent)
+        rules = self._group(product_token(agent)).rules
+        if len(rules) > _MAX_EXPLAINED:
+            return allowed, f"one of {len(rules)} rules"
+        deciding = _deciding(rules, "allow" if allowed else "disallow", url)
+        if deciding is None:
+            return allowed, "no rule for this URL"
+        return allowed, f"line {deciding.number}: {_printable(deciding.text)}"
+
+    def crawl_delay(self, agent: str) -> float | None:
+        """Seconds between requests the host asks for, by Crawl-delay or Request-rate; at most a minute."""
+        token = product_token(agent)
+        protego = self._group(token).protego
+        rate = protego.request_rate(token)
+        asked = [protego.crawl_delay(token), rate.seconds / rate.requests if rate and rate.requests > 0 else None]
+        delays = [delay for delay in asked if delay is not None and delay >= 0 and math.isfinite(delay)]
+        return min(max(delays), MAX_CRAWL_DELAY_SECONDS) if delays else None
+
+    def _group(self, token: str) -> _Group:
+        group = self._groups.get(token)
+        if group is None:
+            group = self._groups[token] = _group_for(self.lines, token.lower())
+        return group
+
+
+def _decoded(body: bytes) -> str:
+    if len(body) > MAX_BYTES:
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]  # half a rule may forbid everything
+    utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return body.decode("utf-16" if utf16 else "utf-8-sig", errors="replace").replace("\0", "")
+
+
+def _directive(number: int, line: str) -> _Line | None:
+    """Read as generously as protego reads: "User agent foo" and some misspellings count."""
+    content = line.partition("#")[0].strip()
+    if not content:
+        return None
+    name, colon, rest = content.partition(":")
+    kind = _SPELLINGS.get(name.strip().lower()) if colon else None
+    if kind:
+        return _Line(number, line.strip(), kind, rest.strip())
+    if not colon or (rest and not rest[0].isspace()):
+        words = content.split()
+        for count in (1, 2):
+            kind = _SPELLINGS.get(" ".join(words[:count]).lower())
+            if kind:
+                return _Line(number, line.strip(), kind, " ".join(words[count:]))
+    return _Line(number, line.strip(), "other", "") if colon else None
+
+
+def _group_for(lines: tuple[_Line, ...], token: str) -> _Group:
+    """What applies to `token`, with all other agents merged into one.
+
+    Protego stores each rule once per agent above it: 66 KB of agents and rules cost it 5 seconds and 290 MB, and
+    robots.txt may have 500 KiB. As the best-named agent's rules are the only ones that count, nothing is lost.
+    """
+    winner = _best_agent(lines, token)
+    text = []
+    for line in lines:
+        if line.kind == "agent" and line.value:
+            text.append(f"User-agent: {winner if _agent(line) == winner else _OTHER_AGENT}")
+        else:
+            text.append(line.text)
+    return _Group(Protego.parse("\n".join(text)), _rules_of(lines, winner))
+
+
+def _agent(line: _Line) -> str:
+    name = line.value.lower()
+    return name if name == "*" else name.replace("*", "")
+
+
+def _best_agent(lines: tuple[_Line, ...], token: str) -> str:
+    """The longest name our token begins with, else the star."""
+    names = {_agent(line) for line in lines if line.kind == "agent"}
+    return max((name for name in names if name and token.startswith(name)), key=len, default="*")
+
+
+def _rules_of(lines: tuple[_Line, ...], winner: str) -> tuple[_Line, ...]:
+    rules = []
+    ours, previous = False, ""
+    for line in lines:
+        if line.kind == "agent":
+            starts_group = previous != "agent"
+            ours = (ours and not starts_group) or _agent(line) == winner
+        elif ours and line.value and line.kind in ("allow", "disallow"):
+            rules.append(line)
+        if line.kind not in _SITE_WIDE:
+            previous = line.kind
+    return tuple(rules)
+
+
+def _deciding(rules: tuple[_Line, ...], kind: str, url: str) -> _Line | None:
+    """The most specific rule of the verdict's kind that matches: whatever gave the verdict is one of that kind."""
+    best = None
+    for rule in rules:
+        if rule.kind != kind or not _matches(rule, url):
+            continue
+        if best is None or not _alone(best.value, rule.value).can_fetch(url, "*"):
+            best = rule
+    return best
+
+
+def _matches(rule: _Line, url: str) -> bool:
+    if rule.kind == "allow":
+        return bool(_alone(rule.value, "/").can_fetch(url, "*"))
+    return not _alone("", rule.value).can_fetch(url, "*")
+
+
+@lru_cache(maxsize=1024)
+def _alone(allow: str, disallow: str) -> Protego:
+    """Two rules on their own: of equal length, allow wins."""
+    return Protego.parse(f"User-agent: *\nAllow: {allow}\nDisallow: {disallow}")
+
+
+def _printable(text: str) -> str:
+    """A line of a stranger's file, safe for terminals and logs."""
+    return "".join(char if char.isprintable() else "?" for char in text[:200])

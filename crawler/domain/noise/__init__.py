@@ -1,0 +1,1 @@
+"""Which differences are noise: clocks, tokens, counters, template edits, rules."""

@@ -1,0 +1,403 @@
+"""What a site changes by itself, learned from pages that were fetched twice in a row.
+
+A rule names a place and what may vary there: its *values* (numbers, dates, tokens; the words still count), some *words*
+of a line whose others still count, its *order* (which lines, in whatever order, still counts) or *all* of it. It is
+learned only for places that vary in most of the pages that were looked at twice; a value in the midst of ordinary text
+is learned with the words around it. Lines that were the same at every look are no part of the rule, though they stand
+at the same place: the telephone number above a rotating advertisement still counts. So do the values of a line that
+stayed the same beside one that varied.
+
+An edit may be made between two looks, too. So the crawl before or after is a third one: what was the same in two looks
+that followed each other is no noise.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Self
+
+from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.moving_values import ValueChange, same_words, skeleton, value_changes
+from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random
+
+MOST_RULES = 200
+"""Per project; a site that varies in more places is not masked further."""
+VARYING_SHARE = 0.5
+"""Of the lines at a place, or of the words in a line."""
+VARYING_PAGES = 0.3
+"""Of pages that have the place: what rotates among a few texts is the same twice now and then."""
+ANYWHERE = "*"
+ANY = "*"
+"""A word of a line that may be any other."""
+FEWEST_WORDS = 2
+"""That name a line, where the place alone is too wide."""
+FEWEST_PAGES = 3
+"""On which a box must differ that is masked but for its fixed lines."""
+MOST_LINES = 20
+"""Of one place that have a rule each, so that one place does not take all rules of a site."""
+_MOST_TEXT = 300
+_WORD = re.compile(r"\S+")
+_PUNCTUATION = ".,:;!?()"
+
+
+class Varies(StrEnum):
+    VALUES = "values"
+    WORDS = "words"
+    ORDER = "order"
+    ALL = "all"
+
+
+_WHAT = {
+    Varies.VALUES: "numbers, dates and tokens",
+    Varies.WORDS: "some words",
+    Varies.ORDER: "the order",
+    Varies.ALL: "everything",
+}
+
+
+class LearnedRule(NamedTuple):
+    place: str
+    varies: Varies
+    shape: str | None = None
+    """Only on pages whose URL has this shape."""
+    line: str | None = None
+    """Only lines that read so, with marks for their values."""
+    keeps: tuple[int, ...] = ()
+    """But not these of the place's lines, counted from the end if negative: they never varied."""
+    values: tuple[int, ...] = ()
+    """Only these of the line's values, from 0; none: all, as all were seen to vary."""
+
+    def as_value(self) -> str:
+        """The same rule is always the same text."""
+        given = {name: value for name, value in self._asdict().items() if value not in (None, ())}
+        return json.dumps(given, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_value(cls, value: str) -> Self:
+        given = json.loads(value)
+        keeps, values = (tuple(given.get(name, ())) for name in ("keeps", "values"))
+        return cls(given["place"], Varies(given["varies"]), given.get("shape"), given.get("line"), keeps, values)
+
+    @property
+    def words(self) -> str:
+        line = f" in lines like {self.line!r}" if self.line else ""
+        where = "anywhere" if self.place == ANYWHERE else f"at {self.place}"
+        some = " but for lines that never varied" if self.keeps else ""
+        return f"{_WHAT[self.varies]} {where}{line}{some}{f' on {self.shape}' if self.shape else ''}"
+
+
+class TwoLooks(NamedTuple):
+    """One page, fetched twice by the same crawl, and as the crawl before or after it had it."""
+
+    shape: str
+    first: PageBlocks
+    second: PageBlocks
+    before: PageBlocks | None = None
+    after: PageBlocks | None = None
+
+    @property
+    def third(self) -> tuple[PageBlocks, PageBlocks] | None:
+        """It and the look next to it, in their order."""
+        if self.after is not None:
+            return self.second, self.after
+        return None if self.before is None else (self.before, self.first)
+
+
+class _Varied(NamedTuple):
+    """A line that differed between two looks, and how it differed again; None where there was no third."""
+
+    edit: BlockEdit
+    again: BlockEdit | None
+
+    @property
+    def values(self) -> list[ValueChange] | None:
+        """Those that differed both times, if only values did."""
+        found, again = _values(self.edit), _values(self.again) if self.again else None
+        if found is None or self.again is None:
+            return found
+        twice = {change.number for change in again or ()}
+        return [change for change in found if change.number in twice]
+
+
+class _Stable:
+    """Which lines of a place were the same in two looks, on every page on which something there differed."""
+
+    def __init__(self) -> None:
+        self._sizes: set[int] = set()
+        self._same: set[int] | None = None
+        self._ends: list[tuple[int, int]] = []
+
+    def add(self, looks: Sequence[tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Of one page: its lines there in two looks, and in the third and the one next to it, if there was one."""
+        self._sizes |= {len(lines) for pair in looks for lines in pair}
+        pairs = [list(enumerate(zip(*pair, strict=False))) for pair in looks]
+        same = {at for pair in pairs for at, (one, other) in pair if one == other}
+        self._same = same if self._same is None else self._same & same
+        ends = [(_shared(one, other), _shared(one[::-1], other[::-1])) for one, other in looks]
+        self._ends.append((max(head for head, _ in ends), max(tail for _, tail in ends)))
+
+    @property
+    def is_fixed(self) -> bool:
+        """There are always as many lines, as in a box of the template and unlike in an article."""
+        return len(self._sizes) == 1
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Where there are always as many lines each has its number; else only the first and the last ones have."""
+        if self.is_fixed:
+            return tuple(sorted(self._same or ()))
+        head, tail = (min((ends[side] for ends in self._ends), default=0) for side in (0, 1))
+        return (*range(head), *range(-tail, 0))
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+class _Seen:
+    """What was seen of one place, on pages of one shape or of all."""
+
+    def __init__(self) -> None:
+        self.stable = _Stable()
+        self.pages = 0
+        """That have the place."""
+        self.differed = 0
+        """Of them, on which something there was another a moment later."""
+        self.varied = 0
+        """Of those, on which it was so again in a third look."""
+        self.blocks = 0
+        """On those."""
+        self.edits = 0
+        self.how: set[Varies] = set()
+        self.priced = False
+        """Among the values are prices: one that was set anew between two looks must not be masked for ever."""
+        self.lines: dict[str, set[int]] = defaultdict(set)
+        """And which of their values varied."""
+        self.fixed_values = False
+        """Some did not, in a line in which others did."""
+        self.patterns: set[str] = set()
+
+    @property
+    def mostly_varies(self) -> bool:
+        return self.varied > 0 and self.differed >= VARYING_PAGES * self.pages
+
+    @property
+    def is_box(self) -> bool:
+        return self.differed >= FEWEST_PAGES and self.stable.is_fixed
+
+    @property
+    def varies_whole(self) -> bool:
+        return self.edits >= VARYING_SHARE * self.blocks
+
+
+def learn(looks: Iterable[TwoLooks]) -> list[LearnedRule]:
+    """The same looks always give the same rules."""
+    seen: dict[str, dict[str | None, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
+    for look in looks:
+        _observe(look, seen)
+    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_of(place, shapes)]
+    return (_lines_anywhere(seen) + rules)[:MOST_RULES]
+
+
+def _lines_anywhere(seen: Mapping[str, Mapping[str | None, _Seen]]) -> list[LearnedRule]:
+    """A line that varies wherever it stands is known by its words."""
+    lines: dict[str, list[set[int]]] = defaultdict(list)
+    for shapes in seen.values():
+        for line, values in shapes[None].lines.items():
+            lines[line].append(values)
+    words = Counter(line for shapes in seen.values() for line in shapes[None].patterns)
+    found = [
+        LearnedRule(ANYWHERE, Varies.VALUES, None, line, (), tuple(sorted(set().union(*values))))
+        for line, values in sorted(lines.items())
+        if len(values) > 1 and names_a_line(line)
+    ]
+    return found + [
+        LearnedRule(ANYWHERE, Varies.WORDS, None, line)
+        for line, count in sorted(words.items())
+        if count > 1 and names_a_line(line)
+    ]
+
+
+def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> None:
+    edits = diff_blocks(look.first, look.second)
+    differed, varied = {edit.place for edit in edits}, _varied(look, edits)
+    pairs = [(look.first, look.second), *([look.third] if look.third else ())]
+    places = _by_place(look.first)
+    lines = [tuple(map(_by_place, pair)) for pair in pairs] if varied else []
+    for place in sorted(places.keys() | differed):
+        for here in (seen[place][None], seen[place][look.shape]):
+            here.pages += 1
+            here.differed += place in differed
+            if place in varied:
+                here.varied += 1
+                here.blocks += len(places.get(place, ()))
+                here.edits += len(varied[place])
+                here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
+                _tell_how(here, varied[place])
+
+
+def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
+    """By place, of what differed between both looks, what differed again from the third."""
+    here = _at_places(edits)
+    if look.third is None or not edits:
+        return {place: [_Varied(edit, None) for edit in found] for place, found in here.items()}
+    again = _at_places(diff_blocks(*look.third))
+    middle = 1 if look.after is not None else 0
+    found = {place: _differed_twice(some, again.get(place, []), middle) for place, some in here.items()}
+    return {place: varied for place, varied in found.items() if varied}
+
+
+def _at_places(edits: Iterable[BlockEdit]) -> dict[str, list[BlockEdit]]:
+    found: dict[str, list[BlockEdit]] = defaultdict(list)
+    for edit in edits:
+        found[edit.place].append(edit)
+    return found
+
+
+def _differed_twice(edits: list[BlockEdit], again: list[BlockEdit], middle: int) -> list[_Varied]:
+    """`middle`: the side on which the edits have the look that both were compared with."""
+    if again and _is_order(edits):
+        return [_Varied(edit, again[0]) for edit in edits]
+    touched: dict[str | None, BlockEdit] = {}
+    for edit in again:
+        block = edit[1 - middle]
+        touched.setdefault(block.text if block else None, edit)
+    pairs = [(edit, touched.get(block.text if (block := edit[middle]) else None)) for edit in edits]
+    return [_Varied(edit, other) for edit, other in pairs if other is not None]
+
+
+def _is_order(edits: list[BlockEdit]) -> bool:
+    """The same lines, elsewhere."""
+    gone = Counter(edit.removed.text for edit in edits if edit.removed)
+    return gone == Counter(edit.added.text for edit in edits if edit.added)
+
+
+def _by_place(page: PageBlocks) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for at in range(len(page)):
+        block = page.block(at)
+        found[block.place].append(block.text)
+    return found
+
+
+def _tell_how(here: _Seen, varied: list[_Varied]) -> None:
+    if _is_order([one.edit for one in varied]):
+        here.how.add(Varies.ORDER)
+        return
+    for one in varied:
+        old, new = _texts(one.edit)
+        values = one.values
+        if values is not None:
+            _tell_values(here, one.edit.place, old, values)
+        elif pattern := _pattern(old, new):
+            here.how.add(Varies.WORDS)
+            here.patterns.add(pattern)
+        else:
+            here.how.add(Varies.ALL)
+
+
+def _tell_values(here: _Seen, place: str, line: str, values: list[ValueChange]) -> None:
+    if not values:  # each was the same in two looks of three
+        return
+    here.priced |= is_priced(values) or holds_prices(place)
+    here.how.add(Varies.VALUES)
+    here.lines[line_words(line)].update(change.number for change in values)
+    here.fixed_values |= len(values) < len(skeleton(line).values)
+
+
+def _texts(edit: BlockEdit) -> tuple[str, str]:
+    return (edit.removed.text, edit.added.text) if edit.removed and edit.added else ("", "")
+
+
+def _values(edit: BlockEdit) -> list[ValueChange] | None:
+    return value_changes(*_texts(edit)) if edit.removed and edit.added else None
+
+
+def line_words(text: str) -> str:
+    return skeleton(text).words[:_MOST_TEXT]
+
+
+def reads_like(line: str, old: str, new: str) -> bool:
+    """Whether both texts are such a line, and differ only in words that may be any."""
+    wanted, before, after = line.split(), _worded(old), _worded(new)
+    return len(wanted) == len(before) == len(after) and all(
+        word in (ANY, one[0]) and (word == ANY or one == other)
+        for word, one, other in zip(wanted, before, after, strict=True)
+    )
+
+
+def masks(rule: LearnedRule, line: str, change: ValueChange) -> bool:
+    """Whether this value of a line may be any. `line` as `line_words` gives it."""
+    if rule.varies is not Varies.VALUES:
+        return False
+    if rule.line is None:
+        return is_named(rule.place) and not is_priced([change])
+    if not same_words(rule.line, line):
+        return False
+    if not rule.values:  # learned before it was kept which of them vary
+        return sum(map(rule.line.count, "#@")) == 1
+    is_known = rule.place == ANYWHERE or is_named(rule.place) or names_a_line(rule.line)
+    return change.number in rule.values and (is_known or is_random(change))
+
+
+def _worded(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The words of a line with marks for values, each with the values that it stands for."""
+    words, values = skeleton(text)
+    at = {position: value for _, value, position in values}
+    found = _WORD.finditer(words[:_MOST_TEXT])
+    return [(word[0], tuple(at[i] for i in range(*word.span()) if i in at)) for word in found]
+
+
+def _pattern(old: str, new: str) -> str | None:
+    """Words that vary in a line whose other words do not."""
+    before, after = _worded(old), _worded(new)
+    if len(before) != len(after):
+        return None
+    words = [one[0] if one == other else ANY for one, other in zip(before, after, strict=True)]
+    stable = sum(word.isalpha() for word in words)
+    return " ".join(words) if stable >= max(FEWEST_WORDS, VARYING_SHARE * len(words)) else None
+
+
+def _rules_of(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
+    """For the whole site where the place varies nearly everywhere; else for the kinds of pages on which it does."""
+    everywhere = shapes[None]
+    if everywhere.mostly_varies:
+        return _rules_for(place, None, everywhere)
+    apart = [(shape, seen) for shape, seen in shapes.items() if shape is not None and seen.mostly_varies]
+    return [rule for shape, seen in sorted(apart) for rule in _rules_for(place, shape, seen)]
+
+
+def _rules_for(place: str, shape: str | None, seen: _Seen) -> list[LearnedRule]:
+    confirmed = seen.differed > 1 or seen.pages == 1
+    keeps = seen.stable.positions
+    is_wide = seen.varies_whole and is_named(place)
+    if Varies.ALL in seen.how and confirmed and (is_wide or (seen.is_box and is_named(place))):
+        return [LearnedRule(place, Varies.ALL, shape, None, keeps)]
+    rules = [LearnedRule(place, Varies.WORDS, shape, line) for line in sorted(seen.patterns)]
+    if Varies.ORDER in seen.how and confirmed:
+        rules.append(LearnedRule(place, Varies.ORDER, shape))
+    if Varies.VALUES in seen.how and (seen.varied > 1 or not seen.priced):
+        is_named_by_words = all(map(names_a_line, seen.lines))
+        if is_wide and not (seen.fixed_values or seen.priced) and not (keeps and is_named_by_words):
+            rules.append(LearnedRule(place, Varies.VALUES, shape, None, keeps))
+        else:
+            lines = sorted(seen.lines.items())[:MOST_LINES]
+            rules += [_for_line(place, shape, line, values) for line, values in lines]
+    return rules
+
+
+def _for_line(place: str, shape: str | None, line: str, values: set[int]) -> LearnedRule:
+    return LearnedRule(place, Varies.VALUES, shape, line, (), tuple(sorted(values)))
+
+
+def is_named(place: str) -> bool:
+    """By a class or an id; tags alone stand for any part of any page."""
+    return "." in place or "#" in place
+
+
+def names_a_line(line: str, fewest: int = FEWEST_WORDS) -> bool:
+    """By its words, wherever it stands."""
+    return sum(word.strip(_PUNCTUATION).isalpha() for word in line.split()) >= fewest

@@ -1,0 +1,234 @@
+"""Whether a page whose text differs changed, or is only never the same twice."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
+from crawler.domain.diffs.page_blocks import Block, PageBlocks
+from crawler.domain.diffs.walls import Wall, asks_who, is_walled, lines_kept, wall_between
+from crawler.domain.noise.builtin import Moments, is_own_noise, may_run_with_clock
+from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
+from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
+from crawler.domain.noise.rules import Learned, RuleSet
+
+NO_RULES = RuleSet()
+_LOOSE = frozenset({Varies.ORDER, Varies.ALL})
+UNKNOWN = Moments()
+LONGEST_LINE = 4_000
+"""A longer line is compared as it is."""
+
+
+class Said(NamedTuple):
+    """All that a page says, as digests."""
+
+    exactly: bytes
+    loosely: bytes
+    """Without what a wall says about each request, where hardly a line was kept; else the same."""
+    asks_who: bool = False
+    """It asks who is there, as a sign-in page does and the other side did not."""
+
+
+class Weight(NamedTuple):
+    edits: tuple[BlockEdit, ...]
+    """What is left when all noise is taken away; nothing: the page is quiet."""
+    rules: tuple[str, ...]
+    """Which kept something quiet: ids of the project's rules, names of ours."""
+    wall: Wall | None = None
+    clock: tuple[BlockEdit, ...] = ()
+    """Of the edits, those that may only run with the clock; other pages or earlier versions tell."""
+    texts: tuple[Said, Said] | None = None
+    """What the whole page said before and after."""
+    heavy: bool = False
+    """It changed in any case; only the first of its edits is kept."""
+    passed: bool = False
+    """The wall stood there before; now it is the page again."""
+
+
+def weigh_page(
+    old: PageBlocks, new: PageBlocks, rules: RuleSet = NO_RULES, *, shape: str = "", moments: Moments = UNKNOWN
+) -> Weight:
+    """Both read without what the rules' selectors name."""
+    loose = not lines_kept(old, new)
+    texts = (
+        Said(old.digest(), old.digest(loose=loose), asks_who(old, new)),
+        Said(new.digest(), new.digest(loose=loose), asks_who(new, old)),
+    )
+    wall = wall_between(old, new)
+    if wall:
+        return Weight((), (), wall, texts=texts, passed=not is_walled(new, old))
+    return _Scale(old, new, rules, shape, moments).weigh(texts)
+
+
+class _Scale:
+    """One page on it, and the rules that hold for it. `used` are those that kept something quiet."""
+
+    def __init__(self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments) -> None:
+        self._pages = (old, new)
+        self._rules = rules
+        self._shape = shape
+        self._moments = moments
+        self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
+        self.used: list[str] = []
+
+    def weigh(self, texts: tuple[Said, Said]) -> Weight:
+        old, new = self._pages
+        selectors = self._rules.selectors
+        self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]
+        edits = diff_blocks(old, new)
+        left = self._left(edits)
+        loose = self._loose_places
+        if left and loose.intersection(edit.place for edit in edits):
+            # Lines that come and go by themselves can make others look moved: once more without them.
+            left = self._left(diff_blocks(old.without(loose), new.without(loose)))
+            left += self._left(self._came_and_went(loose))
+        clock = tuple(edit for edit in left if self._may_run_with_clock(edit))
+        return Weight(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
+
+    def _came_and_went(self, places: set[str]) -> list[BlockEdit]:
+        """At places where order says nothing. A line that never varied is compared with what stands in its place."""
+        gone, come = (page.texts_at(places) for page in self._pages)
+        gone, come = gone - come, come - gone
+        edits = []
+        for removed, added in self._kept_pairs(places):
+            if gone[removed] and come[added]:
+                gone[removed] -= 1
+                come[added] -= 1
+                edits.append(BlockEdit(removed, added))
+        edits += [BlockEdit(block, None) for block in gone.elements()]
+        return edits + [BlockEdit(None, block) for block in come.elements()]
+
+    def _kept_pairs(self, places: set[str]) -> list[tuple[Block, Block]]:
+        rules = {one.rule for place in places for one in self._known(place) if one.rule.keeps}
+        found = []
+        for rule in sorted(rules, key=lambda rule: rule.as_value()):
+            old, new = (picked(page.lines_at(rule.place), rule.keeps) for page in self._pages)
+            found += [(Block(rule.place, one), Block(rule.place, other)) for one, other in zip(old, new, strict=False)]
+        return found
+
+    @cached_property
+    def _loose_places(self) -> set[str]:
+        return {place for place in self._rules.learned if any(one.rule.varies in _LOOSE for one in self._known(place))}
+
+    def _known(self, place: str) -> list[Learned]:
+        return self._rules.at(place, self._shape)
+
+    def _left(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        left = [edit for edit in edits if not self._matches(edit)]
+        left = self._without_reordered(left)
+        return [edit for edit in left if not self._is_noise(edit)]
+
+    def _matches(self, edit: BlockEdit) -> bool:
+        """Every line of the edit is one that a pattern leaves out."""
+        texts = [block.text for block in edit if block is not None]
+        names = [next((name for name, one in self._rules.patterns if one.search(text)), None) for text in texts]
+        if None in names:
+            return False
+        self.used += [name for name in names if name]
+        return True
+
+    def _without_reordered(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        """Lines that went and came again at a place whose order varies."""
+        ordered = {place: name for place in {edit.place for edit in edits} if (name := self._order_rule(place))}
+        if not ordered:
+            return edits
+        gone = Counter(edit.removed for edit in edits if edit.removed)
+        come = Counter(edit.added for edit in edits if edit.added)
+        both = gone & come
+        spare = [Counter(both), Counter(both)]
+        left: list[BlockEdit] = []
+        for edit in edits:
+            if edit.place not in ordered:
+                left.append(edit)
+                continue
+            kept = [None if block and _take(spare[side], block) else block for side, block in enumerate(edit)]
+            if kept != list(edit):
+                self.used.append(ordered[edit.place])
+            if any(kept):
+                left.append(BlockEdit(*kept))
+        return left
+
+    def _order_rule(self, place: str) -> str | None:
+        return next((known.name for known in self._known(place) if known.rule.varies is Varies.ORDER), None)
+
+    def _is_noise(self, edit: BlockEdit) -> bool:
+        known = [one for one in self._known(edit.place) if not self._is_kept(edit, one.rule)]
+        whole = next((one for one in known if one.rule.varies is Varies.ALL), None)
+        if whole:
+            self.used.append(whole.name)
+            return True
+        if not _is_comparable(edit):
+            return False
+        old, new = _sides(edit)
+        changes = value_changes(old, new)
+        if changes is None:
+            return self._reads_like_before(known, old, new)
+        names = self._names(changes, known, old)
+        if None in names:
+            return False
+        self.used += [name for name in names if name]
+        return True
+
+    def _is_kept(self, edit: BlockEdit, rule: LearnedRule) -> bool:
+        """Whether it touches a line of the place that was never seen to vary."""
+        if not rule.keeps:
+            return False
+        return any(block and block.text in self._kept_lines(side, rule) for side, block in enumerate(edit))
+
+    def _kept_lines(self, side: int, rule: LearnedRule) -> frozenset[str]:
+        key = (side, rule.place, rule.keeps)
+        if key not in self._kept:
+            self._kept[key] = frozenset(picked(self._pages[side].lines_at(rule.place), rule.keeps))
+        return self._kept[key]
+
+    def _reads_like_before(self, known: Iterable[Learned], old: str, new: str) -> bool:
+        for name, rule in known:
+            if rule.varies is Varies.WORDS and rule.line and reads_like(rule.line, old, new):
+                self.used.append(name)
+                return True
+        return False
+
+    def _may_run_with_clock(self, edit: BlockEdit) -> bool:
+        """Whether all that is left of it may."""
+        if not _is_comparable(edit):
+            return False
+        changes = value_changes(*_sides(edit)) or []
+        names = self._names(changes, self._known(edit.place), _sides(edit)[0])
+        return bool(changes) and all(
+            name or may_run_with_clock(change, self._moments) for name, change in zip(names, changes, strict=True)
+        )
+
+    def _names(self, changes: Sequence[ValueChange], known: Sequence[Learned], text: str) -> list[str | None]:
+        line = line_words(text)
+        learned = [next((name for name, rule in known if masks(rule, line, one)), None) for one in changes]
+        return [
+            name or _name_for(change, self._rules, self._moments) for name, change in zip(learned, changes, strict=True)
+        ]
+
+
+def picked(lines: Sequence[str], positions: Sequence[int]) -> list[str]:
+    """Lines at these positions, counted from the end if negative; as far as there are so many."""
+    return [lines[at] for at in positions if -len(lines) <= at < len(lines)]
+
+
+def _take(spare: "Counter[Block]", block: Block) -> bool:
+    found = spare[block] > 0
+    spare[block] -= found
+    return found
+
+
+def _is_comparable(edit: BlockEdit) -> bool:
+    return bool(edit.removed and edit.added) and max(map(len, _sides(edit))) <= LONGEST_LINE
+
+
+def _sides(edit: BlockEdit) -> tuple[str, str]:
+    return edit.removed.text if edit.removed else "", edit.added.text if edit.added else ""
+
+
+def _name_for(change: ValueChange, rules: RuleSet, moments: Moments) -> str | None:
+    if rules.dates and change.kind is ValueKind.MOMENT:
+        return rules.dates
+    if rules.numbers and change.kind is ValueKind.NUMBER:
+        return rules.numbers
+    return is_own_noise(change, moments)

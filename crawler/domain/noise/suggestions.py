@@ -1,0 +1,91 @@
+"""Which rules would keep one edit of a page quiet: for a person who points at it and does not want to hear of it."""
+
+import re
+from typing import NamedTuple
+
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.noise.learned import is_named
+from crawler.domain.noise.moving_values import ValueKind, value_changes
+from crawler.domain.noise.rules import RuleKind
+from crawler.domain.noise.template_changes import texts_of
+
+_LONGEST = 300
+"""Of an expression."""
+_FEWEST_LETTERS = 4
+"""That all such lines share: fewer would name lines of any kind."""
+_SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
+_GAP = ".*"
+_CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
+# What a selector means something else by, unless it is told not to.
+_ODD = re.compile(r"([^\w.#-])")
+
+
+class Suggestion(NamedTuple):
+    kind: RuleKind
+    value: str
+    words: str
+    """What it leaves out, for people."""
+
+
+def suggest(edit: BlockEdit) -> list[Suggestion]:
+    """The narrowest first. Whether each holds on the page is for the caller to try."""
+    found = _selectors(edit.place)
+    pattern = _pattern(*texts_of(edit))
+    if pattern:
+        found.append(Suggestion(RuleKind.REGEX, pattern, "Lines that read like this one"))
+    return found + _values(edit)
+
+
+def _selectors(place: str) -> list[Suggestion]:
+    """The place itself, and the box that gives it its name."""
+    if not is_named(place):
+        return []
+    found = [Suggestion(RuleKind.SELECTOR, _selector(place), "This block, on every page")]
+    box, _, inside = place.partition(">")
+    if inside:
+        found.append(Suggestion(RuleKind.SELECTOR, _selector(box), "The whole box it stands in"))
+    return found
+
+
+def loosened(selector: str) -> str:
+    """For classes with endings that each release changes: by how they begin."""
+    return _CLASS.sub(r'[class*="\1"]', selector)
+
+
+def _selector(place: str) -> str:
+    return " > ".join(_ODD.sub(r"\\\1", part) for part in place.split(">"))
+
+
+def _pattern(old: str, new: str) -> str | None:
+    if not (old and new):
+        return _expression([old or new])
+    parts: list[str] = []
+    for run in diff_words(old, new):
+        if run.kind is Kind.SAME:
+            parts.append(run.text)
+        elif not parts or parts[-1] != _GAP:
+            parts.append(_GAP)
+    return _expression(parts)
+
+
+def _expression(parts: list[str]) -> str | None:
+    """White space around a gap belongs to it."""
+    shared = "".join(part for part in parts if part != _GAP)
+    if sum(letter.isalpha() for letter in shared) < _FEWEST_LETTERS:
+        return None
+    made = "^" + "".join(part if part == _GAP else _SPECIAL.sub(r"\\\1", part.strip()) for part in parts) + "$"
+    if len(made) <= _LONGEST:
+        return made
+    return made[:_LONGEST].rpartition(" ")[0] or None  # a line this long is known by how it begins
+
+
+def _values(edit: BlockEdit) -> list[Suggestion]:
+    old, new = texts_of(edit)
+    changes = value_changes(old, new) if old and new else None
+    kinds = {change.kind for change in changes or ()}
+    if kinds == {ValueKind.NUMBER}:
+        return [Suggestion(RuleKind.NUMBERS, "*", "That a number is another one, anywhere on the site")]
+    if kinds == {ValueKind.MOMENT}:
+        return [Suggestion(RuleKind.DATES, "*", "That a date or time is another one, anywhere on the site")]
+    return []

@@ -1,0 +1,168 @@
+"""The same edit on many pages is one change of the site: a menu, a banner, a footer."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.shown_lines import shown
+from crawler.domain.noise.learned import ANYWHERE, is_named, line_words, names_a_line
+from crawler.domain.noise.moving_values import skeleton, value_changes
+from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, moves_by_itself, names_a_price
+
+Key = TypeVar("Key", bound=Hashable)
+
+LIMITS = ((3, 0.5), (10, 0.2), (50, 0.0))
+"""So many pages, and such a share of those compared. A part of a large site has a template of its own; on a small one
+three pages of ten may just as well have been edited one by one."""
+MOST_LISTED = 50
+MOST_EXAMPLES = 5
+LONGEST_LINE = 4_000
+"""A longer line is compared as it is."""
+LONGEST_TEXT = 500
+"""That is shown of a line."""
+VALUE_LIMITS = ((3, 0.5), (10, 0.3), (50, 0.2))
+"""The same for lines that differ from page to page in a number or a date: they may have been edited one by one."""
+_RELEASE = re.compile(r"(?:build|revision|rev\.?|commit|deploy(?:ment)?|release):? ?#").fullmatch
+GROWING = 0.9
+"""Of the pages on which a line moves: then it counts something."""
+
+
+class LineKey(NamedTuple):
+    """How lines read that only differ in their values: what happened to them, where they stand, their words."""
+
+    sign: str
+    """`~` moved, `+` came, `-` went."""
+    place: str
+    words: str
+
+
+class TemplateChange(NamedTuple):
+    removed: str
+    added: str
+    pages: int
+    example_urls: tuple[str, ...]
+    place: str | None = None
+    line: str | None = None
+    """Of lines in which only values moved: how all of them read."""
+    grows: bool = False
+    """Its numbers went up nearly everywhere, as what is counted does, or only random tokens differ."""
+    own_values: bool = False
+    """They are others on each page. The texts are those of one of them."""
+
+    def as_record(self) -> dict[str, Any]:
+        """What a summary tells."""
+        told = {**self._asdict(), "example_urls": list(self.example_urls)}
+        return {name: value for name, value in told.items() if name != "grows"}
+
+
+class Collapsed(NamedTuple):
+    left: dict[str, tuple[BlockEdit, ...]]
+    """By URL, without what the template changed."""
+    template: list[TemplateChange]
+    """Largest first."""
+    edited: frozenset[str]
+    """Pages on which the template was edited."""
+
+
+Edits = Mapping[str, Sequence[BlockEdit]]
+"""By URL."""
+
+
+def is_template(pages: int, compared: int, limits: Sequence[tuple[int, float]] = LIMITS) -> bool:
+    return any(pages >= fewest and pages >= share * compared for fewest, share in limits)
+
+
+def collapse(edits: Edits, compared: int) -> Collapsed:
+    """`compared` are all pages that both crawls have, changed or not."""
+    keys = {edit: line_key(edit) for found in edits.values() for edit in found}
+    lines = _shared(edits, compared, keys.__getitem__, VALUE_LIMITS)
+    moving = {line: (urls, _texts_of_line(line, urls, edits, keys)) for line, urls in lines.items()}
+    # The same value on all of them is a word of the template like any other.
+    moving = {line: found for line, found in moving.items() if len(set(found[1])) > 1}
+    left = _without(edits, moving, keys.__getitem__)
+    same = _shared(left, compared, lambda edit: edit, LIMITS)
+    found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
+    found += [(_of_lines(line, urls, texts), urls) for line, (urls, texts) in moving.items()]
+    found.sort(key=lambda told: (-told[0].pages, told[0].removed, told[0].added))
+    edited = frozenset(url for _, urls in found for url in urls)
+    return Collapsed(
+        _without(left, same, lambda edit: edit), [change for change, _ in found[:MOST_LISTED]], edited
+    )  # fmt: skip
+
+
+def line_key(edit: BlockEdit) -> LineKey | None:
+    """Of an edit in which only values moved, or of a line with values that came or went; anywhere if its words name it.
+
+    None for prices and the like: they are what each page is about.
+    """
+    if max(map(len, texts_of(edit))) > LONGEST_LINE:
+        return None
+    if edit.removed and edit.added:
+        changes = value_changes(edit.removed.text, edit.added.text)
+        if changes is None or is_priced(changes) or holds_prices(edit.place):
+            return None
+        return _keyed("~", edit, line_words(edit.removed.text))
+    block = edit.removed or edit.added
+    if block is None or not skeleton(block.text).values or names_a_price(block.text) or holds_prices(block.place):
+        return None
+    key = _keyed("-" if edit.removed else "+", edit, line_words(block.text))
+    return key if key.place == ANYWHERE or is_named(key.place) else None
+
+
+def _keyed(sign: str, edit: BlockEdit, words: str) -> LineKey:
+    return LineKey(sign, ANYWHERE if names_a_line(words) else edit.place, words)
+
+
+def _texts_of_line(
+    line: LineKey, urls: Sequence[str], edits: Edits, keys: Mapping[BlockEdit, LineKey | None]
+) -> list[tuple[str, str]]:
+    return [texts_of(edit) for url in urls for edit in edits[url] if keys[edit] == line]
+
+
+def _is_release(edit: BlockEdit) -> bool:
+    """The tag that each release gives to all pages alike: nothing anybody could want to hear of."""
+    changes = value_changes(*texts_of(edit)) if edit.removed and edit.added else None
+    return bool(changes) and all(is_random(one) and _RELEASE(one.around) for one in changes or ())
+
+
+def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
+    """Where only values moved, they may be found moving again."""
+    key, texts = line_key(edit), texts_of(edit)
+    change = _described(texts, urls)
+    if key is None or key.sign != "~":
+        return change
+    return change._replace(place=key.place, line=key.words, grows=moves_by_itself(*texts))
+
+
+def _of_lines(line: LineKey, urls: Sequence[str], found: Sequence[tuple[str, str]]) -> TemplateChange:
+    grown = sum(moves_by_itself(*texts) for texts in found) >= GROWING * len(found)
+    return _described(found[0], urls)._replace(place=line.place, line=line.words, grows=grown, own_values=True)
+
+
+def _shared(
+    edits: Edits, compared: int, key: Callable[[BlockEdit], Key | None], limits: Sequence[tuple[int, float]]
+) -> dict[Key, list[str]]:
+    """Keys that so many pages have in common, and those pages."""
+    pages: dict[Key, list[str]] = defaultdict(list)
+    for url in sorted(edits):
+        for found in dict.fromkeys(map(key, edits[url])):
+            if found is not None:
+                pages[found].append(url)
+    return {found: urls for found, urls in pages.items() if is_template(len(urls), compared, limits)}
+
+
+def _without(
+    edits: Edits, shared: Container[Key], key: Callable[[BlockEdit], Key | None]
+) -> dict[str, tuple[BlockEdit, ...]]:
+    return {url: tuple(edit for edit in found if key(edit) not in shared) for url, found in edits.items()}
+
+
+def _described(texts: tuple[str, str], urls: Sequence[str]) -> TemplateChange:
+    return TemplateChange(*shown(*texts, LONGEST_TEXT), len(urls), tuple(urls[:MOST_EXAMPLES]))
+
+
+def texts_of(edit: BlockEdit) -> tuple[str, str]:
+    """Whole; empty where there was no line."""
+    return edit.removed.text if edit.removed else "", edit.added.text if edit.added else ""

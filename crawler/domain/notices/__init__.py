@@ -1,0 +1,1 @@
+"""Schedules, and who is told what."""

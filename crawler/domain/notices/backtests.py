@@ -1,0 +1,181 @@
+"""Which past crawls would have been told with other rules or thresholds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
+from crawler.domain.noise.rules import RuleKind, checked_value
+from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, is_news
+from crawler.domain.notices.schedule import NotifyOn, ScheduleConfig
+from crawler.errors import Invalid, InvalidPattern
+
+MOST_CRAWLS = 50
+MOST_PAGES = 2_000
+"""Weighed again in one backtest; older crawls are then judged by their thresholds alone."""
+
+
+class TrialRules(BaseModel):
+    """What is tried in place of what holds now; what is left out stays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    significant_new_pages: int | None = Field(None, ge=1, le=10_000_000)
+    significant_changed_share: float | None = Field(None, gt=0, le=1, allow_inf_nan=False)
+    notify_on: NotifyOn | None = None
+    ignore_selectors: tuple[str, ...] = Field(
+        (), max_length=50, description="CSS selectors, beside the rules there are"
+    )
+    ignore_patterns: tuple[str, ...] = Field((), max_length=50, description="Regular expressions for lines")
+    ignore_numbers: bool = False
+    ignore_dates: bool = False
+    crawls: int = Field(20, ge=1, le=MOST_CRAWLS, description="So many of the newest")
+
+    @field_validator("ignore_selectors")
+    @classmethod
+    def _are_selectors(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_checked(RuleKind.SELECTOR, value) for value in values)
+
+    @field_validator("ignore_patterns")
+    @classmethod
+    def _are_patterns(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_checked(RuleKind.REGEX, value) for value in values)
+
+    @property
+    def noise(self) -> list[tuple[RuleKind, str]]:
+        found = [(RuleKind.SELECTOR, value) for value in self.ignore_selectors]
+        found += [(RuleKind.REGEX, value) for value in self.ignore_patterns]
+        asked = ((RuleKind.NUMBERS, self.ignore_numbers), (RuleKind.DATES, self.ignore_dates))
+        return found + [(kind, "*") for kind, wanted in asked if wanted]
+
+
+class Verdict(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    alert: bool
+    why: str
+    changed_pages: int
+
+
+class Trial(BaseModel):
+    """One past crawl: what it told, and what it would have told."""
+
+    model_config = ConfigDict(frozen=True)
+
+    crawl_id: UUID
+    completed_at: datetime | None
+    then: Verdict = Field(description="What happened: whether anybody was told, and by which channels")
+    now: Verdict = Field(description="What would happen by the rules that are tried")
+    rules_tried: bool = Field(description="False: its pages were too many, or none was asked for; only thresholds were")
+
+
+class Thresholds(NamedTuple):
+    new_pages: int
+    changed_share: float
+    notify_on: NotifyOn
+
+    @classmethod
+    def of(cls, config: CrawlConfig, notify_on: NotifyOn) -> "Thresholds":
+        return cls(config.significant_new_pages, config.significant_changed_share, notify_on)
+
+    def tried(self, rules: TrialRules) -> "Thresholds":
+        return Thresholds(
+            rules.significant_new_pages or self.new_pages,
+            rules.significant_changed_share or self.changed_share,
+            rules.notify_on or self.notify_on,
+        )
+
+
+class Counted(NamedTuple):
+    new: int
+    """Moved pages are new addresses, too."""
+    removed: int
+    changed: int
+    unchanged: int
+    template: int
+    template_pages: int = 0
+    """That show an edit of the template and did not change otherwise."""
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> "Counted":
+        counts = summary["summary"]
+        return cls(
+            counts["new_pages"] + summary.get("moved_pages", 0),
+            counts["removed_pages"],
+            counts["changed_pages"],
+            counts["unchanged_pages"],
+            len(summary.get("template_changes", ())),
+            summary.get("template_pages", 0),
+        )
+
+    @property
+    def edited(self) -> int:
+        """Pages on which anything counts."""
+        return min(self.changed + (self.template_pages if self.template else 0), self.changed + self.unchanged)
+
+    @property
+    def share(self) -> float:
+        compared = self.changed + self.unchanged
+        return self.edited / compared if compared else 0.0
+
+
+def judge(counted: Counted, limits: Thresholds) -> Verdict:
+    reasons = []
+    if counted.new >= limits.new_pages:
+        reasons.append(f"{counted.new:,} new page{'' if counted.new == 1 else 's'}, at least {limits.new_pages:,}")
+    if counted.edited and counted.share >= limits.changed_share:
+        reasons.append(f"{counted.share:.1%} changed, at least {limits.changed_share:.1%}")
+    alert = is_news(_told(limits.notify_on), _summary(counted, significant=bool(reasons)))
+    return Verdict(alert=alert, why=_why(counted, reasons, limits), changed_pages=counted.changed)
+
+
+def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
+    """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
+    arrived = any(status not in NOT_ARRIVED for _, status in told)
+    if told:
+        named = (channel if status == Delivery.SENT else f"{channel} ({status})" for channel, status in told)
+        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(named)}"
+    elif crawl_type is CrawlType.SCHEDULED:
+        why = "nobody was told"
+    else:
+        article = "an" if crawl_type is CrawlType.INITIAL else "a"
+        why = f"nobody is told of {article} {crawl_type} crawl"
+    return Verdict(alert=arrived, why=why, changed_pages=counted.changed)
+
+
+def _told(notify_on: NotifyOn) -> ScheduleConfig:
+    return ScheduleConfig.model_validate({"frequency": "daily", "notify_on": notify_on})
+
+
+def _summary(counted: Counted, *, significant: bool) -> dict[str, Any]:
+    return {
+        "summary": {
+            "new_pages": counted.new,
+            "removed_pages": counted.removed,
+            "changed_pages": counted.changed,
+            "unchanged_pages": counted.unchanged,
+        },
+        "is_significant": significant,
+        "template_changes": [{}] * counted.template,
+    }
+
+
+def _why(counted: Counted, reasons: list[str], limits: Thresholds) -> str:
+    if reasons:
+        return "; ".join(reasons)
+    told = (("new", counted.new), ("changed", counted.changed), ("removed", counted.removed))
+    found = ", ".join(f"{number:,} {kind}" for kind, number in told if number)
+    if not found:
+        edits = "edit" if counted.template == 1 else "edits"
+        found = f"{counted.template:,} {edits} of the template" if counted.template else "nothing changed"
+    return found if limits.notify_on is not NotifyOn.SIGNIFICANT else f"{found}: not significant"
+
+
+def _checked(kind: RuleKind, value: str) -> str:
+    try:
+        return checked_value(kind, value)
+    except (Invalid, InvalidPattern) as exc:
+        raise ValueError(exc.message) from exc

@@ -1,0 +1,58 @@
+"""Addresses of other channels, as Apprise writes them. They hold tokens: nobody is shown one, only its mask."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from crawler.domain.hosts.egress import EgressRule
+
+MOST_URLS = 10
+LONGEST_URL = 1000
+
+_SHAPE = re.compile(r"([a-z0-9][a-z0-9+.-]{0,30})://[\x21-\x7e]*", re.IGNORECASE).fullmatch
+_ANY_HOST = frozenset({"json", "jsons", "xml", "xmls", "form", "forms", "apprise", "apprises"})
+_MAIL = frozenset({"mailto", "mailtos"})
+_THIS_MACHINE = frozenset(
+    {"syslog", "dbus", "qt", "kde", "glib", "gio", "gnome", "macosx", "windows", "blink1"}
+)  # fmt: skip
+
+
+def masked(url: str) -> str:
+    """What tells it apart from others, and nothing that opens a door: `slack://…3f9a1c`."""
+    scheme = url.partition("://")[0][:31].lower()
+    return f"{scheme}://…{blake2b(url.encode(), digest_size=3).hexdigest()}"
+
+
+def unmasked(given: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Whoever sends back what they were shown means what was there; each once."""
+    by_mask: Mapping[str, str] = {masked(url): url for url in known}
+    return tuple(dict.fromkeys(by_mask.get(url, url) for url in given))
+
+
+def why_refused(url: str, rule: EgressRule) -> str | None:
+    """A sentence without the address, which is a secret; None where nothing speaks against it so far."""
+    shape = _SHAPE(url)
+    if shape is None or len(url) > LONGEST_URL:
+        return f"an Apprise URL looks like slack://tokens/#channel and has at most {LONGEST_URL} characters"
+    scheme = shape[1].lower()
+    if scheme in _ANY_HOST:
+        return f"{scheme}:// posts to any address; use notification_webhook for that"
+    if scheme in _MAIL:
+        return f"{scheme}:// sends mails; use notification_email for that"
+    if scheme in _THIS_MACHINE:
+        return f"{scheme}:// is for the desktop of the machine it runs on"
+    if _is_closed(url, rule):
+        return f"the address in {scheme}:// may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
+    return None
+
+
+def _is_closed(url: str, rule: EgressRule) -> bool:
+    """Whether it spells out an address we may not dial. Names are judged when they are dialled."""
+    try:
+        parts = urlsplit(url)
+        address, port = ip_address(parts.hostname or ""), parts.port
+    except ValueError:  # a name, or tokens where other URLs have a host
+        return False
+    return not rule.allows(str(address), port or 0)

@@ -1,0 +1,163 @@
+"""Notices as mails (seed 002's template first). What was crawled is text, never markup; lists end after a hundred."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from html import escape
+from typing import Any, NamedTuple
+
+from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.notice import Mail, Streak, has_changes
+from crawler.domain.plain_text import one_line
+
+MOST_LISTED = 100
+MOST_TEMPLATES = 10
+LONGEST_SUBJECT = 200
+LONGEST_BRIEF = 1800
+ASK = "Please review these changes and determine if content regeneration is needed."
+_EDITS = "The same edit on many pages"
+_ADDRESSES = re.compile(r"(?:Changed: )?https?://[^\s…]+(?: → https?://[^\s…]+)?").fullmatch
+_ADDRESS = re.compile(r"https?://\S+").sub
+_LINK = '<a href="{0}" rel="noreferrer">{0}</a>'
+
+
+class Section(NamedTuple):
+    """A heading and its lines, one below the other."""
+
+    title: str
+    lines: Sequence[str] = ()
+    bulleted: bool = False
+
+
+class Sender(NamedTuple):
+    """Whose mails these are, and where their readers look further."""
+
+    product: str
+    dashboard_url: str | None
+
+    def link(self, crawl: CrawlJob) -> str | None:
+        return f"{self.dashboard_url.rstrip('/')}/crawls/{crawl.id}" if self.dashboard_url else None
+
+
+def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
+    """Seed 002's template; below it what changed, page by page. Where nothing did, it says so."""
+    summary = crawl.change_summary or {}
+    if not has_changes(summary) and not summary["new_page_urls"]:
+        nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
+        subject = f"[{sender.product}] No changes for {project.name}"
+        return _mail(subject, [Section(nothing)], sender.link(crawl), details)
+    counts = summary["summary"]
+    found = "significant changes" if summary["is_significant"] else "changes"
+    numbers = [f"{kind} pages: {counts[f'{kind.lower()}_pages']}" for kind in ("New", "Changed", "Removed")]
+    if edited := summary.get("template_pages", 0):
+        numbers[1] += f", and {edited} by an edit of many pages"
+    ours = (("Moved pages", summary.get("moved_pages", 0)), (_EDITS, len(summary.get("template_changes", ()))))
+    numbers += [f"{name}: {number}" for name, number in ours if number]
+    opening = f"The scheduled crawl for {_named(project, crawl)} completed and detected {found}:"
+    parts = [Section(opening, numbers, bulleted=True)]
+    if summary["new_page_urls"]:
+        parts.append(Section("New pages:", shortened(summary["new_page_urls"])))
+    return _mail(
+        f"[{sender.product}] {found.capitalize()} detected for {project.name}",
+        [*parts, Section(ASK)],
+        sender.link(crawl),
+        details,
+    )
+
+
+def failing_mail(sender: Sender, project: Project, crawl: CrawlJob, streak: Streak) -> Mail:
+    runs = "the last run" if streak.runs == 1 else f"the last {streak.runs} runs"
+    since = f" since {_moment(streak.since)}" if streak.since else ""
+    opening = f"The scheduled crawl for {_named(project, crawl)} could not be done: {runs} failed{since}."
+    parts = [Section(opening), Section("The last one said:", [crawl.error_message or "nothing"])]
+    nothing = "What was stored before stays as it is. You will be told once more, when it works again."
+    return _mail(f"[{sender.product}] Could not crawl {project.name}", [*parts, Section(nothing)], sender.link(crawl))
+
+
+def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
+    opening = f"The scheduled crawl for {_named(project, crawl)} works again: it stored {crawl.pages_crawled} pages."
+    return _mail(f"[{sender.product}] {project.name} can be crawled again", [Section(opening)], sender.link(crawl))
+
+
+def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
+    """What the summary says beyond the seed's template, and the pages' own words; older summaries say less."""
+    for page in digests:
+        yield Section(f"Changed: {page.url}", list(_lines(page)))
+    told = {page.url for page in digests}
+    if others := [url for url in summary.get("changed_page_urls", ()) if url not in told]:
+        yield Section("Other changed pages:" if told else "Changed pages:", shortened(others))
+    if removed := summary.get("removed_page_urls"):
+        target = {page["url"]: page["target"] for page in summary.get("removals", ()) if page.get("target")}
+        lines = [f"{url} → {target[url]}" if url in target else url for url in removed]
+        together = redirect_sentences(summary.get("redirected_together", ()))
+        yield Section("Removed pages:", [*together, *shortened(lines)])
+    if moved := summary.get("moved"):
+        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
+    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
+        sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
+        own = f"On {change['pages']} pages, each with values of its own, for example:"
+        yield Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
+    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
+        yield Section("Not seen this time:", unseen)
+
+
+def _lines(page: PageDigest) -> Iterator[str]:
+    for line in page.lines:
+        if line.context:
+            yield f"{line.context}:"
+        yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
+    if page.more:
+        yield f"… and {page.more} more"
+    if page.note:
+        yield page.note
+
+
+def brief(text: str) -> str:
+    """For channels that take a few words only: whole lines, as many as fit."""
+    if len(text) <= LONGEST_BRIEF:
+        return text
+    return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"
+
+
+def shortened(lines: Sequence[str]) -> list[str]:
+    more = len(lines) - MOST_LISTED
+    return [*lines[:MOST_LISTED], *([f"… and {more} more"] if more > 0 else [])]
+
+
+def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Iterable[Section] = ()) -> Mail:
+    below = list(details)
+    text = [*_paragraphs(parts), *([f"View details: {link}"] if link else []), *_paragraphs(below)]
+    anchor = f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else ""
+    html = "".join([*map(_markup, parts), anchor, *map(_markup, below)])
+    return Mail(one_line(subject, LONGEST_SUBJECT), "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")
+
+
+def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
+    """A bulleted list stands apart from its heading, as in the seed."""
+    for part in parts:
+        lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
+        gap = "\n\n" if part.bulleted else "\n"
+        yield f"{one_line(part.title)}{gap}{chr(10).join(lines)}".rstrip() if lines else one_line(part.title)
+
+
+def _markup(part: Section) -> str:
+    items = "".join(f"<li>{_linked(one_line(line))}</li>" for line in part.lines)
+    return f"<p>{_linked(one_line(part.title))}</p>" + (f"<ul>{items}</ul>" if items else "")
+
+
+def _linked(line: str) -> str:
+    """Escaped; a line of nothing but addresses has them as links. What pages say is never a link."""
+    if not _ADDRESSES(line):
+        return escape(line)
+    return _ADDRESS(lambda found: _LINK.format(escape(found[0])), line)
+
+
+def _named(project: Project, crawl: CrawlJob) -> str:
+    return f"{project.name} ({one_line(project.website_url or crawl.seed_url, LONGEST_SUBJECT)})"
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,224 @@
+"""What people and programs are told about a crawl, when, and by which channel (seed 002's payload, and ours)."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.schedule import NotifyOn, Schedule, ScheduleConfig
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
+CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
+
+
+class Kind(StrEnum):
+    CHANGES = "changes"
+    FAILING = "crawl_failing"
+    RECOVERED = "crawl_recovered"
+
+
+class Channel(StrEnum):
+    EMAIL = "email"
+    WEBHOOK = "webhook"
+    APPRISE = "apprise"
+
+
+class Delivery(StrEnum):
+    SENDING = "sending"
+    """Claimed; if nobody comes back from it, nobody knows whether it arrived."""
+    SENT = "sent"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    """Its address may not be dialled."""
+    UNKNOWN = "unknown"
+    """Whoever sent it died on the way."""
+
+
+NOT_ARRIVED = frozenset({Delivery.FAILED, Delivery.BLOCKED})
+
+
+class Notification(BaseModel):
+    """Who was told of what, and what came of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    project_id: UUID
+    crawl_id: UUID | None
+    channel: str = Field(description="email, webhook, apprise (apprise-2 and so on for further URLs)")
+    kind: str = Field(description="changes, crawl_failing or crawl_recovered")
+    target: str = Field(description="The address; of Apprise's URLs only a mask")
+    status: str = Field(
+        description="sending (claimed), sent, failed, blocked (its address may not be reached), "
+        "unknown (its sender died: perhaps delivered, perhaps not)"
+    )
+    answer: str | None = Field(description="What the receiver said")
+    sends: int
+    created_at: datetime
+    sent_at: datetime | None
+
+
+class Mail(NamedTuple):
+    subject: str
+    text: str
+    html: str
+
+
+class Target(NamedTuple):
+    """Each is a channel of its own: told once of each thing."""
+
+    channel: Channel
+    address: str
+    """Of Apprise only the mask."""
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.channel}-{self.number + 1}" if self.number else self.channel.value
+
+
+class Answer(NamedTuple):
+    """What came of sending."""
+
+    delivered: bool
+    words: str
+    blocked: bool = False
+    gone: bool = False
+    """The receiver wants nothing more, ever."""
+
+    @property
+    def status(self) -> Delivery:
+        if self.delivered:
+            return Delivery.SENT
+        return Delivery.BLOCKED if self.blocked else Delivery.FAILED
+
+
+class Notifiers(NamedTuple):
+    """The workers that send notices, as far as they say that they are there."""
+
+    workers: int = 0
+    able_to_mail: int = 0
+
+
+class Streak(NamedTuple):
+    """Failed runs up to a crawl, since the last one that worked."""
+
+    runs: int
+    tries: int
+    """Of the crawl's own run, before it."""
+    since: datetime | None = None
+
+
+class Told(NamedTuple):
+    """Which of FAILING and RECOVERED was told last, and with which crawl."""
+
+    kind: Kind
+    crawl_id: UUID | None
+
+
+def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
+    """Whether this crawl is to be told of. Without a comparison there is nothing that could be true."""
+    if not config.notify_on_changes or summary is None:
+        return False
+    if config.notify_on is NotifyOn.ALWAYS:
+        return True
+    return bool(summary["is_significant"]) if config.notify_on is NotifyOn.SIGNIFICANT else has_changes(summary)
+
+
+def has_changes(summary: dict[str, Any]) -> bool:
+    counts = summary["summary"]
+    changed = any(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
+    return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
+
+
+def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told | None) -> bool:
+    """Whether it is to be told that runs fail: once, when there were enough of them and no more tries come."""
+    enough = schedule.config.notify_after_failures
+    if (
+        not enough
+        or streak.runs < enough
+        or not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at)
+    ):
+        return False
+    return last is None or last.kind is not Kind.FAILING or last.crawl_id == crawl.id
+
+
+def is_recovered(crawl: CrawlJob, last: Told | None) -> bool:
+    """Whether somebody was told that runs fail and does not know yet that they work again."""
+    return last is not None and (last.kind is Kind.FAILING or last.crawl_id == crawl.id)
+
+
+def targets(schedule: Schedule) -> list[Target]:
+    config = schedule.config
+    hook = None if schedule.webhook_gone_at else config.notification_webhook
+    named = ((Channel.EMAIL, config.notification_email), (Channel.WEBHOOK, hook))
+    found = [Target(channel, address) for channel, address in named if address]
+    return found + [Target(Channel.APPRISE, mask, number) for number, mask in enumerate(config.notification_urls)]
+
+
+def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
+    """Seed 002's, to the letter; among the changes, after the seed's keys, ours."""
+    summary = crawl.change_summary or {}
+    counts = summary["summary"]
+    changes = {
+        "new_pages": counts["new_pages"],
+        "changed_pages": counts["changed_pages"],
+        "removed_pages": counts["removed_pages"],
+        "is_significant": summary["is_significant"],
+        "moved_pages": summary.get("moved_pages", 0),
+        "template_changes": len(summary.get("template_changes", ())),
+    }
+    return _payload("crawl_completed", project, crawl, now, {"changes": changes})
+
+
+def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
+    failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
+    return _payload(Kind.FAILING.value, project, crawl, now, {"failures": failures})
+
+
+def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
+    return _payload(Kind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
+
+
+def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "event": event,
+        "project_id": str(project.id),
+        "project_name": project.name,
+        "website_url": project.website_url,
+        "crawl_id": str(crawl.id),
+        **more,
+        "timestamp": _iso(now),
+    }
+
+
+def webhook_headers(message_id: UUID, now: datetime, body: bytes, secret: str | None) -> dict[str, str]:
+    """By the Standard Webhooks specification; without a secret nothing is signed."""
+    seconds = str(int(now.timestamp()))
+    headers = {"webhook-id": str(message_id), "webhook-timestamp": seconds, "content-type": "application/json"}
+    if secret:
+        signed = f"{message_id}.{seconds}.".encode() + body
+        mac = hmac.new(_key(secret), signed, hashlib.sha256).digest()
+        headers["webhook-signature"] = f"v1,{base64.b64encode(mac).decode()}"
+    return headers
+
+
+def _key(secret: str) -> bytes:
+    """What stands after `whsec_` is base64; a secret that is not is taken as it is written."""
+    written = secret.removeprefix(SECRET_PREFIX)
+    try:
+        return base64.b64decode(written, validate=True)
+    except binascii.Error:
+        return written.encode()
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None

@@ -1,0 +1,1 @@
+"""Pages: from bytes to title, text, links and language."""

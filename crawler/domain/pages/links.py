@@ -1,0 +1,82 @@
+"""Where a page leads: anchors, image maps, frames, next and previous, refreshes."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from crawler.domain.pages.nodes import PageNodes
+
+MAX_ANCHOR = 200
+MAX_REL = 100
+
+
+class Link(NamedTuple):
+    url: str
+    """As written, without its fragment and without white space around it."""
+    anchor: str
+    rel: str
+    """In lower case. `refresh`, `next`, `prev`, `frame` and `canonical` tell links that are no anchors."""
+
+
+def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int) -> list[Link]:
+    """Each URL once, in document order: anchors, then image maps, frames and `others`.
+
+    `<iframe>` is left out: it holds other people's pages (players, maps, advertisements), while a `<frame>` page has
+    nothing of its own but its frames. `chars` bounds the anchor text read: nested anchors would make it quadratic.
+    """
+    found: dict[str, Link] = {}
+    for node in nodes.anchors:
+        # One attribute by its name is found faster than all are read, and most anchors need no more.
+        attributes = node.attrs
+        href = attributes.get("href")
+        if not href or href[0] == "#" or len(found) >= limit:
+            continue
+        url = href.partition("#")[0].strip()
+        known = found.get(url)
+        if known is None:
+            if url:
+                anchor = _anchor(node) if chars > 0 else ""
+                chars -= len(anchor)
+                found[url] = Link(url, _cut(anchor), _rel(attributes.get("rel")))
+        elif known.rel and "nofollow" in known.rel:
+            found[url] = _followed_once(known, attributes.get("rel"))
+    for link in (*_areas(nodes), *_frames(nodes), *others):
+        if link.url and len(found) < limit:
+            found.setdefault(link.url, link)
+    return list(found.values())
+
+
+def _anchor(node: LexborNode) -> str:
+    node.merge_text_nodes()
+    return node.text(separator=" ")
+
+
+def _cut(text: str) -> str:
+    words = " ".join(text[: 10 * MAX_ANCHOR].split())
+    return words if len(words) <= MAX_ANCHOR else words[:MAX_ANCHOR].rstrip()
+
+
+def _rel(value: str | None) -> str:
+    return " ".join(value.lower().split())[:MAX_REL] if value else ""
+
+
+def _followed_once(known: Link, rel: str | None) -> Link:
+    """A URL that the page links with and without nofollow may be followed."""
+    return known if "nofollow" in _rel(rel) else known._replace(rel=_rel(rel))
+
+
+def _without_fragment(href: str | None) -> str:
+    return href.partition("#")[0].strip() if href else ""
+
+
+def _areas(nodes: PageNodes) -> Iterable[Link]:
+    for node in nodes.areas:
+        attributes = node.attributes
+        url = _without_fragment(attributes.get("href"))
+        yield Link(url, _cut(attributes.get("alt") or ""), _rel(attributes.get("rel")))
+
+
+def _frames(nodes: PageNodes) -> Iterable[Link]:
+    for node in nodes.frames:
+        yield Link(_without_fragment(node.attributes.get("src")), "", "frame")

@@ -1,0 +1,1 @@
+"""Which pages need a browser."""

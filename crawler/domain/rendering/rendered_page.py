@@ -1,0 +1,51 @@
+"""A request to the browser and its answer: what the light lane's have, and what only a browser can give."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    """The whole page as it looked, and a small picture of its top; both PNG."""
+
+    image: bytes
+    thumbnail: bytes
+    width: int
+    height: int
+
+
+class VisitNote(NamedTuple):
+    """From one visit of a page to the next."""
+
+    without: str = ""
+    """Why this one does without a browser: what came of the page in it."""
+    cookies: str = ""
+
+
+@dataclass(slots=True)
+class RenderRequest(FetchRequest):
+    screenshot: bool = False
+    """Images and fonts are loaded only for a picture."""
+    cookies: str = ""
+    """Of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
+
+
+@dataclass(slots=True)
+class RenderedPage(FetchResult):
+    """`body` is the document as it stood after its scripts had run."""
+
+    screenshot: Screenshot | None = None
+    refused: tuple[str, ...] = field(default=())
+    """host:port that the page wanted and may not reach."""
+    unshown: bool = False
+    """No browser could be started for it: that says nothing about the page."""
+    lasting: bool = False
+    """Of an unshown page: no browser will start for a while, so there is nothing to wait for."""
+    again: str = ""
+    """The page set these cookies (JSON) and wants to be loaded anew: with them it may be another."""
+    is_file: bool = False
+    """The browser would save it: it is to be had without one."""
+    requests: int = 0
+    """What the page asked for in all, itself included."""

@@ -1,0 +1,161 @@
+"""Does a page need a browser? Seed 004's four signals, each decision with the signal and the number behind it.
+
+The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell is
+rendered by itself; on a site that does, some pages are compared with what the server alone sends (`url_shapes`).
+"""
+
+import re
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, RenderMode
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.render_rule import NEVER_REASONS, NEVER_STATUSES, RenderRule
+from crawler.domain.pages.measure import Measure
+from crawler.domain.reasons import Reason
+
+UNAVAILABLE = "unavailable"
+"""In a crawl's record: it had to do without a browser."""
+FAILED = "failed"
+"""Likewise: because its homepage failed in the browser, and how; without one it could be had."""
+EMPTY = "empty"
+"""What the browser showed: no text and no link."""
+FILE = "file"
+"""What the browser got: nothing that it shows."""
+_SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
+
+
+class Signal(StrEnum):
+    SHORT_TEXT = "short_text"
+    EMPTY_BODY = "empty_body"
+    LOW_RATIO = "low_ratio"
+    FETCH_FAILED = "fetch_failed"
+    # not of the page itself
+    ASKED = "asked"
+    SITE = "site"
+    SHAPE = "shape"
+    RENDER_FAILED = "render_failed"
+
+
+class Decision(NamedTuple):
+    """Whether to render, and why. Kept with the page or crawl, and shown by `crawler explain`."""
+
+    render: bool
+    signal: Signal | None = None
+    measured: float | str | None = None
+    """Characters, tags or the share that was found; of a failed fetch its status or reason."""
+    limit: float | None = None
+
+    @property
+    def words(self) -> str:
+        return _words(self)
+
+    def as_record(self) -> dict[str, Any]:
+        """For JSON; what is not known is left out."""
+        record = {"render": self.render, "signal": self.signal, "measured": self.measured, "limit": self.limit}
+        return {name: value for name, value in record.items() if value is not None}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        signal = Signal(record["signal"]) if "signal" in record else None
+        return cls(bool(record["render"]), signal, record.get("measured"), record.get("limit"))
+
+
+LIGHT = Decision(render=False)
+
+
+def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decision:
+    """For the whole crawl. The seed counts the homepage's text in its markdown, with the syntax stripped."""
+    return _signals(measure._replace(text_chars=len(plain_text(markdown))), rule)
+
+
+def decide_page(measure: Measure, rule: RenderRule) -> Decision:
+    """Of any other page on a site that needs no browser. A page without scripts is all there is."""
+    return _signals(measure, rule) if measure.has_scripts else LIGHT
+
+
+def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
+    """Signal 4, of a homepage for which the light fetch has given up. An answer that says no outweighs its body."""
+    if reason in NEVER_REASONS or status in NEVER_STATUSES:
+        return LIGHT
+    if status >= 400:
+        return Decision(render=True, signal=Signal.FETCH_FAILED, measured=status) if status in rule.statuses else LIGHT
+    return Decision(render=True, signal=Signal.FETCH_FAILED, measured=str(reason)) if reason in rule.failures else LIGHT
+
+
+def decide_mode(config: CrawlConfig) -> Decision | None:
+    """What was asked for; None when that is left to the pages. Only a browser can take a picture."""
+    if config.render is not RenderMode.AUTO:
+        return Decision(render=config.render is RenderMode.ALWAYS, signal=Signal.ASKED, measured=config.render.value)
+    return Decision(render=True, signal=Signal.ASKED, measured="screenshots") if config.screenshots else None
+
+
+def decide_crawl(crawl: CrawlJob) -> Decision | None:
+    """For the whole crawl: what was asked for, else what its homepage said; None before that."""
+    asked = decide_mode(crawl.config)
+    return asked or (Decision.from_record(crawl.rendering) if crawl.rendering and "render" in crawl.rendering else None)
+
+
+def lacks_browser(crawl: CrawlJob) -> bool:
+    """Whether nobody was there to render its pages: from then on they are stored as the server sends them."""
+    return bool(crawl.rendering and crawl.rendering.get(UNAVAILABLE))
+
+
+def note_without_browser(crawl: CrawlJob) -> Reason:
+    """On pages that would have needed one."""
+    return Reason.RENDER_FAILED if crawl.rendering and FAILED in crawl.rendering else Reason.RENDER_UNAVAILABLE
+
+
+def lane_of(crawl: CrawlJob) -> Lane:
+    """Where its pages wait."""
+    decision = decide_crawl(crawl)
+    return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
+
+
+def plain_text(markdown: str) -> str:
+    """Seed 004's: without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
+    return _SYNTAX.sub("", markdown).strip()
+
+
+def _signals(measure: Measure, rule: RenderRule) -> Decision:
+    """In the seed's order. This runs for every page: three comparisons."""
+    text, markup = measure.text_chars, measure.html_chars
+    if text < rule.min_text_chars:
+        return Decision(True, Signal.SHORT_TEXT, text, rule.min_text_chars)  # noqa: FBT003
+    if measure.has_bundle and measure.content_tags < rule.min_content_tags:
+        return Decision(True, Signal.EMPTY_BODY, measure.content_tags, rule.min_content_tags)  # noqa: FBT003
+    if markup and text / markup < rule.min_text_ratio:
+        return Decision(True, Signal.LOW_RATIO, round(text / markup, 4), rule.min_text_ratio)  # noqa: FBT003
+    return LIGHT
+
+
+def _words(decision: Decision) -> str:
+    measured, limit = decision.measured, decision.limit
+    match decision.signal:
+        case Signal.SHORT_TEXT:
+            return f"it has {measured} characters of text, fewer than {limit}"
+        case Signal.EMPTY_BODY:
+            return f"its body has {measured} content tags, fewer than {limit}, and loads a bundle of scripts"
+        case Signal.LOW_RATIO:
+            return f"{float(measured or 0):.1%} of its markup is text, less than {float(limit or 0):.0%}"
+        case Signal.FETCH_FAILED:
+            return f"the light fetch failed ({measured})"
+        case Signal.ASKED:
+            return "screenshots are asked for" if measured == "screenshots" else f"render is set to {measured}"
+        case Signal.SITE:
+            return "the site's homepage needs a browser"
+        case Signal.SHAPE:
+            return f"pages of its kind ({measured}) say the same without a browser"
+        case Signal.RENDER_FAILED:
+            return f"the browser {failed_words(str(measured))}"
+        case None:
+            return "the server sends its text"
+
+
+def failed_words(what: str) -> str:
+    """What became of a page in the browser, by the status or reason that was written down."""
+    if what == EMPTY:
+        return "showed an empty page"
+    if what == FILE:
+        return "got a file, not a page"
+    return f"was answered {what}" if what.isdigit() else f"failed ({what})"

@@ -1,0 +1,1 @@
+"""URLs: parsing, normalizing, scope, traps and sitemaps."""

@@ -1,0 +1,17 @@
+"""How a crawl tells pages apart, for addresses as they are written."""
+
+from collections.abc import Callable
+
+from crawler.domain.crawls.crawl import CrawlConfig
+from crawler.domain.urls.url import QueryRule, Url, normalize, read
+
+
+def keys_of(config: CrawlConfig) -> Callable[[str], str | None]:
+    """From an address to its normalized URL; None when it is none."""
+    rule = QueryRule.of(config)
+
+    def key_of(href: str) -> str | None:
+        url = read(href)
+        return normalize(url, rule) if isinstance(url, Url) else None
+
+    return key_of

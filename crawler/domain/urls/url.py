@@ -1,0 +1,257 @@
+"""URLs: read once by one parser, kept canonical; the string that was judged is the string that is fetched.
+
+Two parsers that disagree about a URL are how internal addresses get dialled, so whatever other software might read
+differently (user names, backslashes, odd IPv4 notations, line breaks in a host) is refused instead of mended.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+from ada_url import URL, join_url
+
+from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.tracking import is_tracking
+from crawler.errors import InvalidUrl
+
+MAX_LENGTH = 2000
+"""Characters of a URL as it is fetched, without its fragment."""
+
+# What is longer as written cannot shrink to MAX_LENGTH except by tricks ("/../" repeated), so it is not even parsed.
+_MAX_WRITTEN = 4 * MAX_LENGTH
+_MAX_CACHED = 300
+_CACHE_SIZE = 1 << 14
+
+_SCHEMES = ("http", "https")
+_WHOLE = ("http://", "https://")
+_SHORTEST_ORIGIN = len("http://a")
+_C0_AND_SPACE = "".join(map(chr, range(0x21)))
+_LINE_BREAKS = str.maketrans("", "", "\t\n\r")
+_HEAD = re.compile(r"(?:([a-zA-Z][a-zA-Z0-9+.\-]*):)?(?://([^/?#]*))?").match
+_IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+").fullmatch
+_UNRESERVED = re.compile(r"%(?:2d|2e|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f|7e)").sub
+_PATH_PART = re.compile(r"[^/;]+").sub
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9a-f]{2})").search
+# Not behind a dot segment: dropping the parameter of "..;jsessionid=1" would make a parent reference of it.
+_PATH_SESSION = re.compile(r"(?<!\.)(?<!%2e);jsessionid=[^/;]*").sub
+
+_Why = tuple[Reason, str]
+_TOO_LONG: _Why = (Reason.TOO_LONG, f"The URL has more than {MAX_LENGTH} characters.")
+_USERINFO: _Why = (Reason.EGRESS, "The URL holds a user name or password; those are not sent.")
+
+
+class Url(NamedTuple):
+    """A URL that may be fetched as far as its text is concerned."""
+
+    href: str
+    """Canonical by WHATWG, no fragment, the path's case kept: what is fetched."""
+    scheme: str
+    hostname: str
+    """Lower case, punycode, no trailing dot; IPv6 in brackets."""
+    host: str
+    """Whom politeness is owed: the hostname, with its port unless that is the scheme's default."""
+    path: str
+    query: str
+    """Without the question mark."""
+
+
+class Unusable(NamedTuple):
+    """Something written where a URL was expected."""
+
+    raw: str
+    reason: Reason
+    rule: str
+    """A sentence. It never quotes the URL, which may hold a password."""
+
+
+class UrlRefused(InvalidUrl):
+    """This is not a URL the crawler can fetch."""
+
+    def __init__(self, message: str, reason: Reason) -> None:
+        super().__init__(message, reason=str(reason))
+        self.reason = reason
+
+
+class QueryRule(NamedTuple):
+    """Which query parameters tell pages apart."""
+
+    mode: QueryParams
+    meaningful: frozenset[str]
+    """Names in lower case."""
+
+    @classmethod
+    def of(cls, config: CrawlConfig) -> Self:
+        return cls(config.query_params, frozenset(name.lower() for name in config.meaningful_params))
+
+
+def parse(raw: str, base: str | None = None) -> Url:
+    """The URL written as `raw`, relative to `base` (the `href` of another one)."""
+    url = read(raw, base)
+    if isinstance(url, Unusable):
+        raise UrlRefused(url.rule, url.reason)
+    return url
+
+
+def read(raw: str, base: str | None = None) -> Url | Unusable:
+    """As `parse`, for callers to whom an unusable URL is an expected answer."""
+    if len(raw) <= _MAX_CACHED:
+        return _read_cached(raw, base)
+    return _read_anew(raw, base)
+
+
+def resolver(base: str) -> Callable[[str], Url | Unusable | None]:
+    """Reads the hrefs of one page; None for links into the page itself.
+
+    Pages of one directory share what was parsed, and all pages of a site what does not depend on the directory:
+    navigation links cost a dictionary lookup on all pages but the first.
+    """
+    directory = base[: base.partition("?")[0].rindex("/") + 1]
+    site = base[: base.index("/", _SHORTEST_ORIGIN) + 1]
+
+    def resolve(href: str) -> Url | Unusable | None:
+        raw = href.partition("#")[0].strip(_C0_AND_SPACE)
+        if not raw:
+            return None
+        first = raw[0]
+        if first == "/" or (first == "h" and raw.startswith(_WHOLE)):
+            return read(raw, site)
+        return read(raw, base if first == "?" else directory)
+
+    return resolve
+
+
+def links(hrefs: Iterable[str], base: str) -> Iterator[Url | Unusable]:
+    """What these hrefs of a page point to, in order; repeats and links into the page itself are left out."""
+    resolve = resolver(base)
+    for raw in dict.fromkeys(href.partition("#")[0].strip(_C0_AND_SPACE) for href in hrefs):
+        url = resolve(raw)
+        if url is not None:
+            yield url
+
+
+def _read_anew(raw: str, base: str | None) -> Url | Unusable:
+    text = raw.strip(_C0_AND_SPACE)
+    clean = text.translate(_LINE_BREAKS) if "\n" in text or "\t" in text or "\r" in text else text
+    head = _HEAD(clean)
+    assert head is not None  # every part of it is optional
+    scheme, authority = head.groups()
+    if len(clean) > _MAX_WRITTEN and (scheme is None or scheme.lower() in _SCHEMES):
+        return Unusable(raw, *_TOO_LONG)
+    if scheme is not None or authority is not None or base is None:
+        refusal = _bad_scheme(scheme, base) or _bad_authority(authority, text.startswith(head.group()))
+        if refusal:
+            return Unusable(raw, *refusal)
+    if "\\" in clean and "\\" in clean.partition("#")[0].partition("?")[0]:
+        return Unusable(raw, Reason.EGRESS, "The URL has a backslash; programs disagree about what it means.")
+    try:
+        href = join_url(base, clean) if base is not None else URL(clean).href
+    except ValueError:  # lone surrogates too: they cannot be encoded
+        return Unusable(raw, Reason.EGRESS, "The URL cannot be read: its host or port is not valid.")
+    return _canonical(raw, href.partition("#")[0], authority)
+
+
+_read_cached = lru_cache(maxsize=_CACHE_SIZE)(_read_anew)
+
+
+def _bad_scheme(scheme: str | None, base: str | None) -> _Why | None:
+    if scheme is None:
+        return None if base else (Reason.SCHEME, "The URL must begin with http:// or https://.")
+    if scheme.lower() not in _SCHEMES:
+        return Reason.SCHEME, f"Only http and https are crawled, not {scheme[:20].lower()}."
+    return None
+
+
+def _bad_authority(authority: str | None, unbroken: bool) -> _Why | None:
+    """What is wrong with a host as it is written, before a parser makes sense of it."""
+    if not authority:
+        return Reason.EGRESS, "The URL has no host after its two slashes."
+    if "@" in authority:
+        return _USERINFO
+    if "%" in authority:
+        return Reason.EGRESS, "The URL has a percent sign in its host."
+    if not unbroken:
+        return Reason.EGRESS, "The URL has a tab or line break in its host."
+    return None
+
+
+def _canonical(raw: str, href: str, authority: str | None) -> Url | Unusable:
+    scheme, _, rest = href.partition("://")
+    if scheme not in _SCHEMES:
+        return Unusable(raw, Reason.SCHEME, "Only http and https are crawled.")
+    host = rest[: rest.index("/")]
+    hostname = host if host[-1] == "]" else host.rpartition(":")[0] or host
+    if "@" in host:  # from the base: the text itself was checked
+        return Unusable(raw, *_USERINFO)
+    if hostname[-1] == ".":
+        if hostname.rstrip(".") != hostname[:-1] or len(hostname) == 1:
+            return Unusable(raw, Reason.EGRESS, "The URL has a host that ends in several dots.")
+        href = href.replace(hostname, hostname[:-1], 1)
+        return _canonical(raw, href, authority)
+    if host[-2:] == ":0":
+        return Unusable(raw, Reason.EGRESS, "The URL names port 0, which nobody can reach.")
+    if authority is not None and _IPV4(hostname) and authority.partition(":")[0] != hostname:
+        return Unusable(raw, Reason.EGRESS, "The URL writes an IPv4 address in an unusual notation.")
+    if len(href) > MAX_LENGTH:
+        return Unusable(raw, *_TOO_LONG)
+    path, _, query = rest[len(host) :].partition("?")
+    return Url(href, scheme, hostname, host, path, query)
+
+
+def shortened(raw: str, base: str) -> str:
+    """Of a URL that is too long, what can be kept and shown. Nobody fetches it; it holds no password."""
+    clean = raw.strip(_C0_AND_SPACE).translate(_LINE_BREAKS)[:MAX_LENGTH].replace("\x00", "")
+    head = _HEAD(clean)
+    assert head is not None  # every part of it is optional
+    scheme, authority = head.groups()
+    page = base.partition("#")[0].partition("?")[0]
+    origin = "/".join(page.split("/", 3)[:3])
+    if authority is not None:
+        start = f"{scheme or page.partition(':')[0]}://{authority.rpartition('@')[2]}"
+    elif scheme is not None:
+        start = f"{scheme}:"
+    else:
+        start = origin if clean.startswith("/") else page.rpartition("/")[0] + "/"
+    return (start + clean[head.end() :]).encode("ascii", "backslashreplace").decode()[:MAX_LENGTH]
+
+
+def normalize(url: Url, rule: QueryRule) -> str:
+    """The key of a page: spellings of one page share it. Normalizing it again changes nothing."""
+    path = url.path.lower()
+    if "%" in path:
+        path = _PATH_PART(lambda part: _plain(part.group()), path)
+    while ";" in path and (shorter := _PATH_SESSION("", path)) != path:
+        path = shorter  # what stood before the next one may have been a session, too
+    key = f"{url.scheme}://{url.host}{path.rstrip('/') or '/'}"
+    if url.query and rule.mode is not QueryParams.DROP:
+        kept = _kept(url.query, rule)
+        if kept:
+            return f"{key}?{kept}"
+    return key
+
+
+def _kept(query: str, rule: QueryRule) -> str:
+    pairs = [_plain(pair) for pair in query.lower().split("&") if pair]
+    if rule.mode is QueryParams.MEANINGFUL:
+        pairs = [pair for pair in pairs if pair.partition("=")[0] in rule.meaningful]
+    else:
+        pairs = [pair for pair in pairs if not is_tracking(pair.partition("=")[0])]
+    return "&".join(sorted(pairs))
+
+
+def _plain(text: str) -> str:
+    """Escapes of characters that need none are undone: %7Euser is ~user.
+
+    A part with a broken escape stays as it is: undoing "%%34%31" gives "%41", which would be undone the next time.
+    Parts are judged one by one, because the one with the broken escape may be one that a key leaves out.
+    """
+    if "%" not in text or _BROKEN_ESCAPE(text):
+        return text
+    return _UNRESERVED(lambda found: chr(int(found.group()[1:], 16)).lower(), text)
+
+
+def digest(normalized: str) -> bytes:
+    """16 bytes that stand for the key in seen-sets."""
+    return blake2b(normalized.encode(), digest_size=16).digest()

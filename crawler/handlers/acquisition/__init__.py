@@ -1,0 +1,1 @@
+"""The acquisition queue."""

@@ -1,0 +1,141 @@
+"""Put URLs into the acquisition queue: a few by hand, or a file of a million rows in bounded memory."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler.domain.acquisition.csv import QueueCsv, Row
+from crawler.domain.acquisition.entries import (
+    ACQUISITION_ID,
+    DEFAULT_PRIORITY,
+    ImportReport,
+    NewEntry,
+    RowProblem,
+    new_entry,
+)
+from crawler.domain.acquisition.warc import QueueWarc, is_warc
+from crawler.domain.clock import Clock
+from crawler.handlers.acquisition.run_queue import Projects, ensure_acquisition
+
+ROWS_AT_ONCE = 10_000
+_HEAD_BYTES = 8
+"""Enough to tell an archive from a list."""
+_PIECE_BYTES = 64 * 1024
+MOST_LISTED = 1000
+"""Bad rows that are told one by one; the rest are only counted."""
+
+
+class Entries(Protocol):
+    def add(self, entries: Sequence[NewEntry], project_id: UUID | None) -> int: ...
+    def learn_size(self) -> None: ...
+
+
+class FillQueue:
+    def __init__(self, entries: Entries, projects: Projects, clock: Clock) -> None:
+        self._entries = entries
+        self._projects = projects
+        self._clock = clock
+
+    def add(
+        self,
+        urls: Iterable[str],
+        *,
+        category: str | None = None,
+        priority: int = DEFAULT_PRIORITY,
+        project_id: UUID | None = None,
+    ) -> ImportReport:
+        filling = self._begin(project_id)
+        for number, url in enumerate(urls, 1):
+            made = new_entry(url, category or "", str(priority))
+            filling.take([RowProblem(line=number, reason=made) if isinstance(made, str) else made])
+        return filling.end()
+
+    def file(
+        self, project_id: UUID | None = None, *, category: str | None = None, priority: int = DEFAULT_PRIORITY
+    ) -> "FilledFile":
+        """CSV or a web archive, as its first bytes say. Category and priority are those of an archive's URLs."""
+        return FilledFile(self._begin(project_id), category or "", str(priority))
+
+    def whole_file(
+        self,
+        pieces: Iterable[bytes],
+        project_id: UUID | None = None,
+        *,
+        category: str | None = None,
+        priority: int = DEFAULT_PRIORITY,
+    ) -> ImportReport:
+        file = self.file(project_id, category=category, priority=priority)
+        for piece in pieces:
+            file.feed(piece)
+        return file.end()
+
+    def _begin(self, project_id: UUID | None) -> "_Filling":
+        """Entries of the built-in project name none."""
+        if project_id in (None, ACQUISITION_ID):
+            ensure_acquisition(self._projects, self._clock)
+            return _Filling(self._entries, None)
+        assert project_id is not None
+        return _Filling(self._entries, self._projects.get_project(project_id).id)
+
+
+class FilledFile:
+    """A file on its way into the queue. What came before it broke off is there; the same file again adds the rest."""
+
+    def __init__(self, filling: "_Filling", category: str = "", priority: str = "") -> None:
+        self._filling = filling
+        self._given = category, priority
+        self._head = b""
+        self._reader: QueueCsv | QueueWarc | None = None
+
+    def feed(self, piece: bytes) -> None:
+        if self._reader is None:
+            self._head += piece
+            if len(self._head) < _HEAD_BYTES:
+                return
+            piece, self._reader = self._head, self._chosen()
+        for start in range(0, len(piece), _PIECE_BYTES):
+            self._filling.take(self._reader.feed(piece[start : start + _PIECE_BYTES]))
+
+    def end(self) -> ImportReport:
+        if self._reader is None:
+            self._reader = self._chosen()
+            self._filling.take(self._reader.feed(self._head))
+        self._filling.take(self._reader.end())
+        return self._filling.end()
+
+    def _chosen(self) -> "QueueCsv | QueueWarc":
+        return QueueWarc(*self._given) if is_warc(self._head) else QueueCsv()
+
+
+class _Filling:
+    def __init__(self, entries: Entries, project_id: UUID | None) -> None:
+        self._entries = entries
+        self._project_id = project_id
+        self._waiting: list[NewEntry] = []
+        self._problems: list[RowProblem] = []
+        self._added = self._duplicates = self._bad = 0
+
+    def take(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if isinstance(row, RowProblem):
+                self._bad += 1
+                if len(self._problems) < MOST_LISTED:
+                    self._problems.append(row)
+            else:
+                self._waiting.append(row)
+        if len(self._waiting) >= ROWS_AT_ONCE:
+            self._write()
+
+    def end(self) -> ImportReport:
+        self._write()
+        if self._added >= ROWS_AT_ONCE:
+            self._entries.learn_size()
+        return ImportReport(
+            added=self._added, duplicates=self._duplicates, bad=self._bad, problems=tuple(self._problems)
+        )
+
+    def _write(self) -> None:
+        added = self._entries.add(self._waiting, self._project_id)
+        self._added += added
+        self._duplicates += len(self._waiting) - added
+        self._waiting = []

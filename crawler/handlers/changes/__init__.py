@@ -1,0 +1,1 @@
+"""Comparing crawls and pages."""

@@ -1,0 +1,148 @@
+"""Tells pages that changed from pages that are never the same twice, before anybody is told."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.moved_pages import Candidate, find_moves, may_have_moved, with_moves
+from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.changes.significance import Weighed, light, moving_again, sift, weigh
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.diffs.walls import wall_between
+from crawler.domain.noise.clock_lines import confirmed, muted, suspected, to_ask
+from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
+from crawler.domain.noise.page_noise import NO_RULES, Weight
+from crawler.domain.noise.page_pairs import PagePair, StoredPage
+from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.pages.parsing import UnparsablePage
+
+MOST_LOOKS = 40
+"""Of one crawl; its pages are held while they are compared."""
+MOST_WALLS = 3
+"""Versions that may be walls before nobody looks further back."""
+log = telemetry.logger(__name__)
+
+
+class Pairs(Protocol):
+    def between(
+        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
+    ) -> Iterator[PagePair]: ...
+    def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]: ...
+
+
+class Rules(Protocol):
+    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+    def learn(self, project_id: UUID, values: Iterable[str], now: datetime, most: int) -> int: ...
+    def count_hits(self, hits: Mapping[UUID, int]) -> None: ...
+
+
+class Looks(Protocol):
+    def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]: ...
+
+
+class WeighChanges:
+    def __init__(self, pairs: Pairs, rules: Rules, looks: Looks, clock: Clock) -> None:
+        self._pairs = pairs
+        self._rules = rules
+        self._looks = looks
+        self._clock = clock
+
+    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Weighed:
+        """Of one comparison, once: learns from pages that were fetched twice and counts what rules did."""
+        removed, new = may_have_moved(changes)
+        if not changes.changed and not removed:
+            return weigh(changes, {})
+        self._learn(crawl.project_id, baseline.id, crawl.id)
+        rules = self._rule_set(crawl.project_id)
+        found = self.weighed(baseline, crawl, changes, rules)
+        again = moving_again(baseline.change_summary, found.template)
+        if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
+            rules = self._rule_set(crawl.project_id)
+            found = self.weighed(baseline, crawl, changes, rules)
+        self._count(found)
+        template = [change.as_record() for change in found.template]
+        gone, come = self._candidates(baseline.id, removed, rules), self._candidates(crawl.id, new, rules)
+        return found._replace(changes=with_moves(found.changes, find_moves(gone, come, rules, template)))
+
+    def _rule_set(self, project_id: UUID) -> RuleSet:
+        return RuleSet.of(self._rules.list_rules(project_id))
+
+    def weighed(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> Weighed:
+        """With these rules; nothing is learned or counted."""
+        weights: dict[str, Weight] = {}
+        back: dict[str, int] = {}
+        compared = len(changes.changed) + len(changes.unchanged)
+        for further in range(MOST_WALLS + 1):
+            # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
+            walled = [url for url, weight in weights.items() if weight.wall and weight.passed]
+            urls = walled if further else changes.changed
+            for pair in self._between(baseline, crawl, urls, further):
+                with suppress(UnparsablePage):
+                    weights[pair.url] = light(pair.weigh(rules))
+                    back[pair.url] = further
+            weights = with_shared_walls(weights, compared)
+        weights = self._by_earlier_versions(baseline, crawl, rules, weights, compared)
+        return weigh(changes, weights)._replace(further_back=back)
+
+    def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
+        yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
+
+    def _by_earlier_versions(
+        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, weights: dict[str, Weight], compared: int
+    ) -> dict[str, Weight]:
+        """Where other pages cannot say whether a line runs with the clock, the page's version before may."""
+        asked = to_ask(sift(weights, compared)[0])
+        seen = {}
+        for pair in self._between(baseline, crawl, sorted({url for urls in asked.values() for url in urls}), 1):
+            with suppress(UnparsablePage):
+                seen[pair.url] = suspected(pair.weigh(rules))
+        sure = confirmed(asked, seen)
+        return {url: muted(weight, sure) for url, weight in weights.items()}
+
+    def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
+        found = []
+        for page in self._pairs.stored(crawl_id, urls) if urls else ():
+            with suppress(UnparsablePage):
+                found.append(Candidate(page, page.side.blocks(rules)))
+        return found
+
+    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID) -> None:
+        """Each crawl's pages are a third look at what the other fetched twice."""
+        looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
+        new = self._rules.learn(project_id, [rule.as_value() for rule in learn(looks)], self._clock(), MOST_RULES)
+        if new:
+            log.info("noise_learned", project_id=str(project_id), rules=new)
+
+    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+        looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
+        pairs = list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+        others = {page.url: page.side for page in self._pairs.stored(other_id, [pair.url for pair in pairs])}
+        for pair in pairs:
+            with suppress(UnparsablePage):
+                if side := others.get(pair.url):
+                    first, second, third = (one.blocks(NO_RULES) for one in (pair.old, pair.new, side))
+                    # A wall in place of one of them teaches nothing about the page.
+                    if _is_one_page(first, second) and _is_one_page(third, first if is_later else second):
+                        before, after = (third, None) if is_later else (None, third)
+                        yield TwoLooks(pair.shape, first, second, before, after)
+
+    def _count(self, found: Weighed) -> None:
+        hits: Counter[UUID] = Counter()
+        for names in found.quiet.values():
+            for name in names:
+                with suppress(ValueError):
+                    hits[UUID(name)] += 1
+        if hits:
+            self._rules.count_hits(hits)
+
+
+def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:
+    return wall_between(one, other) is None and bool(set(one.body) & set(other.body))

@@ -1,0 +1,48 @@
+"""What changed on a page between two of its versions, in the words a reader sees."""
+
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from crawler.domain.diffs.text_diff import TextDiff, diff_lines
+from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.pruning import Pruning
+from crawler.domain.pages.lists import PageSnapshot, VersionRow
+from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import Invalid, NotFound
+
+
+class Content(Protocol):
+    def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
+    def list_versions(self, project_id: UUID, page_id: UUID, before: None, limit: int) -> list[VersionRow]: ...
+
+
+class PageDiff(NamedTuple):
+    from_version: UUID
+    to_version: UUID
+    diff: TextDiff
+
+
+class CompareVersions:
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:
+        """The newest two when none are named."""
+        if (older is None) != (newer is None):
+            raise Invalid("Name both versions, or none for the newest two.")
+        if older is None:
+            newest = [row.id for row in self._content.list_versions(project_id, page_id, None, 2)]
+            if len(newest) < 2:
+                raise NotFound(f"Page {page_id} has no earlier version: there is nothing to compare it with.")
+            newer, older = newest
+        before = self._content.get_snapshot(project_id, page_id, older)
+        after = self._content.get_snapshot(project_id, page_id, newer)
+        return PageDiff(before.version_id, after.version_id, diff_lines(markdown_of(before), markdown_of(after)))
+
+
+def markdown_of(snapshot: PageSnapshot, pruning: Pruning | None = None) -> str:
+    """Whole unless pruned: what changed may stand in a part that looks like no content."""
+    try:
+        return to_markdown(snapshot.content, url=snapshot.url, content_type=snapshot.content_type, pruning=pruning)
+    except UnparsablePage as exc:
+        raise Invalid("This page's markup was built to hurt parsers, so it is not read again.") from exc

@@ -1,0 +1,68 @@
+"""What a crawl found changed, for every door."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.summary import (
+    MOST_TEXT_LINES,
+    MOST_TEXT_PAGES,
+    ChangedLine,
+    ChangedPage,
+    Compared,
+    CrawlChanges,
+    PageText,
+)
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.handlers.crawls.report_crawl import keys_of
+
+
+class Crawls(Protocol):
+    def is_diffed(self, crawl_id: UUID) -> bool: ...
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+
+
+class Reader(Protocol):
+    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
+
+
+Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
+"""Of a crawl, so many pages and so many changed lines of each."""
+
+
+class DescribeChanges:
+    def __init__(self, crawls: Crawls, changed_pages: Reader, digest: Digest) -> None:
+        self._crawls = crawls
+        self._changed_pages = changed_pages
+        self._digest = digest
+
+    def with_texts(self, crawl: CrawlJob, pages: int = 20, lines: int = 10) -> CrawlChanges:
+        """With what changed on the first changed pages, line by line, without noise."""
+        return self(crawl).model_copy(update={"texts": self.texts(crawl, pages, lines)})
+
+    def texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
+        few, short = min(pages, MOST_TEXT_PAGES), min(lines, MOST_TEXT_LINES)
+        return tuple(_text(digest) for digest in self._digest(crawl.id, few, short))
+
+    def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
+        """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
+        if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
+            crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
+        if crawl.change_summary is None:
+            never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
+            state = Compared.NOTHING if never or self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
+            return CrawlChanges(crawl_id=crawl.id, state=state, changed_pages=() if pages else None)
+        found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
+        if not pages:
+            return found
+        changed: tuple[ChangedPage, ...] = ()
+        if found.compared_to is not None and found.changed_page_urls:
+            keys = [key for key in map(keys_of(crawl), found.changed_page_urls) if key]
+            changed = self._changed_pages(crawl.id, found.compared_to, keys)
+        return found.model_copy(update={"changed_pages": changed})
+
+
+def _text(digest: PageDigest) -> PageText:
+    lines = tuple(ChangedLine(removed=line.removed, added=line.added) for line in digest.lines)
+    return PageText(url=digest.url, page_id=digest.page_id, lines=lines, more=digest.more, note=digest.note)

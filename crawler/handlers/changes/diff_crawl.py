@@ -1,0 +1,110 @@
+"""Compare a finished crawl with the one before, and keep the summary with it."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.comparison import (
+    Changes,
+    Probed,
+    SeenPage,
+    barred_probes,
+    change_summary,
+    choose_baseline,
+    compare,
+    same_reach,
+)
+from crawler.domain.changes.significance import Weighed
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.rendering.signals import lane_of
+from crawler.domain.urls.keys import keys_of
+
+log = telemetry.logger(__name__)
+
+
+class DiffStore(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
+    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
+
+
+class DiffLedger(Protocol):
+    def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+    def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
+
+
+class DiffProbes(Protocol):
+    def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
+    def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+
+
+class Weigh(Protocol):
+    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> Weighed: ...
+
+
+class Remove(Protocol):
+    def __call__(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, /) -> int: ...
+
+
+class DiffCrawl:
+    def __init__(
+        self, store: DiffStore, ledger: DiffLedger, probes: DiffProbes, weigh: Weigh, remove_documents: Remove
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._probes = probes
+        self._weigh = weigh
+        self._remove_documents = remove_documents
+
+    def __call__(self, crawl_id: UUID) -> CrawlJob:
+        """Safe to repeat: the same two crawls give the same summary."""
+        crawl = self._store.get_crawl(crawl_id)
+        baseline = self._baseline(crawl)
+        if baseline is None:
+            return self._store.save_diff(crawl_id, None, None)
+        weighed = self._weigh(baseline, crawl, self._compare(baseline, crawl))
+        summary = change_summary(
+            weighed.changes,
+            crawl_id=crawl.id,
+            compared_to=baseline.id,
+            new_pages=crawl.config.significant_new_pages,
+            changed_share=crawl.config.significant_changed_share,
+            template_pages=weighed.template_pages,
+        )
+        summary |= weighed.as_record()
+        self._take_out(crawl, weighed.changes)
+        log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
+        return self._store.save_diff(crawl_id, summary, baseline.id)
+
+    def _take_out(self, crawl: CrawlJob, changes: Changes) -> None:
+        """Pages that are verified to be gone are documents no longer. Before the summary is kept: so it is repeated."""
+        key_of = keys_of(crawl.config)
+        gone = [*changes.removed, *(move.source for move in changes.moved)]
+        keys = [key for url in gone if (key := key_of(url)) is not None]
+        if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
+            log.info("documents_removed", crawl_id=str(crawl.id), count=count)
+
+    def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
+        # What only a browser could find is not new because there is one now.
+        comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
+        key_of = keys_of(crawl.config)
+        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        barred = [page for page in barred_probes(self._probes.probed(baseline.id), key_of) if page.url in unsettled]
+        return compare(
+            self._ledger.seen_pages(baseline.id),
+            self._ledger.seen_pages(crawl.id),
+            probed=self._probes.probed(crawl.id),
+            remembered=[*self._probes.remembered(baseline.id), *barred],
+            last_seen=self._ledger.last_seen(crawl.id, baseline.id),
+            baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
+            key_of=key_of,
+            unsettled=unsettled,
+        )
+
+    def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
+        """A failed or cancelled crawl says nothing about the site."""
+        if crawl.status is not CrawlStatus.COMPLETED:
+            return None
+        return choose_baseline(self._store.earlier_crawls(crawl), crawl)

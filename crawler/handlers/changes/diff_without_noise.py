@@ -1,0 +1,165 @@
+"""What changed between two versions of a page, line by line and without noise; and what would keep a line quiet."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from crawler.domain.changes.digest import without_template
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
+from crawler.domain.diffs.text_diff import diff_lines
+from crawler.domain.ids import new_id
+from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide
+from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
+from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
+from crawler.domain.noise.template_changes import texts_of
+from crawler.domain.pages.lists import PageSnapshot
+from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import Invalid, InvalidPattern, NotFound
+from crawler.handlers.changes.compare_versions import markdown_of
+
+MOST_LINES = 60
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_GONE = "The content of one of the two versions is no longer kept, so they cannot be compared."
+_LARGE = "It is larger than 2 MB: such pages are compared as a whole, not line by line."
+_ODD = "Its markup was built to hurt parsers, so it is not read again."
+
+
+class Version(Protocol):
+    """One of a page's versions; its names are `page_versions` columns."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def fetched_at(self) -> datetime: ...
+
+
+class Content(Protocol):
+    def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
+
+
+class Rules(Protocol):
+    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+
+
+class JudgedLine(NamedTuple):
+    number: int
+    """Among all edits of the page: by it a line is pointed at."""
+    place: str
+    row: Row
+    of_template: bool
+    """Many pages have the same edit, so it is told once for the site."""
+
+
+class JudgedPage(NamedTuple):
+    lines: tuple[JudgedLine, ...] = ()
+    more: int = 0
+    rules: tuple[str, ...] = ()
+    """Which kept something on this page quiet."""
+    wall: str | None = None
+    note: str | None = None
+    """Why there is nothing."""
+
+
+class Remedy(NamedTuple):
+    """A rule that keeps the line quiet, and how many lines of this page it leaves out."""
+
+    suggestion: Suggestion
+    lines: int
+
+
+class JudgePage:
+    def __init__(self, content: Content, rules: Rules) -> None:
+        self._content = content
+        self._rules = rules
+
+    def __call__(
+        self,
+        project_id: UUID,
+        page_id: UUID,
+        versions: tuple[Version, Version],
+        template: Sequence[Mapping[str, Any]] = (),
+    ) -> JudgedPage:
+        try:
+            pair = self._pair(project_id, page_id, versions)
+            weight = pair.weigh(RuleSet.of(self._rules.list_rules(project_id)))
+        except (Invalid, NotFound, UnparsablePage) as exc:
+            return JudgedPage(note=_why_not(exc))
+        return _judged(weight, template)
+
+    def whole(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> DiffRows:
+        """All of the page's text, as markdown, noise or not. Raises NotFound when a version is no longer kept."""
+        old, new = (markdown_of(self._content.get_snapshot(project_id, page_id, one.id)) for one in versions)
+        return diff_rows(diff_lines(old, new))
+
+    def remedies(
+        self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version], number: int
+    ) -> tuple[Row, list[Remedy]]:
+        """Rules that would keep this line quiet: each was tried on the page."""
+        try:
+            pair = self._pair(project_id, page_id, versions)
+            known = self._rules.list_rules(project_id)
+            edits = pair.weigh(RuleSet.of(known)).edits
+        except UnparsablePage as exc:
+            raise Invalid(_ODD) from exc
+        if not 0 <= number < len(edits):
+            raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
+        edit = edits[number]
+        found = [remedy for one in suggest(edit) if (remedy := _tried(pair, known, edit, one))]
+        return _row(edit), found
+
+    def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> PagePair:
+        sides, url = [], ""
+        for version in versions:
+            snapshot = self._content.get_snapshot(project_id, page_id, version.id)
+            if len(snapshot.content) > MAX_BYTES:
+                raise Invalid(_LARGE)
+            sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at))
+            url = snapshot.url
+        return PagePair(url, page_id, *sides)
+
+
+def _why_not(exc: Exception) -> str:
+    if isinstance(exc, UnparsablePage):
+        return _ODD
+    return _LARGE if isinstance(exc, Invalid) else _GONE
+
+
+def _judged(weight: Weight, template: Sequence[Mapping[str, Any]]) -> JudgedPage:
+    own = set(without_template(weight.edits, template))
+    lines = [JudgedLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(weight.edits)]
+    lines.sort(key=lambda line: line.of_template)  # what the page itself says first, each in the order of the page
+    wall = weight.wall.value if weight.wall else None
+    return JudgedPage(tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES), weight.rules, wall)
+
+
+def _row(edit: BlockEdit) -> Row:
+    removed, added = texts_of(edit)
+    return row(removed if edit.removed else None, added if edit.added else None)
+
+
+def _tried(pair: PagePair, known: Iterable[NoiseRule], edit: BlockEdit, one: Suggestion) -> Remedy | None:
+    """None when it would not keep the line quiet, or means nothing."""
+    for value in dict.fromkeys((one.value, loosened(one.value) if one.kind is RuleKind.SELECTOR else one.value)):
+        try:
+            tried = one._replace(value=checked_value(one.kind, value))
+        except (Invalid, InvalidPattern):
+            continue
+        rules = RuleSet.of([*known, _rule(tried)])
+        if edit not in pair.weigh(rules).edits:
+            return Remedy(tried, _lines_left_out(pair, known, rules))
+    return None
+
+
+def _rule(one: Suggestion) -> NoiseRule:
+    return NoiseRule(id=new_id(0), project_id=new_id(0), kind=one.kind, value=one.value, created_at=_NEVER)
+
+
+def _lines_left_out(pair: PagePair, known: Iterable[NoiseRule], rules: RuleSet) -> int:
+    """Of the newer version."""
+    before, after = pair.new.blocks(RuleSet.of(known)), pair.new.blocks(rules)
+    patterns = rules.patterns[-1:] if rules.patterns[:-1] == RuleSet.of(known).patterns else ()
+    matched = sum(any(one.search(line) is not None for _, one in patterns) for line in after.lines)
+    return len(before) - len(after) + matched

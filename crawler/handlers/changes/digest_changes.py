@@ -1,0 +1,68 @@
+"""What changed on a crawl's changed pages, in a few lines each: for mails and terminals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.diffs.line_context import contexts, is_bare
+from crawler.domain.noise.page_pairs import PagePair
+from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.pages.parsing import UnparsablePage
+
+_GONE = "What it was before is no longer kept, or too large to compare."
+_ODD = "Its markup was built to hurt parsers, so it is not read again."
+
+
+class Crawls(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+
+
+class Pairs(Protocol):
+    def between(
+        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
+    ) -> Iterator[PagePair]: ...
+
+
+class Rules(Protocol):
+    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+
+
+class DigestChanges:
+    def __init__(self, crawls: Crawls, pairs: Pairs, rules: Rules) -> None:
+        self._crawls = crawls
+        self._pairs = pairs
+        self._rules = rules
+
+    def __call__(self, crawl_id: UUID, most_pages: int = 20, most_lines: int = 10) -> tuple[PageDigest, ...]:
+        """Of the first changed pages by URL; none when the crawl was not compared."""
+        crawl = self._crawls.get_crawl(crawl_id)
+        summary = crawl.change_summary
+        urls = sorted(summary["changed_page_urls"])[:most_pages] if summary else []
+        if summary is None or not urls:
+            return ()
+        rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
+        template = summary.get("template_changes", ())
+        found = {
+            pair.url: _digest(pair, rules, template, most_lines) for pair in self._compared(crawl_id, summary, urls)
+        }
+        return tuple(found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
+
+    def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
+        """Each with the version that it was weighed against: not with a wall that stood there in between."""
+        back = summary.get("further_back", {})
+        for further in sorted({back.get(url, 0) for url in urls}):
+            some = [url for url in urls if back.get(url, 0) == further]
+            yield from self._pairs.between(crawl_id, UUID(str(summary["compared_to"])), some, further=further)
+
+
+def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> PageDigest:
+    try:
+        edits = without_title_again(without_template(pair.weigh(rules).edits, template))
+        labels: list[str | None] = []
+        if any(map(is_bare, edits[:most_lines])):
+            labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)
+    except UnparsablePage:
+        return PageDigest(pair.url, pair.page_id, (), 0, _ODD)
+    return digest_of_changes(pair.url, pair.page_id, edits, most_lines, labels)

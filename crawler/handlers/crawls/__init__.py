@@ -1,0 +1,1 @@
+"""Projects and crawls from start to end."""

@@ -1,0 +1,49 @@
+"""Pause, resume, cancel, retry-failed: the record first, then the frontier; within seconds no request starts."""
+
+from uuid import UUID
+
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.reasons import Reason
+from crawler.handlers.crawls.crawl_result import crawl_result
+
+
+class ControlCrawl:
+    def __init__(
+        self, store: CrawlStore, ledger: Ledger, frontier: Frontier, hints: Hints, events: Events, clock: Clock
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._frontier = frontier
+        self._hints = hints
+        self._events = events
+        self._clock = clock
+
+    def pause(self, crawl_id: UUID) -> CrawlJob:
+        crawl = self._store.set_paused(crawl_id, self._clock(), paused=True)
+        self._frontier.pause_crawl(crawl_id, paused=True)
+        self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": True})
+        return crawl
+
+    def resume(self, crawl_id: UUID) -> CrawlJob:
+        crawl = self._store.set_paused(crawl_id, self._clock(), paused=False)
+        self._frontier.pause_crawl(crawl_id, paused=False)
+        self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": False})
+        self._hints.fetch(Lane.HTTP)
+        return crawl
+
+    def cancel(self, crawl_id: UUID) -> CrawlJob:
+        """Cancelling twice is no error; a crawl that ended otherwise cannot be cancelled."""
+        crawl = self._store.get_crawl(crawl_id)
+        if crawl.status is CrawlStatus.CANCELLED:
+            return crawl
+        self._store.change_crawl(crawl, crawl.cancel(self._clock()))
+        # Paused at once, closed last: a crash in between leaves an open frontier, which the reconciler finds.
+        self._frontier.pause_crawl(crawl_id, paused=True)
+        self._ledger.close_rest(crawl_id, Reason.CANCELLED)
+        self._frontier.close_crawl(crawl_id)
+        cancelled = self._store.get_crawl(crawl_id)
+        self._events.publish(crawl_id, "completed", crawl_result(cancelled))
+        return cancelled

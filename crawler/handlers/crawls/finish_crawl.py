@@ -1,0 +1,171 @@
+"""End a crawl, once: decide why it ended, close its ledger, count it up, tell the rest of the house."""
+
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.crawls.frontier import CrawlStats, Wait
+from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.keys import keys_of
+from crawler.domain.urls.redirect_loops import loops
+from crawler.errors import InvalidTransition
+from crawler.handlers.crawls.crawl_result import crawl_result
+from crawler.handlers.crawls.plan_probes import PlanProbes
+from crawler.handlers.engine.fill_frontier import entry_of, limits_of
+
+log = telemetry.logger(__name__)
+
+MAX_HOSTS_LOOKED_AT = 200
+INTERRUPTED = "Interrupted by server restart"
+
+_SEED_REACHED = {FetchState.DONE.value}
+_STAY_AWAY = frozenset({Wait.BLOCKED, Wait.RETRY})
+_TOO_LATE = frozenset({EndReason.MAX_DURATION, EndReason.BLOCKED})
+
+
+class FinishCrawl:
+    def __init__(
+        self,
+        store: CrawlStore,
+        ledger: Ledger,
+        frontier: Frontier,
+        probes: PlanProbes,
+        hints: Hints,
+        events: Events,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._frontier = frontier
+        self._probes = probes
+        self._hints = hints
+        self._events = events
+        self._clock = clock
+
+    def __call__(self, crawl_id: UUID) -> CrawlJob:
+        """Safe to repeat, and safe to call too early: then nothing happens."""
+        crawl = self._store.get_crawl(crawl_id)
+        if crawl.status is not CrawlStatus.IN_PROGRESS:
+            return crawl
+        end_reason = self._end_reason(crawl)
+        if end_reason is None:
+            return crawl
+        return self._end(crawl, end_reason)
+
+    def _end_reason(self, crawl: CrawlJob) -> EndReason | None:
+        """None: it is not over yet."""
+        if self._is_overdue(crawl):
+            return EndReason.EXHAUSTED if self._has_only_probes(crawl) else EndReason.MAX_DURATION
+        stats = self._frontier.stats(crawl.id)
+        if stats is None:
+            return None
+        if not stats.finished:
+            return self._early_end(crawl, stats)
+        waiting = self._ledger.count_queued(crawl.id)
+        has_room = stats.budget_left > 0 and crawl.pages_crawled < crawl.config.max_pages
+        if waiting and has_room and self._bring_back(crawl):
+            return None
+        if waiting:
+            self._probes.remember(crawl)
+            return EndReason.MAX_PAGES
+        return None if self._probes(crawl) else EndReason.EXHAUSTED
+
+    def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
+        """Of a crawl for which something waits that nobody will fetch."""
+        if stats.leased or stats.paused or stats.building:
+            return None
+        if self._has_only_probes(crawl):  # the site itself was seen
+            over = self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats)
+            return EndReason.EXHAUSTED if over else None
+        return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
+
+    def _has_only_probes(self, crawl: CrawlJob) -> bool:
+        return self._probes.were_planned(crawl.id) and self._ledger.count_queued(crawl.id) == 0
+
+    def _is_overdue(self, crawl: CrawlJob) -> bool:
+        return self._seconds_left(crawl) < 0
+
+    def _seconds_left(self, crawl: CrawlJob) -> float:
+        return crawl.config.max_duration_seconds - crawl.working_seconds(self._clock())
+
+    def _is_blocked(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
+        """Whether every host that is left asked us to stay away for longer than the crawl may last."""
+        left = self._seconds_left(crawl)
+        waits = self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT)
+        too_long = [wait for wait in waits if wait.why in _STAY_AWAY and (wait.due_seconds or 0.0) > left]
+        return bool(too_long) and sum(wait.queued for wait in too_long) >= stats.queued
+
+    def _bring_back(self, crawl: CrawlJob) -> bool:
+        """URLs the ledger holds and the frontier lost (a page that changed between a crash and its repeat)."""
+        lost = [entry_of(row) for row in self._ledger.rows(crawl.id, queued_only=True)]
+        return self._frontier.readmit(crawl.id, lost) > 0
+
+    def _end(self, crawl: CrawlJob, end_reason: EndReason) -> CrawlJob:
+        self._mark_loops(crawl)
+        seed = self._ledger.seed_state(crawl.id)
+        if seed is None:
+            return self.interrupt(crawl)
+        state, reason, error = seed
+        now = self._clock()
+        reached = state in _SEED_REACHED or reason == Reason.EXISTS
+        if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and not reached:
+            ended = crawl.fail(_why_no_seed(crawl, end_reason, state, reason, error), now)
+        else:
+            ended = crawl.complete(end_reason, now)
+        return self._change(crawl, ended)
+
+    def interrupt(self, crawl: CrawlJob) -> CrawlJob:
+        """What it still had to fetch is known to nobody; its pages stay."""
+        log.warning("crawl_interrupted", crawl_id=str(crawl.id))
+        return self._change(crawl, crawl.fail(INTERRUPTED, self._clock()))
+
+    def _change(self, crawl: CrawlJob, ended: CrawlJob) -> CrawlJob:
+        try:
+            done = self._store.change_crawl(crawl, ended)
+        except InvalidTransition:
+            return self._store.get_crawl(crawl.id)
+        return self.wind_up(done)
+
+    def _mark_loops(self, crawl: CrawlJob) -> None:
+        """Seen only now that every redirect is known: two ends of a loop may be met in any order, by any worker."""
+        key_of = keys_of(crawl.config)
+        targets = {url: key for url, target in self._ledger.redirects(crawl.id) if (key := key_of(target)) is not None}
+        looping = loops(targets)
+        if looping:
+            self._ledger.mark_loops(crawl.id, sorted(looping), "Its redirects lead back to itself.")
+
+    def wind_up(self, crawl: CrawlJob) -> CrawlJob:
+        """What follows the end of a crawl. Safe to repeat: the reconciler does so for whoever died in here."""
+        self._ledger.close_rest(crawl.id, _leftover(crawl))
+        self._probes.close_rest(crawl.id)
+        self._frontier.close_crawl(crawl.id)
+        if crawl.from_queue:  # its places are free for what still waits
+            self._hints.run_queue()
+        if crawl.status is CrawlStatus.CANCELLED:
+            return crawl
+        self._ledger.count_variants(crawl.id, keys_of(crawl.config))
+        done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id))
+        self._events.publish(crawl.id, "completed", crawl_result(done))
+        self._hints.after_crawl(crawl.id)
+        log.info("crawl_ended", crawl_id=str(crawl.id), status=done.status.value, pages=done.pages_crawled)
+        return done
+
+
+def _leftover(crawl: CrawlJob) -> Reason:
+    """Why URLs that still wait will not be fetched."""
+    if crawl.status is CrawlStatus.CANCELLED:
+        return Reason.CANCELLED
+    too_late = crawl.status is CrawlStatus.FAILED or crawl.end_reason in _TOO_LATE
+    return Reason.HOST_BLOCKED if too_late else Reason.MAX_PAGES
+
+
+def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, state: str, reason: str | None, error: str | None) -> str:
+    if state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
+        most = limits_of(crawl).max_fetches
+        return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
+    if state == FetchState.QUEUED:
+        return f"{crawl.seed_url} could not be fetched in time."
+    detail = f" ({error})" if error else ""
+    return f"{crawl.seed_url} could not be fetched: {reason}{detail}"

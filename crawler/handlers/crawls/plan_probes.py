@@ -1,0 +1,149 @@
+"""A crawl has seen the whole site: ask what became of pages it did not meet, and look at some a second time."""
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.changes.probes import (
+    MOST_MISSING,
+    MissingPage,
+    Probe,
+    ProbeState,
+    Purpose,
+    choose_again,
+    host_of,
+    probe_entry,
+)
+from crawler.domain.changes.removals import Removal
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.engine.ports import Frontier, Hints
+from crawler.domain.urls.scope import Admission, Scope
+from crawler.domain.urls.url import Url, read
+from crawler.handlers.engine.crawl_context import scope_of
+
+log = telemetry.logger(__name__)
+
+
+class Probes(Protocol):
+    def state(self, crawl_id: UUID) -> ProbeState: ...
+    def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None: ...
+    def queued(self, crawl_id: UUID) -> list[Probe]: ...
+    def close_rest(self, crawl_id: UUID) -> None: ...
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[MissingPage]: ...
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]: ...
+    def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]: ...
+    def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
+
+
+class Earlier(Protocol):
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
+
+
+class PlanProbes:
+    def __init__(
+        self,
+        probes: Probes,
+        crawls: Earlier,
+        load: Callable[[UUID], CrawlFacts | None],
+        frontier: Frontier,
+        hints: Hints,
+    ) -> None:
+        self._probes = probes
+        self._crawls = crawls
+        self._load = load
+        self._frontier = frontier
+        self._hints = hints
+
+    def __call__(self, crawl: CrawlJob) -> bool:
+        """Whether the crawl has to wait for its probes. They are planned once, and queued again if they were lost."""
+        state = self._probes.state(crawl.id)
+        # A crawl that stored nothing failed: hundreds of requests more would not help the site.
+        if not state.planned and crawl.pages_crawled and crawl.crawl_type is not CrawlType.FETCH_ONLY:
+            self._plan(crawl)
+        waiting = self._probes.queued(crawl.id)
+        if not waiting:
+            return False
+        self._frontier.readmit(crawl.id, [probe_entry(probe) for probe in waiting])
+        self._hints.fetch(Lane.HTTP)
+        return True
+
+    def remember(self, crawl: CrawlJob) -> None:
+        """It ends before it saw the whole site: what it has not met, the next one asks for."""
+        if self._probes.state(crawl.id).planned or not crawl.pages_crawled or crawl.crawl_type is CrawlType.FETCH_ONLY:
+            return
+        facts = self._load(crawl.id)
+        missing = self._missing(crawl, scope_of(facts), most=0) if facts else ()
+        self._probes.plan(crawl.id, list(missing))
+
+    def were_planned(self, crawl_id: UUID) -> bool:
+        return self._probes.state(crawl_id).planned > 0
+
+    def are_done(self, crawl_id: UUID) -> bool:
+        """Also when some still wait in the frontier: their host does not want to hear from us."""
+        state = self._probes.state(crawl_id)
+        return state.planned > 0 and state.queued == 0
+
+    def close_rest(self, crawl_id: UUID) -> None:
+        self._probes.close_rest(crawl_id)
+
+    def _plan(self, crawl: CrawlJob) -> None:
+        facts = self._load(crawl.id)
+        if facts is None:
+            return
+        probes = [*self._missing(crawl, scope_of(facts)), *self._again(crawl)]
+        if probes:
+            self._probes.plan(crawl.id, probes)
+            asked = sum(probe.outcome is None for probe in probes)
+            log.info("probes_planned", crawl_id=str(crawl.id), requests=asked, known=len(probes) - asked)
+
+    def _missing(self, crawl: CrawlJob, scope: Scope, most: int = MOST_MISSING) -> Iterable[Probe]:
+        baseline = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
+        if baseline is None:
+            return
+        asked = 0
+        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        for position, page in enumerate(self._probes.missing_pages(crawl.id, baseline.id, unsettled)):
+            outcome: Removal | None = None
+            if not _is_wanted(page, scope):
+                outcome = Removal.EXCLUDED
+            elif asked >= most:
+                outcome = Removal.NOT_REACHED
+            asked += outcome is None
+            yield _probe(crawl.id, page, position, outcome)
+        # It met these, in vain: that they were pages is handed on, so that a later crawl can tell what became of them.
+        for page in self._probes.unsure_pages(crawl.id, baseline.id):
+            yield _probe(crawl.id, page, 0, Removal.NOT_REACHED)
+
+    def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
+        if not crawl.learns_noise:
+            return
+        chosen = choose_again(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
+        for position, (key, url) in enumerate(chosen):
+            yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
+
+
+def _is_wanted(page: MissingPage, scope: Scope) -> bool:
+    """Whether this crawl would have fetched it, under this name, had it met it."""
+    url = read(page.url)
+    if not isinstance(url, Url):
+        return False
+    candidate = scope.candidate(url, page.depth)
+    return isinstance(candidate.verdict, Admission) and candidate.normalized == page.normalized_url
+
+
+def _probe(crawl_id: UUID, page: MissingPage, position: int, outcome: Removal | None) -> Probe:
+    return Probe(
+        UrlKey(crawl_id, page.normalized_url),
+        page.url,
+        host_of(page.url),
+        Purpose.MISSING,
+        position,
+        outcome.value if outcome else None,
+        page.content_hash,
+        page.rounds,
+    )

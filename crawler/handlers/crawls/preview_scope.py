@@ -1,0 +1,57 @@
+"""Would these URLs be crawled, and by which rule? Asked before a crawl, with options that are not saved yet."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from crawler.domain.crawls.project import Project
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.scope import Admission, Scope
+from crawler.domain.urls.url import Unusable, normalize, parse, read
+from crawler.errors import Invalid
+from crawler.handlers.crawls.start_crawl import valid_config
+
+
+class Projects(Protocol):
+    def get_project(self, project_id: UUID) -> Project: ...
+
+
+class Preview(NamedTuple):
+    url: str
+    """As it was given."""
+    admitted: bool
+    rule: str
+    normalized_url: str | None = None
+    priority: int | None = None
+    reason: Reason | None = None
+
+
+class PreviewScope:
+    def __init__(self, store: Projects) -> None:
+        self._store = store
+
+    def __call__(
+        self, project_id: UUID, urls: Sequence[str], *, config: Mapping[str, Any], seed_url: str | None, shopify: bool
+    ) -> list[Preview]:
+        """By the project's settings with these changes; `shopify`: as if its homepage looked like such a shop.
+
+        Neither robots.txt nor depth: those are known only once a crawl meets the URL.
+        """
+        project = self._store.get_project(project_id)
+        seed = seed_url or project.website_url
+        if seed is None:
+            raise Invalid(f"Project {project.name!r} has no website_url, so a preview needs a seed_url.")
+        options = valid_config({**project.settings.model_dump(), **config})
+        scope = Scope.of(parse(seed).href, options, shopify=shopify)
+        return [_judge(scope, raw, parse(seed).href) for raw in urls]
+
+
+def _judge(scope: Scope, raw: str, base: str) -> Preview:
+    url = read(raw, base)
+    if isinstance(url, Unusable):
+        return Preview(raw, admitted=False, rule=url.rule, reason=url.reason)
+    key = normalize(url, scope.rule)
+    verdict = scope.judge(url, key, 0)
+    if isinstance(verdict, Admission):
+        return Preview(raw, admitted=True, rule=verdict.rule, normalized_url=key, priority=verdict.priority)
+    return Preview(raw, admitted=False, rule=verdict.rule, normalized_url=key, reason=verdict.reason)

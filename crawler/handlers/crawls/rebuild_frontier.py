@@ -1,0 +1,33 @@
+"""Fill a running crawl's frontier anew from Postgres alone, because somebody asks for it."""
+
+from collections.abc import Callable
+from typing import Protocol
+from uuid import UUID
+
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.frontier import CrawlStats
+from crawler.errors import Conflict
+
+
+class Crawls(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+
+
+class Queue(Protocol):
+    def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
+
+
+class RebuildFrontier:
+    def __init__(self, crawls: Crawls, open_frontier: Callable[[CrawlJob], None], frontier: Queue) -> None:
+        self._crawls = crawls
+        self._open_frontier = open_frontier
+        self._frontier = frontier
+
+    def __call__(self, crawl_id: UUID) -> int:
+        """How many URLs wait afterwards."""
+        crawl = self._crawls.get_crawl(crawl_id)
+        if crawl.status is not CrawlStatus.IN_PROGRESS:
+            raise Conflict(f"Crawl {crawl_id} is {crawl.status}; only a crawl in progress has a frontier.")
+        self._open_frontier(crawl)
+        stats = self._frontier.stats(crawl_id)
+        return stats.queued if stats else 0

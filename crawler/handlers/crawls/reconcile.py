@@ -1,0 +1,192 @@
+"""Find work that nobody is doing: the answer to every lost message, dead worker and emptied Redis."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import Clock, from_ms
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.frontier import End, Kind, Lane, Lease, LostRequest
+from crawler.domain.engine.ledger import Request, UrlKey
+from crawler.domain.engine.ports import BatchWriter, CrawlStore, Frontier, Hints
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import UNAVAILABLE, lane_of
+from crawler.domain.urls.url import parse
+from crawler.errors import NotFound
+from crawler.handlers.crawls.finish_crawl import FinishCrawl
+from crawler.handlers.crawls.seed_crawl import SeedCrawl
+from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.fill_frontier import OpenFrontier, limits_of
+from crawler.handlers.engine.record_page import Settled, settle_refused
+from crawler.handlers.engine.record_probe import refuse_probe
+from crawler.handlers.engine.render_where_needed import Lanes, Record
+from crawler.handlers.engine.write_batch import SettleBatch
+from crawler.handlers.hosts.recover_hosts import TendHosts
+
+log = telemetry.logger(__name__)
+
+PENDING_GRACE = timedelta(seconds=5)
+LOST_AT_ONCE = 500
+PRUNE_EVERY = timedelta(hours=1)
+
+
+class Reconcile:
+    def __init__(
+        self,
+        *,
+        store: CrawlStore,
+        frontier: Frontier,
+        writer: BatchWriter,
+        contexts: CrawlContexts,
+        settle: SettleBatch,
+        seed_crawl: SeedCrawl,
+        open_frontier: OpenFrontier,
+        finish_crawl: FinishCrawl,
+        lanes: Lanes,
+        record_rendering: Record,
+        tend_hosts: TendHosts,
+        prune: Callable[[datetime], int],
+        hints: Hints,
+        clock: Clock,
+        look_at_settings: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._frontier = frontier
+        self._writer = writer
+        self._contexts = contexts
+        self._settle = settle
+        self._seed_crawl = seed_crawl
+        self._open_frontier = open_frontier
+        self._finish_crawl = finish_crawl
+        self._lanes = lanes
+        self._record_rendering = record_rendering
+        self._tend_hosts = tend_hosts
+        self._prune = prune
+        self._hints = hints
+        self._clock = clock
+        self._look_at_settings = look_at_settings
+        self._pruned_at = datetime.min.replace(tzinfo=UTC)
+
+    def __call__(self) -> None:
+        self._look_at_settings()
+        # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
+        self._tend_hosts()
+        in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
+        crawls = self._store.open_crawls()
+        for crawl in crawls:
+            if crawl.status is CrawlStatus.PENDING:
+                self._start_forgotten(crawl)
+            else:
+                self._look_after(crawl)
+        for crawl_id in set(in_frontier) - {crawl.id for crawl in crawls}:
+            self._close(crawl_id)
+        for crawl in self._store.take_half_ended():
+            self._end_wholly(crawl)
+        self._record_lost_requests()
+        self._prune_now_and_then()
+        for lane in Lane:
+            pairs, _ = self._frontier.due(lane, 1)
+            if pairs:
+                self._hints.fetch(lane)
+
+    def _prune_now_and_then(self) -> None:
+        now = self._clock()
+        if now - self._pruned_at >= PRUNE_EVERY:
+            self._pruned_at = now
+            if gone := self._prune(now):
+                log.info("requests_pruned", count=gone)
+
+    def _start_forgotten(self, crawl: CrawlJob) -> None:
+        if self._clock() - crawl.created_at < PENDING_GRACE:
+            return
+        log.warning("pending_crawl", crawl_id=str(crawl.id))
+        self._seed_crawl(crawl.id)
+
+    def _look_after(self, crawl: CrawlJob) -> None:
+        stats = self._frontier.stats(crawl.id)
+        if stats is None:
+            log.warning("frontier_lost", crawl_id=str(crawl.id))
+            if not self._open_frontier.is_possible(crawl.id):
+                self._finish_crawl.interrupt(crawl)
+                return
+            owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
+            self._hold_hosts(self._open_frontier.hosts(crawl.id), owed_seconds)
+            self._open_frontier(crawl)
+            return
+        if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
+            log.info("gap_adjusted", crawl_id=str(crawl.id))
+        if stats.paused != crawl.paused:  # whoever paused or resumed it could not reach Redis
+            self._frontier.pause_crawl(crawl.id, paused=self._store.get_crawl(crawl.id).paused)
+        reaped = self._frontier.reap(crawl.id)
+        if reaped:
+            telemetry.leases_expired.inc(len(reaped))
+            log.warning("leases_expired", crawl_id=str(crawl.id), count=len(reaped))
+        self._bury(crawl.id, [lease for lease, poison in reaped if poison])
+        if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):
+            self._do_without_browser(crawl)
+        self._finish_crawl(crawl.id)
+
+    def _waits_for_browser(self, crawl: CrawlJob) -> bool:
+        return lane_of(crawl) is Lane.BROWSER or any(
+            wait.lane is Lane.BROWSER for wait in self._frontier.waiting(crawl.id)
+        )
+
+    def _do_without_browser(self, crawl: CrawlJob) -> None:
+        """Nobody is there to render: what waits for that is fetched as the server sends it, and says so."""
+        log.warning("render_unavailable", crawl_id=str(crawl.id))
+        record = {**(crawl.rendering or {}), UNAVAILABLE: True}
+        self._open_frontier(self._record_rendering(crawl.id, record))
+
+    def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
+        """When they were last asked is lost too: it may have been just now."""
+        for host in hosts if seconds > 0 else ():
+            state = self._frontier.host(host)
+            gap = max(seconds, state.learned_ms / 1000)
+            self._frontier.block_host(host, gap, state.learned_ms / 1000, state.incidents)
+
+    def _end_wholly(self, crawl: CrawlJob) -> None:
+        log.warning("half_ended_crawl", crawl_id=str(crawl.id))
+        if crawl.stats:  # only the last message was lost
+            self._hints.after_crawl(crawl.id)
+        else:
+            self._finish_crawl.wind_up(crawl)
+
+    def _close(self, crawl_id: UUID) -> None:
+        """The crawl is over, or gone with its project, and whoever ended it died before Redis heard of it."""
+        try:
+            crawl = self._store.get_crawl(crawl_id)
+        except NotFound:
+            self._frontier.close_crawl(crawl_id)
+            return
+        if crawl.status.is_over:
+            log.warning("frontier_left_open", crawl_id=str(crawl_id))
+            self._finish_crawl.wind_up(crawl)
+
+    def _bury(self, crawl_id: UUID, leases: list[Lease]) -> None:
+        """URLs that took three workers down with them are failed, so that the fourth lives."""
+        for lease in leases:
+            context = self._contexts.get(crawl_id, lease.epoch)
+            if context is None:
+                continue
+            settled = Settled(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
+            error = "Three workers were lost while they worked on it."
+            if lease.kind is Kind.PROBE:
+                refuse_probe(settled, Reason.POISON, self._clock())
+            else:
+                settle_refused(settled, Reason.POISON, error, self._clock())
+            if settled.url_end is not None:  # nobody tries it now: the lost ones are all its tries
+                settled.url_end = settled.url_end._replace(attempts=lease.attempts + lease.losses)
+            self._settle([settled])
+            log.error("poison", crawl_id=str(crawl_id), url=lease.url)
+
+    def _record_lost_requests(self) -> None:
+        """A dead worker may have sent its request: the audit counts it, marked as uncertain."""
+        while lost := self._frontier.lost_requests(LOST_AT_ONCE):
+            self._writer.log_requests([_uncertain(request) for request in lost])
+            self._frontier.forget_lost_requests(lost)
+
+
+def _uncertain(lost: LostRequest) -> Request:
+    at, kind = from_ms(lost.claimed_ms), lost.kind.value
+    return Request(at, lost.crawl_id, lost.host, kind, "", None, None, certain=False, url=lost.url)

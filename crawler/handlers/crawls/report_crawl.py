@@ -1,0 +1,146 @@
+"""What one crawl found wrong with its site, and what of that is new: for the terminal and the API alike."""
+
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.exports.reports import (
+    HEADINGS,
+    Finding,
+    FindingKind,
+    KindReport,
+    Report,
+    ReportHead,
+    ReportLimits,
+    summed,
+)
+from crawler.domain.urls.url import QueryRule, Url, normalize, read
+from crawler.errors import Conflict
+
+log = telemetry.logger(__name__)
+
+FIRST = 5
+"""Findings of each kind that a summary shows."""
+
+
+class Crawls(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+    def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
+
+
+class Builder(Protocol):
+    def __call__(
+        self,
+        crawl: CrawlJob,
+        baseline: ReportHead | None,
+        key_of: Callable[[str], str | None],
+        limits: ReportLimits,
+        /,
+    ) -> None: ...
+
+
+class Reader(Protocol):
+    def find(self, crawl_id: UUID) -> ReportHead | None: ...
+    def page(
+        self, crawl_id: UUID, kind: FindingKind, *, new_only: bool = False, after: int = 0, limit: int = 100
+    ) -> list[Finding]: ...
+    def stream(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool = False) -> Generator[Finding]: ...
+
+
+class FindingPage(NamedTuple):
+    items: list[Finding]
+    next_after: int | None
+    """Where the next page begins; None when this is the last."""
+
+
+class ReportCrawl:
+    """A report is made once, when its crawl is over: later crawls change the pages it speaks of."""
+
+    def __init__(self, crawls: Crawls, build: Builder, reader: Reader, limits: ReportLimits | None = None) -> None:
+        self._crawls = crawls
+        self._build = build
+        self._reader = reader
+        self._limits = limits or ReportLimits()
+
+    def __call__(
+        self,
+        crawl_id: UUID,
+        *,
+        kinds: Sequence[FindingKind] = tuple(FindingKind),
+        new_only: bool = False,
+        first: int = FIRST,
+    ) -> Report:
+        """How many there are of each kind, and the first few."""
+        head = self.ensure(crawl_id)
+        return summed(head, [self._kind(head, kind, new_only=new_only, first=first) for kind in kinds])
+
+    def page(
+        self, crawl_id: UUID, kind: FindingKind, *, new_only: bool = False, after: int = 0, limit: int = 100
+    ) -> FindingPage:
+        """Findings of one kind behind position `after`."""
+        self.ensure(crawl_id)
+        found = self._reader.page(crawl_id, kind, new_only=new_only, after=after, limit=limit + 1)
+        more = len(found) > limit
+        return FindingPage(found[:limit], found[limit - 1].position if more else None)
+
+    def findings(
+        self, crawl_id: UUID, kinds: Sequence[FindingKind] = tuple(FindingKind), *, new_only: bool = False
+    ) -> Generator[Finding]:
+        """All of them, streamed; an error of the asker's is raised by the call, not by the first one taken."""
+        self.ensure(crawl_id)
+        return self._reader.stream(crawl_id, kinds, new_only=new_only)
+
+    def ensure(self, crawl_id: UUID) -> ReportHead:
+        """The report's head; the report is made if nobody has made it yet. Safe to repeat."""
+        crawl = self._crawls.get_crawl(crawl_id)
+        if not crawl.status.is_over:
+            raise Conflict(f"Crawl {crawl_id} is {crawl.status}; its report is made when it is over.")
+        return self._reader.find(crawl_id) or self._make(crawl, self._baseline(crawl))
+
+    def _baseline(self, crawl: CrawlJob) -> ReportHead | None:
+        """The one the crawl is compared with has a report of its own; its own past is looked up only if it was made."""
+        if crawl.status is not CrawlStatus.COMPLETED:
+            return None
+        earlier = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
+        if earlier is None:
+            return None
+        head = self._reader.find(earlier.id)
+        if head is not None:
+            return head
+        try:
+            return self._make(earlier, None)
+        except Conflict:  # its URLs are gone
+            return None
+
+    def _make(self, crawl: CrawlJob, baseline: ReportHead | None) -> ReportHead:
+        self._build(crawl, baseline, keys_of(crawl), self._limits)
+        head = self._reader.find(crawl.id)
+        assert head is not None  # it was just written
+        log.info("crawl_reported", crawl_id=str(crawl.id), found=sum(count.found for count in head.counts.values()))
+        return head
+
+    def _kind(self, head: ReportHead, kind: FindingKind, *, new_only: bool, first: int) -> KindReport:
+        counted = head.counts[kind]
+        few = counted.found and first
+        return KindReport(
+            kind=kind,
+            heading=HEADINGS[kind],
+            found=counted.found,
+            new=counted.new,
+            note=head.notes.get(kind),
+            first=tuple(self._reader.page(head.crawl_id, kind, new_only=new_only, limit=first)) if few else (),
+        )
+
+
+def keys_of(crawl: CrawlJob) -> Callable[[str], str | None]:
+    """The key of a URL by the crawl's own rules; None for what is no URL."""
+    rule = QueryRule.of(crawl.config)
+
+    def key(href: str) -> str | None:
+        url = read(href)
+        return normalize(url, rule) if isinstance(url, Url) else None
+
+    return key

@@ -1,0 +1,144 @@
+"""Vectors for the chunks of documents. Text is searchable before; a service that is down only puts them off."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.documents.embedding import Embedder, EmbeddingFailed, TextRefused, Vector, text_to_embed
+from crawler.domain.documents.refused_texts import EmbedEach
+
+log = telemetry.logger(__name__)
+
+AT_ONCE = 16
+RENEW_EVERY_SECONDS = 600
+FIRST_REST_SECONDS = 30.0
+LONGEST_REST_SECONDS = 300.0
+"""So long a service that failed is left alone: text is made by the same worker, and should not wait for it."""
+
+
+class Lacking(Protocol):
+    @property
+    def chunk_id(self) -> UUID: ...
+    @property
+    def document_id(self) -> UUID: ...
+    @property
+    def headings(self) -> Sequence[str]: ...
+    @property
+    def content(self) -> str: ...
+
+
+class Vectors(Protocol):
+    def available(self) -> bool: ...
+    def prepare(self, model: str, dimension: int) -> None: ...
+    def claim(self, most: int, lease_seconds: float) -> list[UUID]: ...
+    def missing(self, document_ids: Sequence[UUID], model: str) -> Sequence[Lacking]: ...
+    def keep(self, model: str, vectors: Sequence[tuple[UUID, Vector]]) -> None: ...
+    def finish(self, document_ids: Sequence[UUID], model: str) -> int: ...
+    def put_back(self, document_ids: Sequence[UUID]) -> None: ...
+    def put_off(self, document_ids: Sequence[UUID], why: str) -> None: ...
+    def count_due(self) -> int: ...
+    def renew(self, model: str) -> int: ...
+
+
+class EmbedDocuments:
+    def __init__(
+        self,
+        vectors: Vectors,
+        embedder: Embedder | None,
+        *,
+        hint: Callable[[], None],
+        lease_seconds: float,
+        seconds: float,
+        batch: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._vectors = vectors
+        self._embedder = embedder
+        self._hint = hint
+        self._lease_seconds = lease_seconds
+        self._seconds = seconds
+        self._batch = batch
+        self._clock = clock
+        self._renewed_at = float("-inf")
+        self._rests_until = float("-inf")
+        self._failures = 0
+        self._at_once = batch
+
+    def is_wanted(self) -> bool:
+        return self._embedder is not None and self._vectors.available()
+
+    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> int:
+        """For a bounded time; how many documents have all their vectors now."""
+        embedder = self._embedder
+        if embedder is None or not self._vectors.available():
+            return 0
+        if self._clock() < self._rests_until:
+            return 0
+        self._vectors.prepare(embedder.name, embedder.dimension)
+        until = self._clock() + self._seconds
+        count = 0
+        while documents := self._vectors.claim(AT_ONCE, self._lease_seconds):
+            try:
+                refused = self._embed(documents, embedder, until)
+            except EmbeddingFailed as exc:
+                log.warning("embedding_failed", detail=exc.message, documents=len(documents))
+                count += self._vectors.finish(documents, embedder.name)
+                self._vectors.put_off(documents, exc.message)
+                self._rest()
+                return count  # the others would fare no better now
+            count += self._vectors.finish(documents, embedder.name)
+            self._put_away(documents, refused)
+            if is_stopping() or self._clock() > until:
+                if self._vectors.count_due():
+                    self._hint()
+                break
+        return count
+
+    def _put_away(self, documents: Sequence[UUID], refused: Mapping[UUID, str]) -> None:
+        """Those that are not finished: at once again, but for what was refused."""
+        for document, why in refused.items():
+            log.warning("text_refused", document_id=str(document), detail=why)
+            self._vectors.put_off([document], why)
+        self._vectors.put_back([document for document in documents if document not in refused])
+
+    def _rest(self) -> None:
+        """Longer each time, and then with fewer texts at once: perhaps it was too slow for so many."""
+        self._failures += 1
+        seconds = min(FIRST_REST_SECONDS * 2 ** min(self._failures - 1, 10), LONGEST_REST_SECONDS)
+        self._rests_until = self._clock() + seconds
+        self._at_once = max(1, self._at_once // 4)
+
+    def tend(self) -> None:
+        """For the reconciler: what is due again, and what was made before there was this model."""
+        if self._embedder is None or not self._vectors.available():
+            return
+        if self._clock() - self._renewed_at > RENEW_EVERY_SECONDS:
+            self._renewed_at = self._clock()
+            if count := self._vectors.renew(self._embedder.name):
+                log.info("vectors_due", count=count, model=self._embedder.name)
+        if self._vectors.count_due():
+            self._hint()
+
+    def _embed(self, documents: Sequence[UUID], embedder: Embedder, until: float) -> Mapping[UUID, str]:
+        """Kept batch by batch: what was paid for is not asked for again. What there is no time for goes back.
+
+        Those of which a text was refused, and why.
+        """
+        embed_each = EmbedEach(embedder, lambda: self._clock() > until)
+        refused: dict[UUID, str] = {}
+        lacking = list(self._vectors.missing(documents, embedder.name))
+        while lacking and self._clock() <= until:
+            some, lacking = lacking[: self._at_once], lacking[self._at_once :]
+            found = embed_each([text_to_embed(chunk.headings, chunk.content) for chunk in some])
+            kept: list[tuple[UUID, Vector]] = []
+            for chunk, vector in zip(some, found, strict=True):
+                if isinstance(vector, TextRefused):
+                    refused[chunk.document_id] = vector.message
+                elif vector is not None:
+                    kept.append((chunk.chunk_id, vector))
+            self._vectors.keep(embedder.name, kept)
+            self._failures = 0
+            self._at_once = min(self._batch, self._at_once * 2)
+        return refused

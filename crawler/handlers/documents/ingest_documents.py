@@ -1,0 +1,150 @@
+"""Make documents of stored pages: extract, cut into chunks, keep. Vectors follow (`embed_documents`).
+
+A hint only says that something may wait. Documents are claimed for a while; who dies over some leaves them to the
+next, and what was made of a version that is not due any more is thrown away.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
+from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
+from crawler.domain.documents.chunking import ChunkRule, chunk_markdown
+from crawler.domain.documents.document import MAX_ATTEMPTS, Failed, Made, Source, config_of
+from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.pruning import Pruning
+from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.parsing import UnparsablePage
+
+log = telemetry.logger(__name__)
+
+AT_ONCE = 16
+LOST = f"{MAX_ATTEMPTS} workers were lost while they worked on it."
+GONE = "The version of the page it was to be made of is not kept any more."
+_MARKUP = ("html", "xml")
+
+ReadFile = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
+"""Of files that are better read in a process of their own."""
+
+
+class Documents(Protocol):
+    def configs(self) -> frozenset[str]: ...
+    def claim(self, most: int, lease_seconds: float) -> list[Source]: ...
+    def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]: ...
+    def count_waiting(self) -> int: ...
+    def keep(
+        self, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool
+    ) -> int: ...
+
+
+class IngestDocuments:
+    def __init__(
+        self,
+        documents: Documents,
+        rule: ChunkRule,
+        read_file: ReadFile,
+        *,
+        embeds: Callable[[], bool],
+        hint: Callable[[], None],
+        hint_vectors: Callable[[], None],
+        lease_seconds: float,
+        seconds: float,
+        failpoint: Callable[..., None],
+    ) -> None:
+        self._documents = documents
+        self._rule = rule
+        self._read_file = read_file
+        self._embeds = embeds
+        self._hint = hint
+        self._hint_vectors = hint_vectors
+        self._lease_seconds = lease_seconds
+        self._seconds = seconds
+        self._failpoint = failpoint
+
+    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> int:
+        """Work off what waits, for a bounded time; how many were made. What is left is hinted at again."""
+        until = time.monotonic() + self._seconds
+        count = 0
+        while sources := self._documents.claim(AT_ONCE, self._lease_seconds):
+            count += self._make(sources)
+            if is_stopping() or time.monotonic() > until:
+                if self._documents.count_waiting():
+                    self._hint()
+                break
+        return count
+
+    def one(self, document_id: UUID) -> int:
+        """This one, if it waits and nobody works on it."""
+        return self._make(self._documents.claim_one(document_id, self._lease_seconds))
+
+    def tend(self) -> None:
+        """For the reconciler: hints get lost, workers die."""
+        if waiting := self._documents.count_waiting():
+            log.info("documents_wait", count=waiting)
+            self._hint()
+
+    def _make(self, sources: Sequence[Source]) -> int:
+        made: list[Made] = []
+        failed: list[Failed] = []
+        wanted = [source for source in sources if not source.noindex]
+        for source in wanted:
+            match self._document(source):
+                case Made() as document:
+                    made.append(document)
+                case Failed() as failure:
+                    failed.append(failure)
+        if not sources:
+            return 0
+        self._failpoint("before_ingest_commit")
+        unwanted = [source for source in sources if source.noindex]
+        embeds = self._embeds()
+        kept = self._documents.keep(made, failed, unwanted, embed=embeds)
+        self._failpoint("after_ingest_commit")
+        if embeds and made:
+            self._hint_vectors()
+        log.info("documents_ingested", count=len(made), failed=len(failed), removed=len(unwanted), kept=kept)
+        return kept
+
+    def _document(self, source: Source) -> Made | Failed | None:
+        """None: whoever read it was ended; it waits for another try."""
+        if source.attempts > MAX_ATTEMPTS:
+            return Failed(source, LOST)
+        if source.content is None and source.text is None:
+            return Failed(source, GONE)
+        self._failpoint("ingest", source.url.encode())
+        if source.content is not None and is_pdf(source.content_type, source.content):
+            return self._file(source, source.content)
+        try:
+            return self._made(source, _text_of(source), source.language)
+        except UnparsablePage as exc:
+            return Failed(source, exc.message)
+
+    def _file(self, source: Source, body: bytes) -> Made | Failed | None:
+        match self._read_file(StoredContent(source.url, source.content_type, body), DEFAULT):
+            case PageFields(text=text, language=language):
+                return self._made(source, text, language)
+            case ExtractionFailed() as failure:
+                return Failed(source, failure.words)
+            case ProcessLost(signal=signal):
+                log.warning("file_reader_lost", url=source.url, signal=signal)
+                return None
+
+    def _made(self, source: Source, text: str, language: str | None) -> Made:
+        chunks = chunk_markdown(text.replace("\x00", ""), self._rule)
+        return Made(source, chunks, config_of(language, self._documents.configs()))
+
+
+def _text_of(source: Source) -> str:
+    """Its markdown, for the headings; the plain text of what has none, or is no markup."""
+    markdown = ""
+    if source.content is not None and _is_markup(source.content_type):
+        pruning = Pruning() if source.prunes else None
+        markdown = to_markdown(source.content, url=source.url, content_type=source.content_type, pruning=pruning)
+    return markdown if markdown.strip() else source.text or ""
+
+
+def _is_markup(content_type: str) -> bool:
+    return not content_type or any(word in content_type.lower() for word in _MARKUP)

@@ -1,0 +1,68 @@
+"""Search a project's documents: by words always, by meaning too where there are vectors."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.documents.embedding import Embedder, EmbeddingFailed, vector_kind
+from crawler.domain.documents.searching import Found, Query, SearchAnswer, SearchHit, fuse
+
+QUIET_SECONDS = 30.0
+"""So long a service that failed is not asked again: nobody should wait for it with every search."""
+
+log = telemetry.logger(__name__)
+
+
+class Search(Protocol):
+    def read(self, project_id: UUID, words: str) -> Query: ...
+    def by_words(self, project_id: UUID, query: Query, prefix: str | None) -> list[Found]: ...
+    def by_vector(
+        self, project_id: UUID, vector: Sequence[float], model: str, query: Query, prefix: str | None, kind: str
+    ) -> list[Found]: ...
+    def show(self, found: Sequence[tuple[Found, float]], query: Query) -> list[SearchHit]: ...
+
+
+class Vectors(Protocol):
+    def any_of(self, project_id: UUID, model: str) -> bool: ...
+
+
+class SearchDocuments:
+    def __init__(
+        self, search: Search, vectors: Vectors, embedder: Embedder | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._search = search
+        self._vectors = vectors
+        self._embedder = embedder
+        self._clock = clock
+        self._not_before = float("-inf")
+
+    def __call__(self, project_id: UUID, words: str, *, limit: int, prefix: str | None = None) -> SearchAnswer:
+        query = self._search.read(project_id, words)
+        ways = [self._search.by_words(project_id, query, prefix)]
+        note = None
+        try:
+            nearest = self._nearest(project_id, words, query, prefix)
+        except EmbeddingFailed as exc:
+            nearest, note = None, exc.message
+            self._not_before = self._clock() + QUIET_SECONDS
+            log.warning("search_without_vectors", detail=exc.message)
+        if nearest is not None:
+            ways.append(nearest)
+        hits = self._search.show(fuse(ways, limit), query)
+        return SearchAnswer(hits, "text" if nearest is None else "hybrid", note)
+
+    def _nearest(self, project_id: UUID, words: str, query: Query, prefix: str | None) -> list[Found] | None:
+        """None when there is nothing to compare with."""
+        embedder = self._embedder
+        if (
+            embedder is None
+            or self._clock() < self._not_before
+            or not words.strip()
+            or not self._vectors.any_of(project_id, embedder.name)
+        ):
+            return None
+        (vector,) = embedder.embed([words])
+        kind = vector_kind(embedder.dimension)
+        return self._search.by_vector(project_id, vector, embedder.name, query, prefix, kind)

@@ -1,0 +1,1 @@
+"""The engine: shifts that claim, fetch, judge, write and complete."""

@@ -1,0 +1,152 @@
+"""What a worker must know of a crawl to work for it, kept while its frontier lives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.rendering.signals import Decision, decide_crawl, lacks_browser, lane_of
+from crawler.domain.rendering.url_shapes import Findings
+from crawler.domain.urls.scope import Scope
+from crawler.domain.urls.url import QueryRule, Url, normalize, parse
+
+MAX_CONTEXTS = 2000
+MAX_KNOWN = 200_000
+MAX_LISTED = 1_000_000
+MAX_SITEMAPS = 1_000
+"""Of one crawl, per process: an index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all."""
+
+
+@dataclass(slots=True)
+class CrawlContext:
+    facts: CrawlFacts
+    scope: Scope
+    epoch: int
+    rule: QueryRule
+    known: dict[str, int] = field(default_factory=dict)
+    """By href, the smallest depth at which this process has handed the link on. Bounded; a miss only costs time."""
+    listed: int = 0
+    """URLs taken from sitemaps so far."""
+    sitemaps: int = 0
+    """Sitemaps that sitemaps named so far."""
+
+    @property
+    def crawl(self) -> CrawlJob:
+        return self.facts.crawl
+
+    @property
+    def follows_links(self) -> bool:
+        return self.facts.crawl.crawl_type is not CrawlType.FETCH_ONLY
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the homepage is stored: until then a redirect may move the scope, and it may choose a preset."""
+        return self.facts.crawl.pages_crawled > 0 or not self.follows_links
+
+    def key(self, url: Url) -> str:
+        return normalize(url, self.rule)
+
+    def is_home(self, normalized_url: str) -> bool:
+        """Of a fetch-only crawl, every URL: the others are where redirects of the given ones lead."""
+        return self.scope.given is not None or normalized_url in self.scope.homes
+
+    def may_leave(self, normalized_url: str) -> bool:
+        """Whether a redirect of this URL may take the crawl to another site."""
+        return not self.is_settled and self.is_home(normalized_url)
+
+    def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
+        """The project's own headers, for its own origin alone."""
+        if not self.facts.headers:
+            return ()
+        target, home = parse(url), parse(self.facts.headers_for)
+        return self.facts.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
+
+    @property
+    def site(self) -> Decision | None:
+        """Whether its pages need a browser, once that is known."""
+        return decide_crawl(self.facts.crawl)
+
+    @property
+    def lacks_browser(self) -> bool:
+        return lacks_browser(self.facts.crawl)
+
+    @property
+    def lane(self) -> Lane:
+        return lane_of(self.facts.crawl)
+
+    def decide(self, crawl: CrawlJob) -> None:
+        """The crawl's row says now how its pages are fetched."""
+        self.facts = replace(self.facts, crawl=crawl)
+
+    def learn(self, findings: Findings) -> None:
+        self.facts = replace(self.facts, shapes=self.facts.shapes.learn(findings))
+
+    def choose_shopify(self) -> None:
+        self.facts = replace(self.facts, shopify=True)
+        self.scope = scope_of(self.facts)
+
+    def move(self, url: Url) -> None:
+        self.facts = replace(self.facts, moves=(*self.facts.moves, url.href))
+        self.scope = self.scope.moved_to(url)
+
+    def take_listed(self, urls: Sequence[Url]) -> list[Url]:
+        """Of what a sitemap lists, as much as still counts."""
+        taken = list(urls[: max(0, MAX_LISTED - self.listed)])
+        self.listed += len(taken)
+        return taken
+
+    def take_sitemaps(self, urls: Sequence[str]) -> list[str]:
+        """Of the sitemaps a sitemap names, as many as are still read."""
+        taken = list(urls[: max(0, MAX_SITEMAPS - self.sitemaps)])
+        self.sitemaps += len(taken)
+        return taken
+
+    def handed_on(self, href: str, depth: int) -> bool:
+        """Whether this link went on before at this depth or less; remembers it if not."""
+        if self.known.get(href, depth + 1) <= depth:
+            return True
+        if len(self.known) >= MAX_KNOWN:
+            self.known.clear()
+        self.known[href] = depth
+        return False
+
+
+def scope_of(facts: CrawlFacts) -> Scope:
+    crawl = facts.crawl
+    if crawl.crawl_type is CrawlType.FETCH_ONLY:
+        scope = Scope.for_urls(facts.given, crawl.config, anywhere=crawl.from_queue)
+    else:
+        scope = Scope.of(crawl.seed_url, crawl.config, shopify=facts.shopify)
+    for href in facts.moves:
+        scope = scope.moved_to(parse(href))
+    return scope
+
+
+class CrawlContexts:
+    """One process's contexts. A new epoch (the frontier was rebuilt) is a new context."""
+
+    def __init__(self, load: Callable[[UUID], CrawlFacts | None]) -> None:
+        self._load = load
+        self._contexts: dict[UUID, CrawlContext] = {}
+
+    def get(self, crawl_id: UUID, epoch: int) -> CrawlContext | None:
+        """None when the crawl is over or gone: its leases are worthless.
+
+        A context is not kept before the homepage is stored: another process may be the one that learns from it.
+        """
+        context = self._contexts.get(crawl_id)
+        if context is not None and context.epoch == epoch and context.is_settled:
+            return context
+        facts = self._load(crawl_id)
+        if facts is None or facts.crawl.status.is_over:
+            return None
+        if len(self._contexts) >= MAX_CONTEXTS:
+            self._contexts.clear()
+        context = CrawlContext(facts, scope_of(facts), epoch, QueryRule.of(facts.crawl.config))
+        self._contexts[crawl_id] = context
+        return context
+
+    def forget(self, crawl_id: UUID) -> None:
+        self._contexts.pop(crawl_id, None)

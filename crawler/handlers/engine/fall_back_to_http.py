@@ -1,0 +1,129 @@
+"""When the browser cannot show a page that can be had without it: what the server sends is stored, and says so.
+
+The page waits once more, in the browser lane; its next visit does without a browser (`plan` of `RenderWhereNeeded`). So
+its request is as polite as any, and what is stored is what the server sends now.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import from_seconds
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End
+from crawler.domain.engine.judging import Judgement
+from crawler.domain.engine.ports import Frontier
+from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.parsing import Extracted
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
+from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
+from crawler.domain.urls.url import digest
+from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.handlers.engine.record_page import Settled, settle_refused
+from crawler.handlers.engine.request_ticket import Ticket
+
+log = telemetry.logger(__name__)
+
+_OF_BROWSERS = frozenset({Reason.FORBIDDEN, Reason.TLS})
+"""May be meant for browsers alone (a wall against bots, other authorities): asked without one, whatever is known."""
+
+Record = Callable[[UUID, dict[str, Any]], CrawlJob]
+
+
+class LightPages(Protocol):
+    def was_read(self, crawl_id: UUID, digest: bytes) -> bool: ...
+
+
+class VisitNotes(Protocol):
+    def find(self, crawl_id: UUID, digest: bytes) -> VisitNote: ...
+    def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool: ...
+    def come_again(self, crawl_id: UUID, digest: bytes, cookies: str) -> bool: ...
+
+
+class SettleForLight:
+    def __init__(self, frontier: Frontier, lights: LightPages, notes: VisitNotes, record: Record) -> None:
+        self._frontier = frontier
+        self._lights = lights
+        self._notes = notes
+        self._record = record
+
+    def after_failure(self, settled: Settled, ticket: Ticket, result: RenderedPage, judgement: Judgement) -> bool:
+        """The browser has given up on a page. Whether it is to be had without one."""
+        if result.unshown:
+            return self._no_browser(settled, ticket, result)
+        if result.is_file:
+            return self._does_without(settled, ticket, FILE)
+        if judgement.reason is Reason.EGRESS:
+            return False
+        if judgement.reason not in _OF_BROWSERS and not self._lights.was_read(*name_of(ticket)):
+            return False
+        why = str(result.status) if result.status >= 400 else str(judgement.reason)
+        if not self._does_without(settled, ticket, why):
+            return False
+        if is_homepage(ticket) and decide_mode(ticket.context.crawl.config) is None:
+            self._end_rendering(ticket, {FAILED: why})
+        return True
+
+    def after_blank(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
+        """The browser shows nothing: neither text nor links. That is no page to keep, least of all over a better."""
+        if not _is_blank(page):
+            return False
+        if self._does_without(settled, ticket, EMPTY):
+            return True
+        return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
+
+    def stores(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
+        """A page that failed in the browser is here without one. False where that is nothing, and there was more."""
+        settled.rendering = ticket.visit.why.as_record()
+        settled.note = Reason.RENDER_FAILED
+        if is_pdf(result.content_type, result.body):  # which has text, but nobody has read it yet
+            return True
+        error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
+        return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))
+
+    def _keeps_better(self, settled: Settled, ticket: Ticket, result: FetchResult, error: str) -> bool:
+        """Whether there is an earlier version, which stays."""
+        if ticket.previous is None:
+            return False
+        settled.note = None
+        settle_refused(settled, Reason.PROTOCOL, error, from_seconds(result.sent_at), result)
+        return True
+
+    def _does_without(self, settled: Settled, ticket: Ticket, why: str) -> bool:
+        """Once per page: what fails without a browser too has failed."""
+        if not self._notes.do_without(*name_of(ticket), why):
+            return False
+        log.info("render_failed", crawl_id=str(ticket.key.crawl_id), url=ticket.lease.url, why=why)
+        settled.rendering = Decision(render=False, signal=Signal.RENDER_FAILED, measured=why).as_record()
+        settled.end = End.RENDER
+        return True
+
+    def _no_browser(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+        """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
+        if not ticket.context.lacks_browser:
+            log.warning("render_unavailable", crawl_id=str(ticket.key.crawl_id), detail=result.error)
+            self._end_rendering(ticket, {})
+        settled.end = End.RENDER  # once more in this lane, whose workers fetch light now
+        return True
+
+    def _end_rendering(self, ticket: Ticket, more: dict[str, Any]) -> None:
+        """From here on the crawl does without a browser."""
+        context = ticket.context
+        record = {**(context.crawl.rendering or {}), UNAVAILABLE: True, **more}
+        context.decide(self._record(context.crawl.id, record))
+        self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
+
+
+def name_of(ticket: Ticket) -> tuple[UUID, bytes]:
+    return ticket.key.crawl_id, digest(ticket.key.normalized_url)
+
+
+def is_homepage(ticket: Ticket) -> bool:
+    return ticket.context.follows_links and ticket.context.is_home(ticket.key.normalized_url)
+
+
+def _is_blank(page: Extracted) -> bool:
+    return not page.text.strip() and not page.links

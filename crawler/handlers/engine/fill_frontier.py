@@ -1,0 +1,97 @@
+"""Fill the frontier of a crawl from the ledger alone: at its start, after Redis lost it, or when asked to."""
+
+from collections.abc import Callable, Iterator, Sequence
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.probes import Probe, probe_entry
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType, FetchState
+from crawler.domain.crawls.frontier import Entry, Kind, Limits, Priority, score
+from crawler.domain.engine.ledger import LedgerRow
+from crawler.domain.engine.ports import Frontier, Ledger
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import lane_of
+from crawler.domain.urls.url import Url, digest, parse
+from crawler.handlers.engine.follow_links import sitemap_entry
+
+log = telemetry.logger(__name__)
+
+FETCHES_PER_PAGE = 3
+REFUSED_AT_SIGHT = frozenset({Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.ROBOTS, Reason.TRAP})
+
+
+def limits_of(crawl: CrawlJob) -> Limits:
+    config = crawl.config
+    return Limits(
+        max_pages=config.max_pages,
+        max_fetches=config.max_pages * FETCHES_PER_PAGE,
+        max_concurrent=config.max_concurrent,
+        delay_ms=round(config.delay_seconds * 1000),
+        respect_robots=config.respect_robots_txt,
+        lane=lane_of(crawl),
+    )
+
+
+def entry_of(row: LedgerRow) -> Entry:
+    url = parse(row.url)
+    rank = score(row.priority, row.seq)
+    return Entry(digest(row.normalized_url), url.host, url.href, row.depth, rank, Kind.PAGE)
+
+
+class OpenFrontier:
+    def __init__(
+        self,
+        frontier: Frontier,
+        ledger: Ledger,
+        sitemaps_of: Callable[[Url], list[str]],
+        probes_of: Callable[[UUID], Sequence[Probe]],
+    ) -> None:
+        self._frontier = frontier
+        self._ledger = ledger
+        self._sitemaps_of = sitemaps_of
+        self._probes_of = probes_of
+
+    def __call__(self, crawl: CrawlJob) -> None:
+        """Afterwards the frontier holds what the ledger says is queued, and knows what was seen."""
+        limits = limits_of(crawl)
+        if crawl.paused:  # before there is anything to claim
+            self._frontier.open_crawl(crawl.id, limits)
+            self._frontier.pause_crawl(crawl.id, paused=True)
+        homes: list[str] = []
+        self._frontier.rebuild(
+            crawl.id,
+            limits,
+            seen=self._seen(crawl.id, homes),
+            entries=self._entries(crawl, homes),
+            pages_left=limits.max_pages - crawl.pages_crawled,
+            fetches_left=max(0, limits.max_fetches - self._ledger.page_requests(crawl.id)),
+        )
+        log.info("frontier_opened", crawl_id=str(crawl.id))
+
+    def hosts(self, crawl_id: UUID) -> set[str]:
+        """At which something of the crawl waits, by the ledger."""
+        pages = {parse(row.url).host for row in self._ledger.rows(crawl_id, queued_only=True)}
+        return pages | {probe.host for probe in self._probes_of(crawl_id)}
+
+    def is_possible(self, crawl_id: UUID) -> bool:
+        """Whether the ledger still knows what the crawl had to fetch."""
+        return self._ledger.is_whole(crawl_id)
+
+    def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
+        """What waits. Sitemaps stand in no ledger: some may not have been read, and reading one twice does no harm."""
+        yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))
+        yield from map(probe_entry, self._probes_of(crawl.id))
+        if crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
+            for home in homes:
+                yield from map(sitemap_entry, self._sitemaps_of(parse(home)))
+
+    def _seen(self, crawl_id: UUID, homes: list[str]) -> Iterator[tuple[bytes, int]]:
+        """What was refused by its looks was never queued, so it needs no place in the seen-set either.
+
+        `homes` gets the homepage, if it is stored.
+        """
+        for row in self._ledger.rows(crawl_id):
+            if row.priority == Priority.HOMEPAGE and row.fetch_state == FetchState.DONE:
+                homes.append(row.url)
+            if row.fetch_state != FetchState.SKIPPED or row.reason not in REFUSED_AT_SIGHT:
+                yield digest(row.normalized_url), row.depth

@@ -1,0 +1,174 @@
+"""From what pages link to, what is new: rows for the ledger, entries for the frontier."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from crawler.domain.crawls.crawl import FetchState
+from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
+from crawler.domain.engine.ledger import Found, Source, UrlKey
+from crawler.domain.engine.ports import Frontier
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.scope import Admission, Candidate, Refusal
+from crawler.domain.urls.url import Url, digest, parse, read
+from crawler.handlers.engine.crawl_context import CrawlContext
+from crawler.handlers.engine.record_page import Settled
+
+# Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
+NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
+# An entry with this score is only marked as seen: it waits for a shorter path.
+SEEN_ONLY = -1
+
+RobotsRefuses = Callable[[CrawlContext, Url], str | None]
+
+
+class Children(NamedTuple):
+    found: list[Found]
+    entries: dict[UUID, list[Entry]]
+    shorter: list[Found]
+    """To these a path was known before, which may be longer."""
+
+
+class _Lead(NamedTuple):
+    """A link that this process has not handed on before."""
+
+    candidate: Candidate
+    depth: int
+    source: Source
+    parent: str
+    hops: int = 0
+
+
+class FollowLinks:
+    def __init__(self, frontier: Frontier, robots_refuses: RobotsRefuses) -> None:
+        self._frontier = frontier
+        self._robots_refuses = robots_refuses
+
+    def __call__(self, batch: Sequence[Settled], depths: dict[UrlKey, int]) -> Children:
+        children = Children([], {}, [])
+        by_crawl: dict[UUID, list[Settled]] = {}
+        for settled in batch:
+            by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
+        for crawl_id, group in by_crawl.items():
+            leads = [lead for settled in group for lead in _leads(settled, depths.get(settled.key, 0))]
+            self._admit(group[0].context, leads, children)
+            children.found.extend(self._unusable(group, depths))
+            if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
+                children.entries.setdefault(crawl_id, []).extend(sitemaps)
+        return children
+
+    def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children) -> None:
+        """What the frontier has seen at the same depth or less is dropped before it costs the database a row."""
+        if not leads:
+            return
+        crawl_id = context.crawl.id
+        shortest = _shortest(leads)
+        known = self._frontier.known(crawl_id, list(shortest))
+        new = [
+            (lead, seen)
+            for lead, seen in zip(shortest.values(), known, strict=True)
+            if seen is None or seen > lead.depth
+        ]
+        if not new:
+            return
+        sequence = self._frontier.reserve_sequence(crawl_id, len(new))
+        entries = children.entries.setdefault(crawl_id, [])
+        for number, (lead, seen) in enumerate(new, sequence):
+            found, entry = self._judge(context, lead, number)
+            if seen is not None:
+                children.shorter.append(found)
+            elif found.reason not in NOT_RECORDED:
+                children.found.append(found)
+            if entry is not None:
+                entries.append(entry)
+
+    def _unusable(self, group: Sequence[Settled], depths: dict[UrlKey, int]) -> Iterable[Found]:
+        """They have no key, so nobody asks whether the frontier knows them; a row that is there stays."""
+        fresh = [
+            (settled, link)
+            for settled in group
+            for link in settled.unusable
+            if not settled.context.handed_on(link.raw, 0)
+        ]
+        if not fresh:
+            return
+        sequence = self._frontier.reserve_sequence(group[0].key.crawl_id, len(fresh))
+        for number, (settled, link) in enumerate(fresh, sequence):
+            yield Found(
+                UrlKey(settled.key.crawl_id, link.raw),
+                link.raw,
+                depths.get(settled.key, 0) + 1,
+                Priority.OTHER,
+                number,
+                FetchState.SKIPPED,
+                link.reason,
+                link.rule,
+                Source.LINK,
+                settled.key.normalized_url,
+            )
+
+    def _judge(self, context: CrawlContext, lead: _Lead, sequence: int) -> tuple[Found, Entry | None]:
+        candidate = lead.candidate
+        verdict: Admission | Refusal = candidate.verdict
+        if isinstance(verdict, Admission) and (line := self._robots_refuses(context, candidate.url)):
+            verdict = Refusal(Reason.ROBOTS, line)
+        admitted = isinstance(verdict, Admission)
+        priority = verdict.priority if isinstance(verdict, Admission) else 2
+        found = Found(
+            UrlKey(context.crawl.id, candidate.normalized),
+            candidate.url.href,
+            lead.depth,
+            priority,
+            sequence,
+            FetchState.QUEUED if admitted else FetchState.SKIPPED,
+            None if isinstance(verdict, Admission) else verdict.reason,
+            verdict.rule,
+            lead.source,
+            lead.parent,
+        )
+        waits_for_depth = found.reason is Reason.MAX_DEPTH
+        if not admitted and not waits_for_depth:
+            return found, None
+        rank = score(priority, sequence) if admitted else SEEN_ONLY
+        url = candidate.url
+        return found, Entry(candidate.digest, url.host, url.href, lead.depth, rank, Kind.PAGE, lead.hops)
+
+
+def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
+    """Pages of one batch may link to the same new URL from different depths."""
+    best: dict[bytes, _Lead] = {}
+    for lead in leads:
+        rival = best.get(lead.candidate.digest)
+        if rival is None or (lead.depth, lead.hops) < (rival.depth, rival.hops):
+            best[lead.candidate.digest] = lead
+    return best
+
+
+def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
+    context, parent = settled.context, settled.key.normalized_url
+    scope = context.scope
+    if settled.redirect and not context.handed_on(settled.redirect.href, depth):
+        hops = settled.lease.hops + 1
+        yield _Lead(scope.candidate(settled.redirect, depth), depth, Source.REDIRECT, parent, hops)
+    for url in settled.listed:
+        if not context.handed_on(url.href, 1):
+            yield _Lead(scope.candidate(url, 1), 1, Source.SITEMAP, parent)
+    if settled.canonical and context.follows_links and not context.handed_on(settled.canonical.href, depth + 1):
+        yield _Lead(scope.candidate(settled.canonical, depth + 1), depth + 1, Source.CANONICAL, parent)
+    for url in settled.links:
+        if not context.handed_on(url.href, depth + 1):
+            yield _Lead(scope.candidate(url, depth + 1), depth + 1, Source.LINK, parent)
+    for href in settled.kept_links:
+        if not context.handed_on(href, depth + 1) and isinstance(link := read(href), Url):
+            yield _Lead(scope.candidate(link, depth + 1), depth + 1, Source.LINK, parent)
+
+
+def _sitemap_entries(settled: Settled) -> Iterable[Entry]:
+    level = settled.lease.hops + 1 if settled.lease.kind is Kind.SITEMAP else 0
+    for url in settled.sitemaps:
+        yield sitemap_entry(url, level)
+
+
+def sitemap_entry(url: str, level: int = 0) -> Entry:
+    """Before all pages, because it may name some of them."""
+    return Entry(digest(f"sitemap {url}"), parse(url).host, url, 0, 0, Kind.SITEMAP, level)

@@ -1,0 +1,68 @@
+"""What a shift has claimed and not settled yet. However the shift ends, none of it stays behind with a dead claim."""
+
+from collections.abc import Iterable, Sequence
+
+from crawler import telemetry
+from crawler.domain.clock import from_ms
+from crawler.domain.crawls.frontier import Lane, Lease
+from crawler.domain.engine.ledger import Request
+from crawler.domain.engine.ports import Fetcher, Frontier
+from crawler.errors import RedisUnavailable
+
+log = telemetry.logger(__name__)
+
+
+MAX_UNLOGGED = 10_000
+
+
+class HeldLeases:
+    def __init__(self, frontier: Frontier, fetcher: Fetcher, lane: Lane, unlogged: list[Request]) -> None:
+        """`unlogged` gets the requests that may have gone out for leases that were given up."""
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._lane = lane
+        self._unlogged = unlogged
+        self._held: dict[int, Lease] = {}
+
+    def add(self, leases: Iterable[Lease]) -> None:
+        for lease in leases:
+            self._held[lease.token] = lease
+
+    def settled(self, leases: Iterable[Lease]) -> None:
+        for lease in leases:
+            self._held.pop(lease.token, None)
+
+    def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
+        """For others to take, without a mark against them. `asked`: their requests may have gone out."""
+        if not asked:
+            self._frontier.answered([(lease, -1) for lease in leases])
+        self._frontier.release(leases)
+        self.settled(leases)
+
+    def give_up(self) -> None:
+        """The shift ends here: nothing is asked for any more, and what it could not finish goes back.
+
+        Requests are broken off before their slots are freed, or a host would see more at once than it should.
+        """
+        self._fetcher.abandon()
+        if not self._held:
+            return
+        leases, self._held = list(self._held.values()), {}
+        log.warning("shift_gives_up", leases=len(leases))
+        try:
+            self._frontier.release(leases)
+        except RedisUnavailable as exc:
+            log.warning("leases_left_to_run_out", detail=exc.message)
+        else:
+            # Leases that run out are logged by the reconciler; of these nobody would know.
+            self._unlogged.extend(map(self._uncertain, leases[: MAX_UNLOGGED - len(self._unlogged)]))
+
+    def lose(self) -> None:
+        """As if this process had died: what it held comes back by itself, with a mark."""
+        self._fetcher.abandon()
+        self._held.clear()
+
+    def _uncertain(self, lease: Lease) -> Request:
+        at = from_ms(lease.claimed_ms)
+        kind, lane = lease.kind.value, self._lane.value
+        return Request(at, lease.crawl_id, lease.host, kind, lane, None, None, certain=False, url=lease.url)

@@ -1,0 +1,191 @@
+"""Leases become requests on the wire; what may not be asked is refused here, without a request."""
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from crawler.domain.changes.probes import Purpose
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
+from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
+from crawler.domain.reasons import FAILED
+from crawler.domain.rendering.rendered_page import RenderRequest
+from crawler.domain.urls.url import parse
+from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.held_leases import HeldLeases
+from crawler.handlers.engine.read_sitemap import sitemap_request
+from crawler.handlers.engine.record_page import Settled, settle_existing, settle_refused
+from crawler.handlers.engine.record_probe import refuse_probe
+from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
+from crawler.handlers.engine.request_ticket import Ticket
+from crawler.handlers.engine.robots_and_backoff import HostCare
+
+ROBOTS_BYTES = 512 * 1024
+_BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
+"""Kinds whose key is that of a page."""
+
+Purposes = Callable[[UUID, Sequence[str]], dict[str, Purpose]]
+Existing = Callable[[UUID, UUID, Sequence[str]], set[str]]
+"""Of a crawl's project, which of these URLs have a document that this crawl did not make."""
+
+
+class LaunchRequests:
+    def __init__(
+        self,
+        *,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        writer: BatchWriter,
+        contexts: CrawlContexts,
+        care: HostCare,
+        render: RenderWhereNeeded,
+        purposes: Purposes,
+        existing: Existing,
+        clock: Clock,
+    ) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._writer = writer
+        self._contexts = contexts
+        self._care = care
+        self._render = render
+        self._purposes = purposes
+        self._existing = existing
+        self._clock = clock
+
+    def __call__(
+        self, leases: Sequence[Lease], held: HeldLeases, lane: Lane, *, claimed_at: float, start_by: float
+    ) -> tuple[int, list[Settled]]:
+        """How many requests were launched, and what was refused. What cannot be judged goes back."""
+        tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
+        launched, refused = 0, []
+        existing = self._with_document(tickets)
+        for ticket in self._with_purposes(self._with_previous(tickets)):
+            if ticket.key in existing:
+                refused.append(settle_existing(self._refuse(ticket), ticket.previous, self._clock()))
+                continue
+            request = self._request(ticket, held, lane)
+            if isinstance(request, Settled):
+                refused.append(request)
+            elif request is not None:
+                request.start_by = start_by
+                request.once = ticket.lease.gap_ms > 0
+                self._fetcher.submit(request)
+                launched += 1
+        return launched, refused
+
+    def _ticket(self, lease: Lease, held: HeldLeases, claimed_at: float) -> Ticket | None:
+        context = self._contexts.get(lease.crawl_id, lease.epoch)
+        if context is None:
+            # The crawl ended under us; its frontier is going or gone.
+            held.give_back([lease], asked=False)
+            return None
+        named = lease.kind in _BY_PAGE
+        key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if named else lease.url)
+        return Ticket(lease, context, key, claimed_at)
+
+    def _with_document(self, tickets: Sequence[Ticket]) -> set[UrlKey]:
+        """Which of them need no request, because their crawl leaves out what has a document."""
+        wanted: dict[tuple[UUID, UUID], list[str]] = {}
+        for ticket in tickets:
+            crawl = ticket.context.crawl
+            if not crawl.config.refresh and crawl.config.ingest and ticket.lease.kind is Kind.PAGE:
+                wanted.setdefault((crawl.project_id, crawl.id), []).append(ticket.key.normalized_url)
+        return {
+            UrlKey(crawl_id, url)
+            for (project_id, crawl_id), urls in wanted.items()
+            for url in self._existing(project_id, crawl_id, urls)
+        }
+
+    def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+        """For re-crawls: what we have of each page, asked once per batch and project."""
+        wanted: dict[UUID, list[Ticket]] = {}
+        for ticket in tickets:
+            if ticket.context.facts.has_history and ticket.lease.kind is Kind.PAGE:
+                wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
+        if not wanted:
+            return tickets
+        known = {
+            project: self._writer.previous(
+                project,
+                [t.key.normalized_url for t in group],
+                with_snapshots=any(t.context.crawl.from_queue for t in group),
+            )
+            for project, group in wanted.items()
+        }
+        return [
+            t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
+        ]
+
+    def _with_purposes(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+        """For probes: why each is asked. One that has its answer has none: whoever queued it again came too late."""
+        wanted: dict[UUID, list[str]] = {}
+        for ticket in tickets:
+            if ticket.lease.kind is Kind.PROBE:
+                wanted.setdefault(ticket.lease.crawl_id, []).append(ticket.key.normalized_url)
+        if not wanted:
+            return tickets
+        found = {crawl_id: self._purposes(crawl_id, urls) for crawl_id, urls in wanted.items()}
+        return [
+            t._replace(purpose=found[t.lease.crawl_id].get(t.key.normalized_url)) if t.lease.kind is Kind.PROBE else t
+            for t in tickets
+        ]
+
+    def _request(self, ticket: Ticket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
+        lease, opened = ticket.lease, ticket.context.facts.opened
+        if lease.kind is Kind.ROBOTS:
+            url = self._care.robots_url(lease)
+            return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
+        if lease.kind is Kind.PROBE and ticket.purpose is None:
+            return self._refuse(ticket)
+        answer = self._care.ask(ticket.context, lease.host, lease.url)
+        if answer.unknown:
+            held.give_back([lease], asked=False)
+            self._care.forget_robots(lease.host)
+            return None
+        if answer.reason is not None:
+            settled = self._refuse(ticket)
+            if lease.kind is Kind.PAGE:
+                error = answer.rule if answer.reason in FAILED else None
+                settle_refused(settled, answer.reason, error, self._clock(), rule=answer.rule)
+            elif lease.kind is Kind.PROBE:
+                refuse_probe(settled, answer.reason, self._clock())
+            return settled
+        if lease.kind is Kind.SITEMAP:
+            return sitemap_request(lease.url, opened, ticket)
+        if lease.kind is Kind.PROBE:
+            return _page_request(ticket)
+        return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
+
+    def _refuse(self, ticket: Ticket) -> Settled:
+        """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
+        self._frontier.answered([(ticket.lease, -1)])
+        return Settled(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
+
+
+def _page_request(ticket: Ticket) -> FetchRequest:
+    lease, context = ticket.lease, ticket.context
+    config, opened, headers = context.crawl.config, context.facts.opened, context.headers_for(lease.url)
+    if ticket.visit.render:
+        return RenderRequest(
+            lease.url,
+            headers=headers,
+            accept_types=config.content_types,
+            opened=opened,
+            context=ticket,
+            screenshot=config.screenshots,
+            cookies=ticket.visit.cookies,
+        )
+    previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
+    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of bytes it did not keep
+        previous = None
+    return FetchRequest(
+        lease.url,
+        headers=headers,
+        etag=previous.etag if previous else None,
+        last_modified=previous.last_modified if previous else None,
+        accept_types=config.content_types,
+        opened=opened,
+        context=ticket,
+    )

@@ -1,0 +1,157 @@
+"""One answer is read: judged, told to its host, and turned into what will be written."""
+
+import random
+import time
+from collections.abc import Callable
+from functools import cache
+from uuid import UUID
+
+from prometheus_client import Counter, Histogram
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import Preset
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End, Kind, Lane
+from crawler.domain.engine.judging import Judgement, Verdict, judge
+from crawler.domain.hosts.politeness import MAX_RETRIES
+from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.domain.urls.presets import looks_like_shopify
+from crawler.domain.urls.url import parse
+from crawler.handlers.engine.crawl_context import CrawlContext
+from crawler.handlers.engine.read_sitemap import settle_sitemap
+from crawler.handlers.engine.record_page import Settled, log_request, read_page, settle_page, store_page
+from crawler.handlers.engine.record_probe import PROBE_TRIES, settle_probe
+from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
+from crawler.handlers.engine.request_ticket import Ticket, lateness, milliseconds
+from crawler.handlers.engine.robots_and_backoff import HostCare
+from crawler.handlers.engine.write_batch import Failpoint
+
+MAX_RENDERS = 3
+"""A page that crashes or hangs the browser so often is given up."""
+
+RecordMove = Callable[[UUID, str], None]
+RecordShopify = Callable[[UUID], None]
+
+
+class TakeAnswer:
+    def __init__(
+        self,
+        *,
+        care: HostCare,
+        render: RenderWhereNeeded,
+        clock: Clock,
+        record_move: RecordMove,
+        record_shopify: RecordShopify,
+        max_redirects: int,
+        failpoint: Failpoint,
+        jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
+    ) -> None:
+        self._care = care
+        self._render = render
+        self._clock = clock
+        self._record_move = record_move
+        self._record_shopify = record_shopify
+        self._max_redirects = max_redirects
+        self._failpoint = failpoint
+        self._jitter = jitter
+
+    def __call__(self, result: FetchResult, lane: Lane) -> Settled:
+        ticket: Ticket = result.request.context
+        lease = ticket.lease
+        settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness(result))
+        settled.request = log_request(lease, result, lane)
+        if lease.kind is Kind.ROBOTS:
+            self._care.read_robots(lease, result)
+        elif lease.kind is Kind.SITEMAP:
+            settle_sitemap(settled, result, self._judge(settled, result))
+        elif ticket.purpose is not None:
+            settle_probe(settled, ticket.purpose, result, self._judge(settled, result), self._clock())
+        else:
+            self._take_page(settled, ticket, result)
+        return settled
+
+    def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+        self._failpoint("parse", result.body)
+        judgement, now = self._judge(settled, result), self._clock()
+        if judgement.verdict is Verdict.STORE:
+            page = read_page(settled, result, now)
+            if page is None or self._render.sends_on(settled, ticket, result, page):
+                return
+            store_page(settled, result, page, ticket.previous, now)
+        elif self._render.retries(settled, ticket, result, judgement):
+            return
+        else:
+            settle_page(settled, result, judgement, ticket.previous, now)
+        if ticket.context.is_home(ticket.key.normalized_url):
+            self._take_homepage(settled, ticket, result)
+
+    def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
+        """What the answer means; its host is told at once if it asks to be left alone."""
+        lease = settled.lease
+        judgement = judge(
+            result,
+            attempts=lease.attempts,
+            hops=lease.hops,
+            max_redirects=self._max_redirects,
+            max_attempts=_most_attempts(result),
+            jitter=self._jitter(),
+        )
+        if judgement.verdict is Verdict.RETRY:
+            settled.at_ms = self._retry_at(result.request.context, judgement)
+        elif judgement.block_host:
+            self._care.back_off(lease, judgement.retry_after)
+        return judgement
+
+    def _retry_at(self, ticket: Ticket, judgement: Judgement) -> int:
+        """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
+        lease = ticket.lease
+        seconds = judgement.retry_in_seconds or 0.0
+        if judgement.block_host:
+            seconds = max(seconds, self._care.back_off(lease, judgement.retry_after))
+        return lease.claimed_ms + milliseconds(time.time() - ticket.claimed_at + seconds)
+
+    def _take_homepage(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+        """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
+        context, crawl = ticket.context, ticket.context.crawl
+        if settled.redirect is not None:
+            if not (context.is_settled and context.follows_links):
+                self._record_move(crawl.id, settled.redirect.href)
+                context.move(settled.redirect)
+        elif settled.end is End.STORED and context.follows_links:
+            if _wants_shopify(context) and _is_shopify(context, result):
+                self._record_shopify(crawl.id)
+                context.choose_shopify()
+            if crawl.config.use_sitemaps:
+                settled.sitemaps = self._care.sitemaps(parse(ticket.lease.url))
+
+
+def _most_attempts(result: FetchResult) -> int:
+    if result.request.context.lease.kind is Kind.PROBE:
+        return PROBE_TRIES
+    if not isinstance(result, RenderedPage):
+        return MAX_RETRIES + 1
+    return 1 if result.lasting else MAX_RENDERS
+
+
+def observe(result: FetchResult, lane: Lane) -> None:
+    requests, seconds = _metrics(lane, result.request.context.lease.kind)
+    requests.inc()
+    seconds.observe(result.elapsed_seconds)
+
+
+@cache
+def _metrics(lane: Lane, kind: Kind) -> tuple[Counter, Histogram]:
+    """Looking one up by its labels takes longer than counting."""
+    return telemetry.requests.labels(lane.value, kind.name.lower()), telemetry.fetch_seconds.labels(lane.value)
+
+
+def _wants_shopify(context: CrawlContext) -> bool:
+    config = context.crawl.config
+    given = config.include_patterns or config.exclude_patterns
+    return config.preset is Preset.AUTO and not given and not context.facts.shopify
+
+
+def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
+    """A homepage that did not change comes without its markup."""
+    return context.facts.was_shopify if result.status == 304 else looks_like_shopify(result.body)

@@ -1,0 +1,48 @@
+"""Sitemaps: fetched under the same politeness as pages, their URLs discovered at depth 1."""
+
+from typing import Any
+
+from crawler import telemetry
+from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.crawls.frontier import End
+from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.sitemaps import MAX_BYTES, parse_sitemap
+from crawler.domain.urls.url import Url, read
+from crawler.handlers.engine.record_page import Settled
+
+log = telemetry.logger(__name__)
+
+MAX_INDEX_DEPTH = 2
+"""Levels of indexes; a redirect counts as one."""
+MAX_HOPS = 5
+MAX_CHILDREN = 500
+# Of one that is too large the beginning is here.
+_READABLE = frozenset({None, Reason.TOO_LARGE})
+
+
+def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> FetchRequest:
+    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, opened=opened, context=ticket)
+
+
+def settle_sitemap(settled: Settled, result: FetchResult, judgement: Judgement) -> Settled:
+    """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
+    settled.end = End.RETRY if judgement.verdict is Verdict.RETRY else End.DROPPED
+    if judgement.verdict is Verdict.REDIRECT and settled.lease.hops < MAX_HOPS:
+        target = read(judgement.target, result.url)
+        settled.sitemaps = [target.href] if isinstance(target, Url) else []
+    if result.failure not in _READABLE or result.status != 200:
+        log.info("sitemap_unread", url=result.url, status=result.status, error=result.error)
+        return settled
+    sitemap = parse_sitemap(result.body)
+    if sitemap.error:
+        log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
+    context = settled.context
+    listed = [url for entry in sitemap.urls if isinstance(url := read(entry.loc, result.url), Url)]
+    settled.listed = context.take_listed(listed)
+    if len(settled.listed) < len(listed):
+        log.warning("sitemap_cut", url=result.url, urls=len(listed), taken=len(settled.listed))
+    if settled.lease.hops < MAX_INDEX_DEPTH:
+        children = (read(child, result.url) for child in sitemap.children[:MAX_CHILDREN])
+        settled.sitemaps = context.take_sitemaps([url.href for url in children if isinstance(url, Url)])
+    return settled

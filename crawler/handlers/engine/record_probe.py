@@ -1,0 +1,64 @@
+"""The answer to a request beyond the crawl's pages: it says something about a page and never stores one."""
+
+import hashlib
+from datetime import datetime
+
+import zstandard
+
+from crawler.domain.changes.probes import SEEN, Purpose
+from crawler.domain.changes.removals import Fate, Removal, fate
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End
+from crawler.domain.diffs.soft_not_found import says_not_found
+from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.ledger import ProbeEnd, Snapshot, snapshot_id
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.url import Url, read
+from crawler.handlers.engine.record_page import Settled
+
+PROBE_TRIES = 2
+"""One that fails is tried once more; the next crawl asks again."""
+_COMPRESS = zstandard.ZstdCompressor(level=3).compress
+
+
+def settle_probe(
+    settled: Settled, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
+) -> Settled:
+    if judgement.verdict is Verdict.RETRY and not judgement.block_host:
+        settled.end = End.RETRY
+        return settled
+    target = read(judgement.target, result.url) if judgement.verdict is Verdict.REDIRECT else None
+    if isinstance(target, Url) and settled.context.key(target) == settled.key.normalized_url:
+        settled.end = End.MOVED
+        settled.moved_url = target.href
+    elif purpose is Purpose.AGAIN and judgement.verdict is Verdict.STORE:
+        _keep_second_look(settled, result, now)
+    else:
+        _tell_fate(settled, result, judgement, target.href if isinstance(target, Url) else None, now)
+    return settled
+
+
+def refuse_probe(settled: Settled, reason: Reason, now: datetime) -> Settled:
+    """It may not be asked for, or its answer not be kept."""
+    settled.end = End.DROPPED
+    settled.probe = ProbeEnd(settled.key, Removal.BLOCKED.value, reason, None, None, None, now)
+    return settled
+
+
+def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, target: str | None, now: datetime) -> None:
+    found = fate(judgement, result.status, result.failure)
+    if found.kind is Removal.MOVED and target is None:  # to something that is no address
+        found = found._replace(kind=Removal.BLOCKED, reason=Reason.PROTOCOL)
+    if found.kind is Removal.ALIVE and says_not_found(result.body, result.content_type):
+        found = Fate(Removal.GONE, Reason.NOT_FOUND)
+    silenced = settled.lease.host if found.silences_host else None
+    status = result.status or None
+    settled.probe = ProbeEnd(settled.key, found.kind.value, found.reason, status, target, None, now, silenced)
+
+
+def _keep_second_look(settled: Settled, result: FetchResult, now: datetime) -> None:
+    raw_hash = hashlib.sha256(result.body).digest()
+    seen = snapshot_id(raw_hash)
+    size, kind = len(result.body), result.content_type[:200]
+    settled.snapshot = Snapshot(seen, raw_hash, _COMPRESS(result.body), kind, size, now)
+    settled.probe = ProbeEnd(settled.key, SEEN, None, result.status, None, seen, now)

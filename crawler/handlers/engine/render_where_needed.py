@@ -1,0 +1,202 @@
+"""Which pages go to a browser: asked before a page is fetched, and again when the server's answer is read.
+
+A light answer that is not enough ends its lease with `End.RENDER`: the page waits once more, in the browser lane, and
+its next request is as polite as any. What the server sent is kept meanwhile, so that both can be compared.
+"""
+
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End, Lane
+from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.ports import Frontier
+from crawler.domain.markdown.page import to_markdown
+from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.parsing import Extracted
+from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.domain.rendering.signals import (
+    FAILED,
+    LIGHT,
+    UNAVAILABLE,
+    Decision,
+    Signal,
+    decide_failure,
+    decide_homepage,
+    decide_mode,
+    decide_page,
+    note_without_browser,
+)
+from crawler.domain.rendering.url_shapes import Comparison, Visit, compare, finding, plan_visit, spare, url_shape
+from crawler.domain.urls.url import parse
+from crawler.handlers.engine import fall_back_to_http as settle_for_light
+from crawler.handlers.engine.fall_back_to_http import Record, SettleForLight, VisitNotes, is_homepage, name_of
+from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.request_ticket import Ticket
+
+log = telemetry.logger(__name__)
+
+_LIGHT_VISIT = Visit(render=False, compare=False, why=LIGHT)
+_NOTHING_ALIKE = Comparison(agrees=False, words=0.0, links=0.0)
+_FINAL = frozenset({Verdict.SKIP, Verdict.FAIL})
+
+__all__ = ["Lanes", "Record", "RenderWhereNeeded"]
+
+
+class Lanes(Protocol):
+    def is_open(self, lane: Lane) -> bool: ...
+
+
+class LightPages(settle_for_light.LightPages, Protocol):
+    def keep(self, crawl_id: UUID, digest: bytes, text: str, links: list[str]) -> None: ...
+    def begin(self, crawl_id: UUID, digest: bytes) -> bool: ...
+    def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None: ...
+
+
+class RenderWhereNeeded:
+    def __init__(self, frontier: Frontier, lanes: Lanes, lights: LightPages, notes: VisitNotes, record: Record) -> None:
+        self._frontier = frontier
+        self._lanes = lanes
+        self._lights = lights
+        self._notes = notes
+        self._record = record
+        self._settle_for_light = SettleForLight(frontier, lights, notes, record)
+
+    def plan(self, ticket: Ticket, lane: Lane) -> Visit:
+        """How a page is to be fetched."""
+        if lane is Lane.HTTP:
+            return _LIGHT_VISIT
+        note = self._notes.find(*name_of(ticket))
+        if note.without:
+            failed = Decision(render=False, signal=Signal.RENDER_FAILED, measured=note.without)
+            return Visit(render=False, compare=False, why=failed)
+        if ticket.context.lacks_browser:
+            return _LIGHT_VISIT
+        visit = self._plan(ticket)
+        return visit._replace(cookies=note.cookies) if visit.render and note.cookies else visit
+
+    def _plan(self, ticket: Ticket) -> Visit:
+        context, key = ticket.context, ticket.key.normalized_url
+        asked, site = decide_mode(context.crawl.config), context.site
+        if asked is not None:
+            return Visit(render=True, compare=False, why=asked)
+        if site is None or not site.render:
+            return Visit(render=True, compare=True, why=LIGHT)  # sent on by itself; the ledger knows why
+        visit = plan_visit(site, parse(ticket.lease.url), key, context.facts.shapes, context.crawl.config.render_rule)
+        if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
+            return visit._replace(render=False)  # the light half of the comparison comes first
+        return visit._replace(render=visit.render or visit.compare)
+
+    def sends_on(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
+        """Whether a page that was read goes on to the browser instead of being stored."""
+        if isinstance(result, RenderedPage):
+            again = self._comes_again(settled, ticket, result)
+            if again or self._settle_for_light.after_blank(settled, ticket, result, page):
+                return True
+            self._learn(settled, ticket, page)
+            return False
+        if ticket.visit.why.signal is Signal.RENDER_FAILED:
+            return not self._settle_for_light.stores(settled, ticket, result, page)
+        if is_pdf(result.content_type, result.body):
+            return False
+        if ticket.visit.compare:
+            return self._send_on(settled, ticket, page)
+        if ticket.visit.why.signal is Signal.SHAPE:
+            settled.rendering = ticket.visit.why.as_record()
+            return False
+        decision = self._decide(ticket, result, page)
+        if not decision.render:
+            return False
+        if not self._has_browser(ticket):
+            settled.note = note_without_browser(ticket.context.crawl)
+            settled.rendering = decision.as_record()
+            return False
+        settled.rendering = decision.as_record()
+        return self._send_on(settled, ticket, page)
+
+    def retries(self, settled: Settled, ticket: Ticket, result: FetchResult, judgement: Judgement) -> bool:
+        """Whether a page that could not be fetched is tried in a browser: a homepage, or where one was to be spared."""
+        if isinstance(result, RenderedPage) and self._comes_again(settled, ticket, result):
+            return True
+        if judgement.verdict not in _FINAL:
+            return False
+        if isinstance(result, RenderedPage):
+            return self._settle_for_light.after_failure(settled, ticket, result, judgement)
+        if ticket.visit.why.signal is Signal.RENDER_FAILED:  # so neither way
+            settled.rendering = ticket.visit.why.as_record()
+            return False
+        decision = decide_failure(judgement.reason, result.status, ticket.context.crawl.config.render_rule)
+        if not decision.render or not self._may_try(settled, ticket, decision):
+            return False
+        self._notes.do_without(*name_of(ticket), "")  # what failed light is not tried so again
+        settled.rendering = decision.as_record()
+        settled.end = End.RENDER
+        return True
+
+    def _comes_again(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+        """A page that set a cookie and would load itself anew does so in its next turn at the host."""
+        if not result.again or not self._notes.come_again(*name_of(ticket), result.again):
+            return False
+        settled.end = End.RENDER
+        return True
+
+    def _may_try(self, settled: Settled, ticket: Ticket, decision: Decision) -> bool:
+        context, why = ticket.context, ticket.visit.why.signal
+        if why is Signal.SHAPE:  # so this kind of page needs it after all
+            settled.finding = finding(url_shape(parse(ticket.lease.url)), _NOTHING_ALIKE)
+            context.learn(settled.finding)
+        if why is Signal.SHAPE or why is Signal.SITE:
+            return True
+        asked = decide_mode(context.crawl.config) is not None
+        return not asked and not context.lacks_browser and is_homepage(ticket) and self._choose(ticket, decision)
+
+    def _decide(self, ticket: Ticket, result: FetchResult, page: Extracted) -> Decision:
+        context = ticket.context
+        rule = context.crawl.config.render_rule
+        asked = decide_mode(context.crawl.config)
+        if asked is not None:
+            return asked
+        if is_homepage(ticket):
+            markdown = to_markdown(result.body, url=result.url, content_type=result.content_type)
+            decision = decide_homepage(page.measure, markdown, rule)
+            self._choose(ticket, decision)
+            return decision
+        if context.site is not None and context.site.render and context.lacks_browser:
+            return context.site
+        return spare(decide_page(page.measure, rule), parse(result.url), context.facts.shapes, rule)
+
+    def _choose(self, ticket: Ticket, decision: Decision) -> bool:
+        """For the whole crawl, by its homepage; whether a browser is there if it is needed."""
+        context, crawl = ticket.context, ticket.context.crawl
+        able = not decision.render or self._has_browser(ticket)
+        before = crawl.rendering or {}
+        failed = {FAILED: before[FAILED]} if FAILED in before else {}
+        record = decision.as_record() | ({} if able else {UNAVAILABLE: True} | failed)
+        if crawl.rendering != record:
+            context.decide(self._record(crawl.id, record))
+            log.info("rendering_decided", crawl_id=str(crawl.id), why=decision.words, **record)
+        if able and decision.render:
+            self._frontier.open_crawl(crawl.id, limits_of(context.crawl))
+        return able
+
+    def _has_browser(self, ticket: Ticket) -> bool:
+        return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
+
+    def _send_on(self, settled: Settled, ticket: Ticket, page: Extracted) -> bool:
+        self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
+        settled.end = End.RENDER
+        return True
+
+    def _learn(self, settled: Settled, ticket: Ticket, page: Extracted) -> None:
+        """Compare what the browser made with what the server had sent, if that is known."""
+        light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
+        if light is None:
+            return
+        context = ticket.context
+        shape = url_shape(parse(ticket.lease.url))
+        found = compare(light, (page.text, [link[0] for link in page.links]), context.crawl.config.render_rule)
+        settled.finding = finding(shape, found)
+        settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
+        context.learn(settled.finding)

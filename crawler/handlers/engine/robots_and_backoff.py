@@ -1,0 +1,243 @@
+"""What we owe a host: its robots.txt read first, its pauses respected, its complaints remembered."""
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from crawler import telemetry
+from crawler.domain.clock import Clock, from_ms
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import HostState, Lease
+from crawler.domain.engine.ports import Frontier
+from crawler.domain.hosts.host import HostRecord
+from crawler.domain.hosts.politeness import (
+    ABSENT,
+    ROBOTS_FRESH_SECONDS,
+    ROBOTS_HOLD_SECONDS,
+    ROBOTS_RETRY_SECONDS,
+    ROBOTS_STREAK_SECONDS,
+    block_seconds,
+    learned_delay,
+    retry_after,
+    robots_wait,
+)
+from crawler.domain.hosts.robots import Robots, RobotsPolicy, robots_policy
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.url import Url, read
+from crawler.handlers.engine.crawl_context import CrawlContext
+
+log = telemetry.logger(__name__)
+
+MAX_CACHED = 5000
+KEEP = timedelta(minutes=10)
+KEEP_GIVEN_UP = timedelta(seconds=5)
+MAX_ROBOTS_HOPS = 5
+
+
+class HostStore(Protocol):
+    def find_host(self, host: str) -> HostRecord | None: ...
+    def save_robots(self, host: str, record: HostRecord) -> None: ...
+    def save_block(self, host: str, until: datetime, learned_seconds: float, incidents: int) -> None: ...
+
+
+class RobotsAnswer(NamedTuple):
+    """`reason` None: go ahead. UNKNOWN: nobody has read robots.txt yet."""
+
+    reason: Reason | None = None
+    rule: str | None = None
+    unknown: bool = False
+
+
+_GO = RobotsAnswer()
+_UNKNOWN = RobotsAnswer(unknown=True)
+_UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, "robots.txt could not be read for 30 minutes")
+
+
+class _Known(NamedTuple):
+    robots: Robots | None
+    """None: given up."""
+    until: datetime
+    failure: Reason | None = None
+    """Why there was no answer, of a host that was given up."""
+
+    @property
+    def given_up(self) -> RobotsAnswer:
+        if self.failure not in ABSENT:
+            return _UNREACHABLE
+        return RobotsAnswer(self.failure, "nobody answered when robots.txt was asked for")
+
+
+class _Hop(NamedTuple):
+    url: str
+    hops: int
+
+
+class HostCare:
+    def __init__(
+        self,
+        frontier: Frontier,
+        hosts: HostStore,
+        clock: Clock,
+        user_agent: str,
+        jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
+    ) -> None:
+        self._frontier = frontier
+        self._hosts = hosts
+        self._clock = clock
+        self._agent = user_agent
+        self._jitter = jitter
+        self._known: dict[str, _Known] = {}
+        self._hops: dict[str, _Hop] = {}
+
+    def call_itself(self, user_agent: str) -> None:
+        """Rules for this name hold at once; a delay that robots.txt asks of it, when it is read the next time."""
+        self._agent = user_agent
+
+    # -- robots.txt -------------------------------------------------------------------------
+
+    def refuses(self, context: CrawlContext, url: Url) -> str | None:
+        """The robots line that forbids a link, as far as this process knows the host; asks nobody."""
+        known = self._known.get(url.host)
+        if known is None or known.robots is None or not context.crawl.config.respect_robots_txt:
+            return None
+        if known.robots.permits(url.href, self._agent):
+            return None
+        return known.robots.allows(url.href, self._agent)[1]
+
+    def ask(self, context: CrawlContext, host: str, url: str) -> RobotsAnswer:
+        """Whether a claimed URL may be requested."""
+        if not context.crawl.config.respect_robots_txt:
+            return _GO
+        known = self._find(host)
+        if known is None:
+            return _UNKNOWN
+        if known.robots is None:
+            return known.given_up
+        if known.robots.permits(url, self._agent):
+            return _GO
+        return RobotsAnswer(Reason.ROBOTS, known.robots.allows(url, self._agent)[1])
+
+    def sitemaps(self, home: Url) -> list[str]:
+        """Those the host's robots.txt names, else the one where everybody looks."""
+        known = self._find(home.host)
+        named = known.robots.sitemaps if known and known.robots else ()
+        urls = (read(raw, home.href) for raw in named or ("/sitemap.xml",))
+        return [url.href for url in urls if isinstance(url, Url)]
+
+    def forget_robots(self, host: str) -> None:
+        """Nobody has it after all: have it fetched again."""
+        self._known.pop(host, None)
+        self._frontier.set_robots(host, 0, 0)
+
+    def robots_url(self, lease: Lease) -> str:
+        """Where a host's robots.txt is asked for: at its usual place, or where redirects have led so far."""
+        hop = self._hops.get(lease.host)
+        return hop.url if hop else lease.url
+
+    def read_robots(self, lease: Lease, result: FetchResult) -> None:
+        """A robots.txt was asked for; the host's pages wait for this."""
+        host, now = lease.host, self._clock()
+        if self._redirected(host, result):
+            return
+        policy = robots_policy(result.status, result.failure)
+        if policy is RobotsPolicy.HOLD:
+            self._hold(host, result, now)
+            return
+        body = result.body if policy is RobotsPolicy.PARSE else b""
+        record = HostRecord(result.status or None, body, now, None)
+        self._hosts.save_robots(host, record)
+        robots = Robots.parse(body)
+        self._remember(host, robots)
+        delay = robots.crawl_delay(self._agent) or 0.0
+        self._frontier.set_robots(host, ROBOTS_FRESH_SECONDS, delay)
+        log.info("robots_read", host=host, status=result.status, policy=policy.value, delay_seconds=delay)
+
+    def _redirected(self, host: str, result: FetchResult) -> bool:
+        """A redirect is a request of its own, in its own turn: the host still needs its robots.txt, so it comes."""
+        last = self._hops.pop(host, None)
+        hops = last.hops + 1 if last else 1
+        target = read(result.location, result.url) if result.location else None
+        if not isinstance(target, Url) or hops > MAX_ROBOTS_HOPS:
+            return False
+        if len(self._hops) >= MAX_CACHED:
+            self._hops.clear()
+        self._hops[host] = _Hop(target.href, hops)
+        return True
+
+    def _hold(self, host: str, result: FetchResult, now: datetime) -> None:
+        """Ask again later; in the end the host's URLs are given up, not fetched."""
+        state = self._frontier.host(host)
+        since = self._failing_since(host, state, now)
+        record = HostRecord(result.status or None, None, now, since, result.failure)
+        self._hosts.save_robots(host, record)
+        self._known.pop(host, None)
+        wait = robots_wait(result.failure, (now - since).total_seconds())
+        if wait is None:
+            self._remember(host, None, result.failure)
+            absent = result.failure in ABSENT
+            self._frontier.set_robots(host, ROBOTS_RETRY_SECONDS if absent else ROBOTS_HOLD_SECONDS, 0)
+        else:
+            seconds = retry_after(result.headers.get("retry-after"), now) or wait
+            self._frontier.block_host(host, seconds, state.learned_ms / 1000, state.incidents)
+        log.warning("robots_unreachable", host=host, status=result.status, error=result.error, since=str(since))
+
+    def _failing_since(self, host: str, state: HostState, now: datetime) -> datetime:
+        """Since when nobody could read it; a failure of last week is another matter."""
+        record = self._hosts.find_host(host)
+        if record is None or record.robots_failing_since is None or record.robots_fetched_at is None:
+            return now
+        might_have_asked = max(record.robots_fetched_at, from_ms(state.blocked_until_ms))
+        fresh = (now - might_have_asked).total_seconds() < ROBOTS_STREAK_SECONDS
+        return record.robots_failing_since if fresh else now
+
+    def _find(self, host: str) -> _Known | None:
+        known = self._known.get(host)
+        return known if known and self._clock() < known.until else self._load(host)
+
+    def _load(self, host: str) -> _Known | None:
+        record = self._hosts.find_host(host)
+        if record is None:
+            return None
+        now = self._clock()
+        failing = record.robots_failing_since
+        if failing is not None:
+            failure = Reason(record.robots_failure) if record.robots_failure else None
+            given_up = robots_wait(failure, (now - failing).total_seconds()) is None
+            return self._remember(host, None, failure) if given_up else None
+        if record.robots_fetched_at is None:
+            return None
+        return self._remember(host, Robots.parse(record.robots_text or b""))
+
+    def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None) -> _Known:
+        """For a while: another process may be the one that reads it next time."""
+        if len(self._known) >= MAX_CACHED:
+            self._known.clear()
+        until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
+        known = self._known[host] = _Known(robots, until, failure)
+        return known
+
+    # -- complaints -------------------------------------------------------------------------
+
+    def back_off(self, lease: Lease, header: str | None) -> float:
+        """A 429 or 503: block the host and slow it down; other hosts are untouched. Seconds of the block."""
+        host, now = lease.host, self._clock()
+        state = self._frontier.host(host)
+        asked = retry_after(header, now)
+        left = (state.blocked_until_ms - lease.claimed_ms) / 1000
+        if left > 0:
+            # It was under way when the host was blocked, so its answer belongs to that incident.
+            if asked is not None and asked > left:
+                self._block(host, asked, state.learned_ms / 1000, state.incidents, now)
+            return max(left, asked or 0.0)
+        incidents = state.incidents + 1
+        learned = learned_delay(state.learned_ms / 1000, lease.gap_ms / 1000)
+        # However soon it says: not before the gap it taught us.
+        seconds = block_seconds(incidents, self._jitter()) if asked is None else max(asked, learned)
+        self._block(host, seconds, learned, incidents, now)
+        return seconds
+
+    def _block(self, host: str, seconds: float, learned: float, incidents: int, now: datetime) -> None:
+        self._frontier.block_host(host, seconds, learned, incidents)
+        self._hosts.save_block(host, now + timedelta(seconds=seconds), learned, incidents)
+        log.warning("host_blocked", host=host, seconds=round(seconds, 1), incidents=incidents, delay_seconds=learned)

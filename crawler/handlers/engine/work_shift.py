@@ -1,0 +1,409 @@
+"""One shift: hold a worker slot for a bounded time and work off whatever is due, of any crawl.
+
+The order inside a round is the engine's speed: answers free their slots, the next URLs are claimed and launched, the
+network is driven, and only then is anything parsed.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End, Lane, Lease
+from crawler.domain.engine.ledger import Request
+from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
+from crawler.domain.reasons import Reason
+from crawler.errors import RedisUnavailable, Unavailable
+from crawler.handlers.engine.held_leases import HeldLeases
+from crawler.handlers.engine.launch_requests import LaunchRequests
+from crawler.handlers.engine.process_response import TakeAnswer, observe
+from crawler.handlers.engine.record_page import Settled, log_request
+from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, Ticket, is_suspect, lateness, milliseconds
+from crawler.handlers.engine.write_batch import SettleBatch
+
+log = telemetry.logger(__name__)
+
+MAX_ACTIVE = 256
+MAX_UNPARSED = 32
+CLAIM_ROOM = 16
+PARSE_SECONDS = 0.008
+FLUSH_ROWS = 128
+FLUSH_SECONDS = 0.25
+HUNGRY_ROWS = 8
+HUNGRY_ACTIVE = 4
+"""When nothing is due and hardly anything under way, few rows are written at once: they lead to the next work."""
+POLL_SECONDS = 0.01
+IDLE_SECONDS = 1.0
+LOOK_SECONDS = 0.05
+"""How long busy hosts are asked for more before anybody looks what else is due."""
+MAX_BUSY_PAIRS = 8
+HINT_SECONDS = 0.1
+BEAT_SECONDS = 0.2
+"""How often a shift says that it is at work and hears how many are: they share what a host allows."""
+LINGER_SECONDS = 0.3
+STOP_SECONDS = 5.0
+"""What is under way may take so long when the worker is asked to stop; then it is left to others."""
+STALL_SECONDS = 2.0
+"""After so long without a look at the network, deadlines that passed are our own fault."""
+HOLD_SECONDS = 30.0
+"""How long a host waits at most for a request that was claimed; nothing is sent later."""
+_OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
+
+
+@dataclass(slots=True)
+class Report:
+    """How a shift went."""
+
+    requests: int = 0
+    stored: int = 0
+    ended: str = "idle"
+
+
+class WorkShift:
+    def __init__(
+        self,
+        *,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        writer: BatchWriter,
+        launch: LaunchRequests,
+        take: TakeAnswer,
+        settle: SettleBatch,
+        hints: Hints,
+        shift_seconds: float,
+        lease_seconds: float,
+        max_active: int = MAX_ACTIVE,
+        follow_settings: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._writer = writer
+        self._launch = launch
+        self._take = take
+        self._settle = settle
+        self._hints = hints
+        self._shift_seconds = shift_seconds
+        self._lease_seconds = lease_seconds
+        self._max_active = max_active
+        self._follow_settings = follow_settings
+        self._unlogged: list[Request] = []
+
+    def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
+        self._check_store()
+        shift = _Shift(self, lane, shift_id, should_stop)
+        try:
+            return shift.work()
+        except Unavailable:
+            raise
+        except Exception:
+            shift.lose()
+            raise
+        finally:
+            shift.leave()
+
+    def _check_store(self) -> None:
+        """What nobody could store must not be asked for."""
+        self._writer.check()
+        if self._unlogged:
+            self._writer.log_requests(self._unlogged)
+            self._unlogged.clear()
+
+
+class _Shift:
+    """The state of one shift."""
+
+    def __init__(self, tools: WorkShift, lane: Lane, shift_id: str, should_stop: Callable[[], bool]) -> None:
+        self._tools = tools
+        self._lane = lane
+        self._id = shift_id
+        self._should_stop = should_stop
+        self._report = Report()
+        self._answers: deque[FetchResult] = deque()
+        self._untold: list[tuple[Lease, int]] = []
+        """Answers the frontier has not heard of."""
+        self._settled: list[Settled] = []
+        self._oldest = 0.0
+        self._touched: set[UUID] = set()
+        self._next_claim = 0.0
+        self._next_due: float | None = 0.0
+        self._live = 1
+        self._busy_pairs: list[tuple[UUID, str]] = []
+        self._look_again = 0.0
+        self._next_hint = 0.0
+        self._hungry = False
+        self._hungry_rows = HUNGRY_ROWS
+        self._next_beat = 0.0
+        self._held = HeldLeases(tools._frontier, tools._fetcher, lane, tools._unlogged)
+        self._careful = False
+        self._looked_at = time.monotonic()
+        self._woke_at = 0.0
+        self._worked_at = self._looked_at
+
+    def work(self) -> Report:
+        deadline = time.monotonic() + self._tools._shift_seconds
+        stop_by = float("inf")
+        while True:
+            now = time.monotonic()
+            if self._should_stop():
+                deadline, stop_by = min(deadline, now), min(stop_by, now + STOP_SECONDS)
+            stopping = now >= deadline
+            self._drive(now, stopping=stopping)
+            self._flush_if_due(stopping=stopping)
+            if self._is_busy and now < stop_by:
+                continue
+            if stopping:
+                return self._end("stopped" if self._should_stop() else "time")
+            self._finish_crawls()
+            if (self._next_due is None or self._next_due > IDLE_SECONDS) and not self._lingers(now):
+                return self._end("idle")
+
+    def _lingers(self, now: float) -> bool:
+        """Others are at work: what they have taken may soon leave something for us, and a new shift takes longer."""
+        return self._live > 1 and now - self._worked_at < LINGER_SECONDS
+
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._tools._fetcher.active or self._answers or self._settled)
+
+    def lose(self) -> None:
+        """Nobody foresaw this error; one of these answers may be its cause. Each lease runs out and counts as lost."""
+        self._held.lose()
+
+    def leave(self) -> None:
+        """However it ended: after a proper end there is nothing left to give up."""
+        self._held.give_up()
+        with suppress(RedisUnavailable):  # it is forgotten by itself in a few seconds
+            self._tools._frontier.leave_shift(self._lane, self._id)
+
+    def _drive(self, now: float, *, stopping: bool) -> None:
+        fetcher = self._tools._fetcher
+        if now - self._looked_at > STALL_SECONDS:
+            self._woke_at = time.time()
+        fresh = fetcher.poll(0.0 if self._answers else self._patience())
+        self._looked_at = time.monotonic()
+        self._tell_sent()
+        if fresh:
+            self._answers.extend(fresh)
+            self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
+            if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
+                self._tell_answered()
+        if not stopping:
+            self._beat(now)
+            self._claim(time.monotonic(), at_once=_any_without_gap(fresh))
+        self._parse()
+
+    def _parse(self) -> None:
+        """A few answers; the network must not wait long for its next turn."""
+        until = time.monotonic() + PARSE_SECONDS
+        while self._answers and time.monotonic() < until:
+            self._take(self._answers.popleft())
+
+    # -- claiming ---------------------------------------------------------------------------
+
+    def _beat(self, now: float) -> None:
+        if now >= self._next_beat:
+            self._live = self._tools._frontier.enter_shift(self._lane, self._id, 10.0)
+            self._next_beat = now + BEAT_SECONDS
+            self._tools._follow_settings()
+
+    def _claim(self, now: float, *, at_once: bool = False) -> None:
+        """Lease what is due, and launch it."""
+        room = self._room()
+        if room <= 0 or (now < self._next_claim and not at_once):
+            return
+        if room < CLAIM_ROOM and self._answers:
+            return  # a few at a time would cost as much as many
+        self._tell_answered()
+        before = time.time()
+        leases = self._claim_again(now, room) or self._claim_due(now, room)
+        self._held.add(leases)
+        self._next_claim = now if leases else now + self._until_due()
+        self._hungry = not leases
+        self._worked_at = now if leases else self._worked_at
+        if leases:
+            self._next_due = 0.0
+            start_by = now + 0.9 * min(self._tools._lease_seconds, HOLD_SECONDS)
+            self._launch(self._without_suspects(leases), before, start_by)
+            if len(leases) >= room:
+                self._hint_more()
+
+    def _until_due(self) -> float:
+        """When to look again. Not much later than soon: others may bring work that nobody knew of."""
+        return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
+
+    def _claim_due(self, now: float, room: int) -> list[Lease]:
+        frontier = self._tools._frontier
+        pairs, self._next_due = frontier.due(self._lane, min(room, 100))
+        leases = frontier.claim(self._lane, pairs, room, self._tools._lease_seconds, self._live) if pairs else []
+        free = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
+        self._busy_pairs, self._look_again = list(free)[:MAX_BUSY_PAIRS], now + LOOK_SECONDS
+        return leases
+
+    def _claim_again(self, now: float, room: int) -> list[Lease]:
+        """Where there was work without a gap just now there is more: for a moment nobody asks what else is due."""
+        if not self._busy_pairs or now >= self._look_again:
+            return []
+        frontier = self._tools._frontier
+        return frontier.claim(self._lane, self._busy_pairs, room, self._tools._lease_seconds, self._live)
+
+    def _room(self) -> int:
+        if self._careful:
+            return 0 if self._is_busy else 1
+        return min(self._tools._max_active - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
+
+    def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
+        """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
+
+        So its last chance is alone: others cannot drag it down, and it cannot drag down others.
+        """
+        suspects = [lease for lease in leases if is_suspect(lease)]
+        if self._careful or not suspects:
+            return leases
+        self._careful = True
+        self._held.give_back(suspects, asked=False)
+        return [lease for lease in leases if not is_suspect(lease)]
+
+    def _launch(self, leases: Sequence[Lease], claimed_at: float, start_by: float) -> None:
+        launched, refused = self._tools._launch(
+            leases, self._held, self._lane, claimed_at=claimed_at, start_by=start_by
+        )
+        self._report.requests += launched
+        self._touched.update(lease.crawl_id for lease in leases)
+        for settled in refused:
+            self._add(settled)
+
+    # -- answers ----------------------------------------------------------------------------
+
+    def _tell_answered(self) -> None:
+        """Hosts with a gap hear of it at once; for others it is enough before more is claimed."""
+        if self._untold:
+            self._tools._frontier.answered(self._untold)
+            self._untold = []
+
+    def _tell_sent(self) -> None:
+        """Without a gap nobody waits to hear it, but a slower crawl at the host must not count from long before."""
+        moments = [
+            (request.context.lease, milliseconds(at - request.context.claimed_at))
+            for request, at in self._tools._fetcher.sent()
+            if request.context.lease.gap_ms > 0 or at - request.context.claimed_at > ON_ITS_WAY_SECONDS
+        ]
+        if moments:
+            self._tools._frontier.sent(moments)
+
+    def _take(self, result: FetchResult) -> None:
+        ticket: Ticket = result.request.context
+        observe(result, self._lane)
+        if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
+            self._excuse(result)
+            return
+        settled = self._tools._take(result, self._lane)
+        self._report.stored += settled.end is End.STORED
+        self._add(settled)
+
+    def _excuse(self, result: FetchResult) -> None:
+        """This process slept meanwhile (stopped, or waiting for a server): that the request failed says nothing."""
+        lease = result.request.context.lease
+        if request := log_request(lease, result, self._lane):
+            self._tools._writer.log_requests([request])
+        self._held.give_back([lease])
+
+    # -- settling ---------------------------------------------------------------------------
+
+    def _add(self, settled: Settled) -> None:
+        if not self._settled:
+            self._oldest = time.monotonic()
+        self._settled.append(settled)
+
+    def _flush_if_due(self, *, stopping: bool) -> None:
+        waiting = len(self._settled)
+        if not waiting:
+            return
+        quiet = not self._tools._fetcher.active and not self._answers
+        old = time.monotonic() - self._oldest >= FLUSH_SECONDS
+        hungry = self._hungry and self._tools._fetcher.active < HUNGRY_ACTIVE
+        if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
+            self._tell_answered()
+            batch, self._settled = self._settled, []
+            queued = self._tools._settle(batch)
+            self._held.settled(settled.lease for settled in batch)
+            if any(is_suspect(settled.lease) for settled in batch):
+                self._careful = False
+            # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
+            self._next_claim = self._next_due = 0.0
+            self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
+            if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
+                self._hint_more()
+            # Of the few pages a browser shows, each may have held back a host that the light lane waits for.
+            if self._lane is Lane.BROWSER or any(self._leads_elsewhere(settled) for settled in batch):
+                self._hint_other_lane()
+
+    def _patience(self) -> float:
+        """How long to wait for the network this round."""
+        active = self._tools._fetcher.active
+        if self._settled and not active:
+            return 0.0
+        # Hosts that are owed a gap wait to hear when their request went out.
+        longest = 2 * POLL_SECONDS if active else LOOK_SECONDS
+        return min(max(self._next_claim - time.monotonic(), 0.0), longest) or POLL_SECONDS
+
+    # -- ending -----------------------------------------------------------------------------
+
+    def _hint_more(self) -> None:
+        """There is more than this shift can do: let another slot help. At most one such hint is under way."""
+        now = time.monotonic()
+        if now < self._next_hint:
+            return
+        self._next_hint = now + HINT_SECONDS
+        if self._tools._frontier.hint_allowed(self._lane, 2000):
+            self._hint(0)
+
+    def _leads_elsewhere(self, settled: Settled) -> bool:
+        """Whether it queued something in the other lane: the page itself, its links, or sitemaps, which are light."""
+        return settled.end is End.RENDER or bool(settled.sitemaps) or settled.context.lane is not self._lane
+
+    def _hint_other_lane(self) -> None:
+        other = Lane.HTTP if self._lane is Lane.BROWSER else Lane.BROWSER
+        frontier = self._tools._frontier
+        pairs, next_due = frontier.due(other, 1)
+        if pairs and frontier.hint_allowed(other, 2000):
+            self._hint(0, other)
+        elif next_due is not None and frontier.wake_allowed(other, next_due):  # inside a host's gap
+            self._hint(next_due, other)
+
+    def _hint(self, countdown_seconds: float, lane: Lane | None = None) -> None:
+        """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
+        try:
+            self._tools._hints.fetch(lane or self._lane, countdown_seconds)
+        except RedisUnavailable as exc:
+            log.warning("hint_not_sent", detail=exc.message)
+
+    def _finish_crawls(self) -> None:
+        for crawl_id in self._touched:
+            stats = self._tools._frontier.stats(crawl_id)
+            if stats is not None and stats.finished:
+                with suppress(RedisUnavailable):  # the reconciler looks whether crawls are over, too
+                    self._tools._hints.finish_crawl(crawl_id)
+        self._touched.clear()
+
+    def _end(self, why: str) -> Report:
+        """Leave exactly one hint: at once if work is due, else for the moment it will be."""
+        self._report.ended = why
+        tools = self._tools
+        pairs, next_due = tools._frontier.due(self._lane, 1)
+        if pairs and tools._frontier.hint_allowed(self._lane, 2000):
+            self._hint(0)
+        elif next_due is not None and tools._frontier.wake_allowed(self._lane, next_due):
+            self._hint(next_due)
+        if self._lane is Lane.BROWSER:
+            self._hint_other_lane()
+        self._finish_crawls()
+        telemetry.shifts.labels(self._lane.value, why).inc()
+        return self._report
+
+
+def _any_without_gap(answers: Sequence[FetchResult]) -> bool:
+    return any(result.request.context.lease.gap_ms == 0 for result in answers)

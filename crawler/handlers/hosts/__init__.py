@@ -1,0 +1,1 @@
+"""Hosts: operators' orders, recovery, overviews."""

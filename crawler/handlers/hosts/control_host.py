@@ -1,0 +1,70 @@
+"""What operators say about a host: the record first, then the frontier. A restart of anything forgets none of it."""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.ports import Frontier, Hints
+from crawler.domain.hosts.overview import checked_delay, host_name
+
+log = telemetry.logger(__name__)
+
+FOR_EVER = timedelta(days=3650)
+_DENIED_GAP_SECONDS = 1.0
+"""A learned gap is what makes a forgetful frontier be told of the block again."""
+
+
+class HostRecords(Protocol):
+    def save_pause(self, host: str, *, paused: bool) -> None: ...
+    def save_delay(self, host: str, seconds: float) -> None: ...
+    def save_denied(self, host: str, *, denied: bool, until: datetime | None) -> None: ...
+
+
+class ControlHost:
+    def __init__(self, frontier: Frontier, hosts: HostRecords, hints: Hints, clock: Clock) -> None:
+        self._frontier = frontier
+        self._hosts = hosts
+        self._hints = hints
+        self._clock = clock
+
+    def pause(self, host: str) -> str:
+        """No request goes there, of any crawl, until it is resumed; the host's name."""
+        name = host_name(host)
+        self._hosts.save_pause(name, paused=True)
+        self._frontier.pause_host(name, paused=True)
+        log.warning("host_paused", host=name)
+        return name
+
+    def resume(self, host: str) -> str:
+        name = host_name(host)
+        self._hosts.save_pause(name, paused=False)
+        self._frontier.pause_host(name, paused=False)
+        self._hints.fetch(Lane.HTTP)
+        log.warning("host_resumed", host=name)
+        return name
+
+    def delay(self, host: str, seconds: float) -> str:
+        """At least so long between two requests, whatever projects say; 0 takes that back."""
+        name, seconds = host_name(host), checked_delay(seconds)
+        self._hosts.save_delay(name, seconds)
+        self._frontier.set_host_delay(name, seconds)
+        log.warning("host_delay_set", host=name, delay_seconds=seconds)
+        return name
+
+    def deny(self, host: str) -> str:
+        """Never asked again, by any crawl: blocked for good, so a crawl that waits for nothing else ends `blocked`."""
+        name = host_name(host)
+        self._hosts.save_denied(name, denied=True, until=self._clock() + FOR_EVER)
+        self._frontier.block_host(name, FOR_EVER.total_seconds(), _DENIED_GAP_SECONDS, 0)
+        log.warning("host_denied", host=name)
+        return name
+
+    def allow(self, host: str) -> str:
+        name = host_name(host)
+        self._hosts.save_denied(name, denied=False, until=None)
+        self._frontier.block_host(name, 0, 0, 0)
+        self._hints.fetch(Lane.HTTP)
+        log.warning("host_allowed", host=name)
+        return name

@@ -1,0 +1,67 @@
+"""Hosts that were slowed down: forgive those that stayed quiet, remind a frontier that forgot."""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.engine.ports import Frontier
+from crawler.domain.hosts.host import Slowdown
+from crawler.domain.hosts.politeness import QUIET_SECONDS, forgive
+
+log = telemetry.logger(__name__)
+
+_HARDLY = 0.001
+"""Seconds of a block that changes nothing; zero would lift one that came in this moment."""
+
+
+class Slowdowns(Protocol):
+    def slowdowns(self) -> list[Slowdown]: ...
+    def find_slowdown(self, host: str) -> Slowdown | None: ...
+    def save_block(self, host: str, until: datetime, learned_seconds: float, incidents: int) -> None: ...
+
+
+class TendHosts:
+    def __init__(self, frontier: Frontier, hosts: Slowdowns, clock: Clock) -> None:
+        self._frontier = frontier
+        self._hosts = hosts
+        self._clock = clock
+
+    def __call__(self) -> None:
+        """Postgres is the record: what it says of a host holds, also after Redis lost it."""
+        for slow in self._hosts.slowdowns():
+            self._remind(slow)
+            self._forgive(slow)
+
+    def _remind(self, slow: Slowdown) -> None:
+        state, now = self._frontier.host(slow.host), self._clock()
+        if slow.learned_seconds and not state.learned_ms and not state.blocked_until_ms:
+            left = (slow.blocked_until - now).total_seconds() if slow.blocked_until else 0.0
+            self._frontier.block_host(slow.host, max(left, _HARDLY), slow.learned_seconds, slow.incidents)
+            log.warning("host_remembered", host=slow.host, blocked_seconds=round(left, 1))
+        if slow.delay_seconds and not state.floor_ms:
+            self._frontier.set_host_delay(slow.host, slow.delay_seconds)
+        if slow.paused and not state.paused:
+            self._pause(slow.host)
+
+    def _pause(self, host: str) -> None:
+        self._frontier.pause_host(host, paused=True)
+        record = self._hosts.find_slowdown(host)
+        if record is None or not record.paused:  # somebody resumed it meanwhile
+            self._frontier.pause_host(host, paused=False)
+
+    def _forgive(self, slow: Slowdown) -> None:
+        """For each half hour without a complaint its gap is halved, and one incident forgotten."""
+        if not slow.learned_seconds or slow.blocked_until is None:
+            return
+        quiet = (self._clock() - slow.blocked_until).total_seconds()
+        half_hours = int(quiet // QUIET_SECONDS)
+        if half_hours < 1:
+            return
+        learned = forgive(slow.learned_seconds, quiet)
+        incidents = max(0, slow.incidents - half_hours) if learned else 0
+        # The next half hour counts from where the last one ended.
+        since = slow.blocked_until + timedelta(seconds=half_hours * QUIET_SECONDS)
+        self._hosts.save_block(slow.host, since, learned, incidents)
+        self._frontier.block_host(slow.host, _HARDLY, learned, incidents)
+        log.info("host_forgiven", host=slow.host, delay_seconds=learned, incidents=incidents)

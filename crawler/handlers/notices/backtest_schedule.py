@@ -1,0 +1,124 @@
+"""Tries other rules and thresholds on crawls that are over."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler.domain.changes.significance import light, recount
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import Project
+from crawler.domain.ids import new_id
+from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_pairs import PagePair
+from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, happened, judge
+from crawler.domain.notices.schedule import NotifyOn, Schedule
+from crawler.domain.pages.parsing import UnparsablePage
+
+
+class Crawls(Protocol):
+    def get_project(self, project_id: UUID) -> Project: ...
+    def list_crawls(self, project_id: UUID, limit: int = ..., before: UUID | None = ...) -> list[CrawlJob]: ...
+
+
+class Schedules(Protocol):
+    def find(self, project_id: UUID) -> Schedule | None: ...
+
+
+class Pairs(Protocol):
+    def between(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> Iterator[PagePair]: ...
+
+
+class Rules(Protocol):
+    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+
+
+class Told(Protocol):
+    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]: ...
+
+
+class BacktestSchedule:
+    def __init__(self, crawls: Crawls, schedules: Schedules, pairs: Pairs, rules: Rules, notifications: Told) -> None:
+        self._crawls = crawls
+        self._schedules = schedules
+        self._pairs = pairs
+        self._rules = rules
+        self._notifications = notifications
+
+    def __call__(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
+        """The newest first; only crawls that were compared with another."""
+        project = self._crawls.get_project(project_id)
+        schedule = self._schedules.find(project_id)
+        notify_on = schedule.config.notify_on if schedule else NotifyOn.SIGNIFICANT
+        present = self._rules.list_rules(project.id)
+        rules = self._tried_rules(project, present, trial)
+        crawls = self._crawls.list_crawls(project_id, trial.crawls)
+        told = self._notifications.told_of([crawl.id for crawl in crawls])
+        left, found = MOST_PAGES, []
+        for crawl in crawls:
+            if crawl.change_summary is None:
+                continue
+            urls = _urls(crawl.change_summary)
+            wanted = bool(trial.noise) or _rules_differ(crawl, present)
+            try_rules = wanted and len(urls) <= left
+            left -= len(urls) if try_rules else 0
+            now = Thresholds.of(project.settings, notify_on).tried(trial)
+            counted = Counted.of(crawl.change_summary)
+            again = self._counted_again(crawl, counted, urls, rules) if try_rules else counted
+            found.append(
+                Trial(
+                    crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
+                    then=happened(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
+                )
+            )  # fmt: skip
+        return found
+
+    @staticmethod
+    def _tried_rules(project: Project, present: Iterable[NoiseRule], trial: TrialRules) -> RuleSet:
+        more: Iterable[NoiseRule] = (
+            NoiseRule(id=new_id(0), project_id=project.id, kind=kind, value=value, created_at=project.created_at)
+            for kind, value in trial.noise
+        )
+        return RuleSet.of([*present, *more])
+
+    def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
+        summary = crawl.change_summary or {}
+        weights: dict[str, Weight] = {}
+        for pair in self._pairs.between(crawl.id, UUID(str(summary["compared_to"])), urls):
+            with suppress(UnparsablePage):
+                weights[pair.url] = light(pair.weigh(rules))
+        compared = counted.changed + counted.unchanged
+        told = set(summary["changed_page_urls"])
+        kept = sum(url not in weights for url in told)
+        again = recount(weights, compared)
+        changed = again.changed + kept
+        return counted._replace(
+            changed=changed,
+            unchanged=max(0, compared - changed),
+            template=again.template,
+            template_pages=again.template_pages,
+        )
+
+
+def _urls(summary: dict[str, Any]) -> list[str]:
+    """Every page whose text differed."""
+    quiet = [page["url"] for page in summary.get("quiet_page_urls", ())]
+    return sorted({*summary["changed_page_urls"], *quiet})
+
+
+def _rules_differ(crawl: CrawlJob, present: Iterable[NoiseRule]) -> bool:
+    """Whether a rule that kept a page quiet then holds no more, or one holds now that was written since."""
+    holding = {str(rule.id): rule for rule in present if rule.enabled}
+    then = {name for page in (crawl.change_summary or {}).get("quiet_page_urls", ()) for name in page["rules"]}
+    at = crawl.completed_at
+    # What was learned by that very comparison is younger than the crawl, too.
+    is_newer = at is not None and any(rule.created_at > at for name, rule in holding.items() if name not in then)
+    return is_newer or any(_is_id(name) and name not in holding for name in then)
+
+
+def _is_id(name: str) -> bool:
+    """Our own rules have names."""
+    with suppress(ValueError):
+        return bool(UUID(name))
+    return False

@@ -1,0 +1,154 @@
+"""Tells people and programs what a scheduled crawl found, that crawls fail, and that they work again.
+
+Each thing is told at most once by itself, and again when somebody asks.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.ids import new_id
+from crawler.domain.notices.mail import Section, Sender, changes_mail, failing_mail, recovered_mail
+from crawler.domain.notices.notice import (
+    Answer,
+    Channel,
+    Kind,
+    Mail,
+    Streak,
+    Target,
+    Told,
+    failing_payload,
+    is_failing,
+    is_news,
+    is_recovered,
+    recovered_payload,
+    targets,
+    webhook_payload,
+)
+from crawler.domain.notices.schedule import Schedule
+from crawler.errors import NotFound
+from crawler.handlers.notices.send_notice import SendNotice
+
+log = telemetry.logger(__name__)
+
+DEAD_AFTER = timedelta(minutes=2)
+"""No sender takes so long; one that has not answered by then never will."""
+
+
+class Kept(Protocol):
+    """A notification as it is kept."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def project_id(self) -> UUID: ...
+    @property
+    def channel(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def payload(self) -> dict[str, Any]: ...
+
+
+class Notifications(Protocol):
+    def claim(
+        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
+    ) -> bool: ...
+    def find(self, identity: UUID) -> Kept | None: ...
+    def last_told(self, project_id: UUID) -> Told | None: ...
+    def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
+    def told(self, crawl_id: UUID) -> None: ...
+    def flag(self, project_id: UUID) -> None: ...
+
+
+class Crawls(Protocol):
+    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+    def get_project(self, project_id: UUID) -> Project: ...
+
+
+class Schedules(Protocol):
+    def find(self, project_id: UUID) -> Schedule | None: ...
+    def streak(self, crawl_id: UUID) -> Streak: ...
+
+
+class Notice(NamedTuple):
+    kind: Kind
+    mail: Mail
+    payload: dict[str, Any]
+
+
+class NotifyCrawl:
+    def __init__(
+        self,
+        crawls: Crawls,
+        schedules: Schedules,
+        kept: Notifications,
+        send: SendNotice,
+        describe: Callable[[CrawlJob], Iterable[Section]],
+        clock: Clock,
+        sender: Sender,
+    ) -> None:
+        self._crawls = crawls
+        self._schedules = schedules
+        self._kept = kept
+        self._send = send
+        self._describe = describe
+        self._clock = clock
+        self._sender = sender
+
+    def __call__(self, crawl_id: UUID) -> int:
+        """How many were told. Safe to repeat: what was claimed before is not sent again."""
+        crawl = self._crawls.get_crawl(crawl_id)
+        if crawl.crawl_type is not CrawlType.SCHEDULED or crawl.status not in _TOLD_OF:
+            return 0
+        if crawl.change_summary and crawl.change_summary["is_significant"]:
+            self._kept.flag(crawl.project_id)
+        self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
+        schedule = self._schedules.find(crawl.project_id)
+        receivers = targets(schedule) if schedule else []
+        sent = 0
+        for notice in self._notices(schedule, crawl) if schedule and receivers else ():
+            sent += sum(self._tell(crawl, notice, target) for target in receivers)
+        self._kept.told(crawl_id)
+        return sent
+
+    def resend(self, notification_id: UUID) -> Answer:
+        """The same words under the same id, so that a receiver that got it knows."""
+        kept = self._kept.find(notification_id)
+        if kept is None:
+            raise NotFound(f"There is no notification {notification_id}.")
+        return self._send(kept.id, kept.project_id, kept.channel, kept.target, kept.payload)
+
+    def _notices(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
+        project, now = self._crawls.get_project(crawl.project_id), self._clock()
+        last = self._kept.last_told(crawl.project_id)
+        if crawl.status is CrawlStatus.FAILED:
+            streak = self._schedules.streak(crawl.id)
+            if not is_failing(schedule, crawl, streak, last):
+                return []
+            mail = failing_mail(self._sender, project, crawl, streak)
+            return [Notice(Kind.FAILING, mail, failing_payload(project, crawl, streak, now))]
+        found = []
+        if is_recovered(crawl, last):
+            mail = recovered_mail(self._sender, project, crawl)
+            found.append(Notice(Kind.RECOVERED, mail, recovered_payload(project, crawl, now)))
+        if is_news(schedule.config, crawl.change_summary):
+            mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
+            found.append(Notice(Kind.CHANGES, mail, webhook_payload(project, crawl, now)))
+        return found
+
+    def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:
+        payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()
+        identity = new_id(int(self._clock().timestamp() * 1000))
+        if not self._kept.claim(identity, crawl.project_id, crawl.id, notice.kind, target, payload):
+            return False
+        self._send(identity, crawl.project_id, target.name, target.address, payload)
+        return True
+
+
+_TOLD_OF = frozenset({CrawlStatus.COMPLETED, CrawlStatus.FAILED})

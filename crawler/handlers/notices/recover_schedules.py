@@ -1,0 +1,28 @@
+"""What beat, or whoever it triggered, did not do: overdue slots are started, untold crawls told of.
+
+Only where the whole system runs: the workers of a single `crawler run` have no business with other projects.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from crawler.domain.clock import Clock
+from crawler.domain.engine.ports import Hints
+
+UNTOLD_GRACE = timedelta(minutes=2)
+
+
+class TendSchedules:
+    def __init__(
+        self, run_due: Callable[[], int], untold: Callable[[datetime], list[UUID]], hints: Hints, clock: Clock
+    ) -> None:
+        self._run_due = run_due
+        self._untold = untold
+        self._hints = hints
+        self._clock = clock
+
+    def __call__(self) -> None:
+        self._run_due()
+        for crawl_id in self._untold(self._clock() - UNTOLD_GRACE):
+            self._hints.notify(crawl_id)

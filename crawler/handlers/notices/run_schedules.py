@@ -1,0 +1,105 @@
+"""Starts what is due by its schedule: each slot once, whoever asks and however often.
+
+A slot is taken with a row before its crawl is started, under a key made of the slot: a starter that dies in between
+leaves a row the reconciler finishes, and the crawl is the same one. A scheduled crawl that fails is tried again after
+5 and after 15 minutes.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.notices.schedule import Schedule, SlotOutcome
+from crawler.errors import Conflict, CrawlerError, CrawlRunning, NotFound, Unavailable
+from crawler.handlers.crawls.start_crawl import StartCrawl
+
+log = telemetry.logger(__name__)
+
+AT_ONCE = 50
+LONGEST_TICK = timedelta(seconds=10)
+STARTING_GRACE = timedelta(seconds=60)
+
+
+class Schedules(Protocol):
+    def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]: ...
+    def take_slot(self, schedule_id: UUID, slot: datetime) -> bool: ...
+    def end_slot(self, schedule_id: UUID, slot: datetime, outcome: SlotOutcome, crawl_id: UUID | None) -> None: ...
+    def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]: ...
+    def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]: ...
+    def plan(self, before: Schedule, after: Schedule) -> bool: ...
+    def find(self, project_id: UUID) -> Schedule | None: ...
+
+
+class Entries(Protocol):
+    def mirror(self, schedule: Schedule) -> None: ...
+    def remove(self, project_id: UUID) -> None: ...
+
+
+class RunSchedules:
+    def __init__(self, schedules: Schedules, start_crawl: StartCrawl, entries: Entries, clock: Clock) -> None:
+        self._schedules = schedules
+        self._start_crawl = start_crawl
+        self._entries = entries
+        self._clock = clock
+
+    def __call__(self) -> int:
+        """Whatever is due, and what others left undone; how many runs were begun."""
+        now = self._clock()
+        for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
+            self._run(project, schedule_id, slot)
+        for failed, project in self._schedules.failed_runs(now):
+            self._start(project, f"retry:{failed}", retry_of=failed)
+        return self._run_all(now)
+
+    def of(self, project_id: UUID) -> int:
+        """Of one project: a thousand that are due in the same minute do not look for each other's work."""
+        now = self._clock()
+        due = self._schedules.due(now, 1, project_id)
+        if not due and self._schedules.find(project_id) is None:  # gone with its project; whoever triggers it need not
+            self._entries.remove(project_id)
+        return sum(self._run_due(schedule, now) for schedule in due)
+
+    def _run_all(self, now: datetime) -> int:
+        """In parts, for a bounded time: whoever waits for us has other things to look after."""
+        begun = 0
+        while due := self._schedules.due(now, AT_ONCE):
+            begun += sum(self._run_due(schedule, now) for schedule in due)
+            if len(due) < AT_ONCE or self._clock() - now > LONGEST_TICK:
+                break
+        return begun
+
+    def _run_due(self, schedule: Schedule, now: datetime) -> bool:
+        slot = schedule.due_slot(now)
+        taken = slot is not None and self._schedules.take_slot(schedule.id, slot)
+        planned = schedule.planned(now)
+        if self._schedules.plan(schedule, planned):
+            self._entries.mirror(planned)
+        if slot is not None and taken:
+            self._run(schedule.project_id, schedule.id, slot)
+        return taken
+
+    def _run(self, project_id: UUID, schedule_id: UUID, slot: datetime) -> None:
+        outcome, crawl_id = self._start(project_id, f"slot:{schedule_id}:{slot.isoformat()}")
+        self._schedules.end_slot(schedule_id, slot, outcome, crawl_id)
+        log.info("slot_run", project_id=str(project_id), slot=slot.isoformat(), outcome=outcome.value)
+
+    def _start(self, project_id: UUID, key: str, retry_of: UUID | None = None) -> tuple[SlotOutcome, UUID | None]:
+        kind = CrawlType.SCHEDULED
+        try:
+            crawl = self._start_crawl(project_id, crawl_type=kind, idempotency_key=key, retry_of=retry_of)
+        except CrawlRunning:
+            return SlotOutcome.SKIPPED_OVERLAP, None
+        except Unavailable:
+            raise  # the slot stays taken, and is tried again
+        except Conflict:
+            return SlotOutcome.INACTIVE, None
+        except NotFound:
+            return SlotOutcome.FAILED, None
+        except CrawlerError as exc:
+            log.warning("scheduled_crawl_not_started", project_id=str(project_id), error=exc.message)
+            return SlotOutcome.FAILED, self._start_crawl.record_refusal(project_id, exc.message, key, retry_of).id
+        return SlotOutcome.STARTED, crawl.id
