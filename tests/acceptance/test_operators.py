@@ -11,8 +11,8 @@ import pytest
 from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
 from tests.databases import MakeDatabase
-from tests.integration.engine import Engine, running_engine
 from tests.integration.handmade import host_of, lay
+from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
 
 

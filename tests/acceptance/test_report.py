@@ -13,7 +13,7 @@ from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
 from tests.databases import MakeDatabase
 from tests.integration.defects import html, spoil
-from tests.integration.engine import running_engine
+from tests.integration.live_engine import running_engine
 from tests.site.client import Site
 
 

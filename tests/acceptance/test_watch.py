@@ -13,7 +13,7 @@ from crawler.embedded import Servers
 from tests.acceptance.cli import Cli
 from tests.acceptance.running import eventually
 from tests.databases import MakeDatabase
-from tests.integration.engine import Engine, running_engine
+from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
 
 pytestmark = pytest.mark.slow

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from crawler.domain.acquisition.entries import ACQUISITION_ID, BulkAction, Chosen
 from crawler.domain.acquisition.selectors import read_selectors
-from tests.integration.engine import Engine
+from tests.integration.acquisition.test_queue import Queue
 from tests.integration.handmade import page
-from tests.integration.test_rules_queue import Queue
+from tests.integration.live_engine import Engine
 
 HOTEL: dict[str, Any] = {"include": ["main"], "exclude": [".ad"], "fields": {"name": "h1", "price": ".price"}}
 

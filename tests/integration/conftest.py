@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from crawler.adapters.postgres.tables import metadata
 from tests.databases import Databases
-from tests.integration.engine import Engine, running_engine
+from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
 
 EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))

@@ -6,7 +6,7 @@ from html import escape
 
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.bootstrap import utc_now
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.site.client import Site
 from tests.site.graph import address
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
-from tests.integration.engine import Engine
 from tests.integration.handmade import page
+from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, Server, response, serving
 
 Answers = Mapping[str, bytes | Callable[[socket.socket], None]]

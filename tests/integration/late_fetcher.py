@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 
 
 class LateFetcher(CurlFetcher):

@@ -9,7 +9,7 @@ import pytest
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.adapters.curl.name_lookup import LookupFunction
 from crawler.adapters.curl.transfer import Transfer
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 
 
 def look_names_up(crawler: Engine, lookup: LookupFunction | Mapping[str, list[str]], **options: Any) -> None:

@@ -79,7 +79,7 @@ def _redis(cli: Cli) -> str:
 
 
 def test_a_terminal_elsewhere_needs_an_address_and_a_key(up: Running, site: Site, tmp_path: Path) -> None:
-    """tests/integration/test_remote_cli.py tries all commands so."""
+    """tests/integration/cli/test_remote_cli.py tries all commands so."""
     cli = Cli(tmp_path / "elsewhere", CRAWLER_API_URL=up.address, CRAWLER_API_KEY=up.key)
     project = cli.json("project", "create", "From elsewhere", site.url())["id"]
     cli.json("project", "set", project, "--render", "never", "--delay", "0.02")

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crawler.domain.api_keys import ApiKey, Scope
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
 
 

@@ -13,8 +13,8 @@ from crawler.domain.acquisition.page_fields import ExtractionFailed
 from crawler.domain.api_keys import Scope
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.api.conftest import Service
-from tests.integration.engine import Engine
 from tests.integration.handmade import lay
+from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
 

@@ -15,8 +15,8 @@ from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.crawls.frontier import End, Lane, Outcome
 from crawler.entrypoints.api.app import create_app
 from tests.integration.api.conftest import Service
-from tests.integration.engine import running_engine
 from tests.integration.handmade import host_of, lay
+from tests.integration.live_engine import running_engine
 from tests.site.client import Site
 
 

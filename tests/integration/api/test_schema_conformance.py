@@ -21,7 +21,7 @@ from crawler.domain.api_keys import ApiKey, Scope
 from crawler.embedded import Servers
 from crawler.entrypoints.api.app import create_app
 from tests.databases import MakeDatabase
-from tests.integration.engine import running_engine
+from tests.integration.live_engine import running_engine
 from tests.site.client import Site
 
 CHECKS = [

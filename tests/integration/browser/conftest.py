@@ -17,7 +17,7 @@ from crawler.config import load_settings
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
 from tests.integration.browser.two_lanes import TwoLanes
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 
 MakeBrowser = Callable[[BrowserOptions], BrowserFetcher]
 

@@ -10,7 +10,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.entrypoints.doctor import queue_checks
 from tests.integration.browser.driving import answering, asked, pages
 from tests.integration.browser.two_lanes import TwoLanes
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response
 from workers.lane_pulse import Announcer
 

@@ -7,7 +7,7 @@ from tests.integration.browser.driving import asked
 from tests.integration.browser.test_two_passes import shell
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, Respond, response, serving
-from tests.unit.pdfs import pdf_of
+from tests.unit.pages.pdfs import pdf_of
 
 pytestmark = pytest.mark.slow
 

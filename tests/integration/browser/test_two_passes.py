@@ -11,7 +11,7 @@ from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import pages
 from tests.integration.browser.two_lanes import TwoLanes
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response, serving
 
 TEXT = "<p>" + "All that a reader could want to know, and a little more. " * 12 + "</p>"

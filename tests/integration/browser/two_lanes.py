@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 
 
 class TwoLanes(Engine):

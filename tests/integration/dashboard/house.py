@@ -16,7 +16,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.api.cookie_session import COOKIE
 from crawler.entrypoints.api.live_reader import Farewell
 from tests.integration.api.live_server import served
-from tests.integration.engine import Engine, running_engine
+from tests.integration.live_engine import Engine, running_engine
 from tests.integration.shared_app import shared_app
 
 CHROMIUM_FLAGS = (

@@ -17,7 +17,7 @@ from crawler.entrypoints.api import live
 from crawler.entrypoints.api.live_reader import Farewell, LiveReader
 from tests.integration.api.live_server import SECONDS, eventually, served
 from tests.integration.dashboard.test_security import secret
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
 
 STEPS = 24

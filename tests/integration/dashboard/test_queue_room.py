@@ -12,7 +12,7 @@ from tests.integration.acquiring import HOTEL, hotel
 from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
-from tests.unit.test_queue_warc import archive
+from tests.unit.acquisition.test_warc import archive
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.errors import RedisUnavailable
 from tests.integration.dashboard.test_security import Visitor, client, secret, visitor  # noqa: F401 - fixtures
-from tests.integration.engine import Engine
 from tests.integration.handmade import lay
+from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
 

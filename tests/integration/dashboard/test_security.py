@@ -20,7 +20,7 @@ from crawler.entrypoints.api.failed_attempts import MOST_FAILURES, FailedAttempt
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.rooms.login import local
 from tests.integration.api.live_server import served
-from tests.integration.engine import Engine
+from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
 
 OPEN = {"/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}

@@ -1,0 +1,410 @@
+"""Removed is verified, moved is told as one (design: Baseline; issue: alerts must be true)."""
+
+from typing import Any
+
+import pytest
+
+from crawler.domain.crawls.crawl import CrawlJob, EndReason
+from tests.integration.defects import sitemap
+from tests.integration.handmade import asked, lay, page
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+
+@pytest.fixture
+def engine_settings() -> dict[str, object]:
+    return {"http_timeout_seconds": 1}
+
+
+def told(crawl: CrawlJob) -> dict[str, Any]:
+    assert crawl.change_summary is not None
+    return crawl.change_summary
+
+
+def classes(crawl: CrawlJob, site: Site) -> dict[str, str]:
+    """Path → class."""
+    return {one["url"].removeprefix(site.url("")): one["class"] for one in told(crawl)["removals"]}
+
+
+def unlink(site: Site, *paths: str) -> None:
+    """The homepage no longer links to these; what they answer stays."""
+    lay(site, {"/": [path for path in ("/kept", "/a") if path not in paths]})
+
+
+def first_crawl(crawler: Engine, site: Site, **config: Any) -> CrawlJob:
+    lay(site, {"/": ["/kept", "/a"], "/kept": [], "/a": page(title="About us")})
+    return crawler.crawl(site.url(), **config)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_page_nothing_links_to_any_more_and_that_is_gone_is_removed(crawler: Engine, site: Site, status: int) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.remove("/a", status=status)
+    second = crawler.again(first)
+    assert told(second)["removed_page_urls"] == [site.url("/a")]
+    assert told(second)["summary"]["removed_pages"] == 1
+    assert classes(second, site) == {"/a": "gone"}
+    assert second.end_reason is EndReason.EXHAUSTED
+
+
+def test_a_page_nothing_links_to_any_more_but_that_answers_is_not_removed(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    second = crawler.again(first)
+    assert told(second)["summary"]["removed_pages"] == 0
+    assert classes(second, site) == {"/a": "alive"}
+    assert told(second)["not_compared_urls"] == [site.url("/a")]
+    assert "/a" not in crawler.paths(second), "a probe is no page of the crawl"
+    assert second.pages_crawled == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 401},
+        {"status": 403},
+        {"status": 429},
+        {"status": 503},
+        {"status": 500},
+        {"hang": "head"},
+        {"redirect": "javascript:void(0)"},
+    ],
+    ids=str,
+)
+def test_a_missing_page_nobody_could_look_at_is_blocked_not_removed(
+    crawler: Engine, site: Site, fault: dict[str, Any]
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", **fault)
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": "blocked"}
+    assert told(second)["summary"]["removed_pages"] == 0
+    assert second.end_reason is EndReason.EXHAUSTED
+
+
+def test_a_missing_page_that_robots_forbids_is_blocked_and_not_asked_for(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_robots("User-agent: *\nDisallow: /a\n")
+    crawler.tools.care.forget_robots(f"127.0.0.1:{site.port}")
+    before = len(asked(site))
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": "blocked"}
+    assert "/a" not in asked(site)[before:]
+
+
+def test_a_missing_page_that_the_rules_now_leave_out_is_excluded_without_a_request(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.remove("/a")
+    before = len(asked(site))
+    project = crawler.tools.store.get_project(first.project_id)
+    config = {"delay_seconds": 0, "exclude_patterns": ["/a"]}
+    second = crawler.run(crawler.start(project, config=config))
+    assert classes(second, site) == {"/a": "excluded"}
+    assert "/a" not in asked(site)[before:]
+
+
+def test_a_page_that_the_rules_now_leave_out_is_excluded_also_when_it_is_linked(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    project = crawler.tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "exclude_patterns": ["/a"]}))
+    assert classes(second, site) == {"/a": "excluded"}
+    assert told(second)["summary"]["removed_pages"] == 0
+
+
+def test_a_crawl_that_stopped_at_max_pages_asks_for_nothing_more(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/new"], "/new": []})
+    site.remove("/a")
+    project = crawler.tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "max_pages": 2}))
+    assert second.end_reason is EndReason.MAX_PAGES
+    assert classes(second, site) == {"/a": "not_reached"}
+    (kept,) = crawler.rows("SELECT state, outcome, http_status FROM crawl_probes")
+    assert (kept["state"], kept["outcome"], kept["http_status"]) == ("done", "not_reached", None), "for the next crawl"
+
+
+def test_a_crawl_to_which_nothing_is_missing_makes_no_request_more(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    before = len(asked(site))
+    second = crawler.again(first)
+    assert len(asked(site)) == 2 * before
+    assert told(second)["removals"] == []
+    assert crawler.rows("SELECT * FROM crawl_probes") == []
+
+
+# ---- moved
+
+
+def test_a_page_that_redirects_to_a_new_one_moved(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/b"], "/b": page(title="Another text")})
+    site.set_fault("/a", redirect="/b")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    assert summary["moved_pages"] == 1
+    assert summary["summary"] == {"new_pages": 0, "removed_pages": 0, "changed_pages": 1, "unchanged_pages": 1}
+    assert summary["removals"] == []
+
+
+def test_a_page_that_redirects_to_a_new_one_moved_also_when_it_is_still_linked(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/b": page(title="Another text")})
+    site.set_fault("/a", redirect="/b")
+    before = len(asked(site))
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    assert asked(site)[before:].count("/a") == 1, "the crawl met it: nobody has to ask again"
+
+
+def test_a_page_that_redirects_to_one_that_was_there_is_removed_and_says_where_it_leads(
+    crawler: Engine, site: Site
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", redirect="/kept")
+    summary = told(crawler.again(first))
+    assert summary["removals"] == [{"url": site.url("/a"), "class": "moved", "target": site.url("/kept")}]
+    assert summary["removed_page_urls"] == [site.url("/a")]
+    assert summary["moved"] == []
+
+
+def test_a_redirect_to_a_page_that_is_gone_is_gone(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/b"]})
+    site.remove("/b")
+    site.set_fault("/a", redirect="/b")
+    assert classes(crawler.again(first), site) == {"/a": "gone"}
+
+
+def test_a_page_that_is_gone_and_a_new_one_with_its_words_are_one_move(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/about"], "/about": page(title="About us")})
+    site.remove("/a")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/about")}]
+    assert summary["summary"]["new_pages"] == summary["summary"]["removed_pages"] == 0
+
+
+def test_pages_that_say_the_same_are_not_paired(crawler: Engine, site: Site) -> None:
+    empty = page(title="Empty")
+    lay(site, {"/": ["/a", "/b"], "/a": empty, "/b": empty})
+    first = crawler.crawl(site.url())
+    lay(site, {"/": ["/c", "/d"], "/c": empty, "/d": empty})
+    site.remove("/a")
+    site.remove("/b")
+    summary = told(crawler.again(first))
+    assert summary["moved"] == []
+    assert summary["summary"]["new_pages"] == summary["summary"]["removed_pages"] == 2
+
+
+# ---- over several crawls
+
+
+def test_a_removal_that_one_crawl_could_not_verify_is_told_by_the_next(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    fault = site.set_fault("/a", status=500)
+    second = crawler.again(first)
+    assert told(second)["removed_page_urls"] == []
+    site.mend(fault)
+    site.remove("/a")
+    third = crawler.again(second)
+    assert third.compared_to == second.id
+    assert told(third)["removed_page_urls"] == [site.url("/a")]
+    assert told(crawler.again(third))["removed_page_urls"] == [], "once"
+
+
+def test_a_page_that_can_never_be_looked_at_is_given_up_after_three_crawls(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    site.set_fault("/a", status=403)
+    before = len(asked(site))
+    for _ in range(5):
+        crawl = crawler.again(crawl)
+    assert asked(site)[before:].count("/a") == 3
+
+
+def test_a_page_that_was_unlinked_for_a_while_is_not_new_when_it_is_linked_again(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    second = crawler.again(first)
+    lay(site, {"/": ["/kept", "/a"]})
+    third = crawler.again(second)
+    assert told(third)["new_page_urls"] == []
+    assert told(third)["summary"]["unchanged_pages"] == 2
+
+
+# ---- unlinked first, gone later
+
+
+def removed_in(crawl: CrawlJob) -> list[str]:
+    found = told(crawl)["removed_page_urls"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize("way", ["unlinked", "left the sitemap"])
+def test_a_page_that_was_only_unlinked_is_told_as_removed_once_when_it_is_gone(
+    crawler: Engine, site: Site, way: str
+) -> None:
+    lay(site, {"/": ["/kept", *(["/a"] if way == "unlinked" else [])], "/kept": [], "/a": page(title="About us")})
+    if way != "unlinked":
+        sitemap(site, "/a")
+    crawl = crawler.crawl(site.url())
+    assert "/a" in crawler.paths(crawl)
+    lay(site, {"/": ["/kept"]})
+    if way != "unlinked":
+        site.mend()
+        sitemap(site, "/kept")
+    for _ in range(3):
+        crawl = crawler.again(crawl)
+        assert removed_in(crawl) == [], "it answers"
+        assert told(crawl)["new_page_urls"] == []
+    site.remove("/a")
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [site.url("/a")]
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [], "once"
+
+
+def test_a_page_that_stays_unlinked_and_answers_is_asked_for_by_twenty_crawls_more(crawler: Engine, site: Site) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    crawl = crawler.again(crawl)
+    aged = crawler.rows("UPDATE crawl_probes SET rounds = rounds + 18 RETURNING rounds")
+    assert aged == [{"rounds": 18}]
+    before = len(asked(site))
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+    assert asked(site)[before:].count("/a") == 2
+
+
+def test_pages_that_are_missing_now_are_asked_for_before_those_that_were_alive(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/kept", "/z"], "/kept": ["/a"], "/a": [], "/z": []})
+    first = crawler.crawl(site.url())
+    lay(site, {"/": ["/kept"]})
+    second = crawler.again(first)
+    lay(site, {"/kept": []})
+    third = crawler.again(second)
+    rows = crawler.rows("SELECT url FROM crawl_probes WHERE crawl_id = :id ORDER BY position", id=third.id)
+    assert [row["url"] for row in rows] == [site.url("/a"), site.url("/z")]
+
+
+# ---- answers 200 and says that it is gone
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (page(title="Page not found", body="<p>Sorry, it does not exist any more. Use the search.</p>"), "gone"),
+        (page(title="Acme", body="<h1>404</h1><p>Nothing here.</p>"), "gone"),
+        (page(title="Error 404 | Acme", body="<p>Nothing here.</p>"), "gone"),
+        (page(title="Acme", body="<h1>Seite nicht gefunden</h1>"), "gone"),
+        (page(title="404 Not Found | Status codes", body="<p>A word about status codes.</p>" * 60), "alive"),
+        (page(title="Peugeot 404", body="<h1>The Peugeot 404</h1><p>A car.</p>"), "alive"),
+        (page(title="Lost keys", body="<h1>Lost keys</h1><p>The owner was not found.</p>"), "alive"),
+    ],
+)
+def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_status(
+    crawler: Engine, site: Site, html: str, kind: str
+) -> None:
+    first = first_crawl(crawler, site)
+    unlink(site, "/a")
+    lay(site, {"/a": html})
+    second = crawler.again(first)
+    assert classes(second, site) == {"/a": kind}
+    assert removed_in(second) == ([site.url("/a")] if kind == "gone" else [])
+    assert removed_in(crawler.again(second)) == []
+
+
+# ---- where a barrier leads is no page of the site
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("target", ["/login?next={}", "/maintenance"])
+def test_where_a_barrier_leads_is_neither_new_when_it_comes_nor_removed_when_it_goes(
+    crawler: Engine, site: Site, target: str, linked: bool
+) -> None:
+    paths = [f"/p{n}" for n in range(5)]
+    lay(site, {"/": ["/kept", *paths], "/kept": [], **{path: [] for path in paths}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    behind = paths if linked else paths[:3]
+    places = {target.format(path) for path in behind}
+    faults = [site.set_fault(path, redirect=target.format(path), status=302) for path in behind]
+    lay(site, {place.partition("?")[0]: page(title="Sign in") for place in places})
+    if not linked:
+        lay(site, {"/": ["/kept", *paths[3:]]})
+    for _ in range(2 if "login" in target else 1):  # one that stands longer gives pages up
+        crawl = crawler.again(crawl)
+        assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+    for fault in faults:
+        site.mend(fault)
+    for place in places:
+        site.remove(place.partition("?")[0])
+    lay(site, {"/": ["/kept", *paths]})
+    crawl = crawler.again(crawl)
+    assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+
+
+def test_a_page_that_others_still_lead_to_is_told_when_it_is_gone(crawler: Engine, site: Site) -> None:
+    paths = ["/kept", "/shop", "/a", "/b", "/c"]
+    lay(site, {"/": paths, **{path: [] for path in paths}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in ("/a", "/b", "/c"):
+        site.set_fault(path, redirect="/shop", status=302)
+    crawl = crawler.again(crawl)
+    site.remove("/shop")
+    assert site.url("/shop") in removed_in(crawler.again(crawl))
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_pages_that_lead_to_one_place_for_the_time_being_are_removed_when_they_do_so_again(
+    crawler: Engine, site: Site, linked: bool
+) -> None:
+    gone, rest = [f"/g{n}" for n in range(4)], [f"/r{n}" for n in range(6)]
+    lay(site, {"/": [*gone, *rest], **{path: [] for path in [*gone, *rest]}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in gone:
+        site.set_fault(path, redirect="/", status=302)
+    if not linked:
+        lay(site, {"/": rest})
+    found = []
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+        found.append((len(removed_in(crawl)), [each["pages"] for each in told(crawl)["redirected_together"]]))
+    assert found == [(0, []), (4, [4]), (0, []), (0, [])]
+
+
+def test_pages_behind_a_sign_in_page_are_never_removed_however_long_it_stands(crawler: Engine, site: Site) -> None:
+    behind, rest = [f"/g{n}" for n in range(4)], [f"/r{n}" for n in range(6)]
+    lay(site, {"/": [*behind, *rest], "/login": [], **{path: [] for path in [*behind, *rest]}})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for path in behind:
+        site.set_fault(path, redirect=f"/login?next={path}", status=302)
+    notes = []
+    for _ in range(4):
+        crawl = crawler.again(crawl)
+        assert (removed_in(crawl), told(crawl)["new_page_urls"]) == ([], [])
+        notes.append(len(told(crawl)["wall_notes"]))
+    assert notes == [1, 0, 0, 0], "told once"
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_a_page_that_was_unlinked_for_several_crawls_is_compared_with_what_it_was(
+    crawler: Engine, site: Site, edited: bool
+) -> None:
+    crawl = first_crawl(crawler, site)
+    unlink(site, "/a")
+    for _ in range(3):
+        crawl = crawler.again(crawl)
+    lay(site, {"/": ["/kept", "/a"]})
+    if edited:
+        lay(site, {"/a": page(title="About us", body="<p>We moved to another town.</p>")})
+    crawl = crawler.again(crawl)
+    changed = [site.url("/a")] if edited else []
+    assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+    assert [url for url in told(crawl)["changed_page_urls"] if url.endswith("/a")] == changed

@@ -1,0 +1,570 @@
+"""The command line against a running service: it says what it says on the servers, and ends with the same status."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import pytest
+
+from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.schedule import SlotOutcome
+from crawler.embedded import Servers
+from crawler.entrypoints.cli.app import cli
+from crawler.entrypoints.cli.ending import exit_status, quiet_logs
+from tests.databases import MakeDatabase
+from tests.integration.handmade import host_of, lay, page
+from tests.integration.live_engine import Engine, running_engine
+from tests.integration.served import served
+from tests.site.client import Site
+
+BEFORE = "<p>Old words stand here.</p><p>1,204 views</p>"
+AFTER = "<p>New words stand here.</p><p>1,310 views</p><p>More of it.</p>"
+NOTIFICATION = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+
+
+class Place(NamedTuple):
+    """Where somebody works: what they have set."""
+
+    environment: dict[str, str]
+
+    def but(self, **environment: str) -> "Place":
+        return Place({**self.environment, **environment})
+
+
+class Stage(NamedTuple):
+    here: Place
+    """On the servers themselves."""
+    there: Place
+    """Knows the service's address and a key, and nothing else."""
+    engine: Engine
+    site: Site
+    names: dict[str, str]
+    streams: pytest.CaptureFixture[str]
+
+    def told(self, place: Place, *words: str, status: int = 0) -> str:
+        """What the command prints; of a refusal, with what it says on stderr."""
+        given = [self.names.get(word, word) for word in words]
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith(("CRAWLER_", "COLUMNS"))]:
+                patch.delenv(name)
+            for name, value in place.environment.items():
+                patch.setenv(name, value)
+            self.streams.readouterr()
+            ended = exit_status(partial(cli, given))
+        out, err = self.streams.readouterr()
+        assert ended == status, out + err
+        return out if status == 0 else out + " ".join(err.split())
+
+    def json(self, *words: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.told(self.there, *words, "--json"))
+        return found
+
+
+@pytest.fixture
+def stage(laid: Stage, capsys: pytest.CaptureFixture[str]) -> Stage:
+    quiet_logs()
+    return laid._replace(streams=capsys)
+
+
+@pytest.fixture(scope="module")
+def laid(
+    tmp_path_factory: pytest.TempPathFactory, embedded_servers: Servers, make_module_database: MakeDatabase
+) -> Iterator[Stage]:
+    database, redis, folder = make_module_database(), embedded_servers.redis_url, tmp_path_factory.mktemp("remote")
+    with Site(folder, hosts=1, pages=5) as site, running_engine(database, redis, data_dir=folder / "data") as engine:
+        lay(site, {"/": ["/a", "/b", "/old", "/alone", "/gone"], "/a": page(body=BEFORE), "/b": []})
+        lay(site, {"/old": [], "/alone": []})
+        site.remove("/gone")
+        first = engine.crawl(site.url(), use_sitemaps=False)
+        lay(site, {"/": ["/a", "/c", "/place", "/gone"], "/a": page(body=AFTER), "/c": [], "/place": []})
+        site.remove("/b")
+        site.set_fault("/old", redirect="/place")
+        second = engine.again(first)
+        key, secret = ApiKey.issue(name="admin", scope=Scope.ADMIN, now=engine.tools.clock())
+        engine.tools.store.add_key(key)
+        schedule(engine, first.project_id, second.id)
+        with served(engine.tools) as url:
+            servers = {"CRAWLER_DATABASE_URL": database, "CRAWLER_REDIS_URL": redis}
+            # As the service has it.
+            here = Place({**servers, "CRAWLER_DATA_DIR": str(folder / "data"), "CRAWLER_MAX_PAGES_CEILING": "100000"})
+            nothing = {"CRAWLER_DATA_DIR": str(folder / "nothing")}
+            there = Place({**nothing, "CRAWLER_API_URL": url, "CRAWLER_API_KEY": secret})
+            names = {
+                "PROJECT": str(first.project_id), "FIRST": str(first.id), "CRAWL": str(second.id),
+                "HOST": host_of(site), "URL": site.url("/gone"), "KEY": str(key.id), "NOBODY": str(uuid4()),
+            }  # fmt: skip
+            yield Stage(here, there, engine, site, names, None)  # type: ignore[arg-type]
+            assert not (folder / "nothing").exists(), "no server is started for what a service answers"
+
+
+def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
+    """One that ran once, and somebody was told."""
+    weekly = {"frequency": "weekly", "day_of_week": 2, "time": "06:15", "timezone": "Europe/Berlin"}
+    hook = {"notification_webhook": "http://127.0.0.1:9/hook", "jitter_minutes": 30}
+    tools = engine.tools
+    made = tools.set_schedule(project_id, {"enabled": True, **weekly, **hook})
+    slot = tools.clock() - timedelta(days=7)
+    tools.schedules.take_slot(made.id, slot)
+    tools.schedules.end_slot(made.id, slot, SlotOutcome.STARTED, crawl_id)
+    target = Target(Channel.WEBHOOK, "http://127.0.0.1:9/hook")
+    tools.notifications.claim(NOTIFICATION, project_id, crawl_id, Kind.CHANGES, target, {"event": "crawl_completed"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("project", "list"),
+        ("project", "show", "PROJECT"),
+        ("crawl", "list", "PROJECT"),
+        ("crawl", "status", "CRAWL"),
+        ("changes", "CRAWL"),
+        ("report", "CRAWL", "--kind", "broken_link"),
+        ("host", "list"),
+        ("host", "show", "HOST"),
+        ("key", "list"),
+        ("noise", "list", "PROJECT"),
+        ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
+        ("schedule", "show", "PROJECT"),
+        ("notification", "list"),
+        ("notification", "list", "--project", "PROJECT"),
+        ("queue", "list"),
+        ("category", "list"),
+    ],
+)
+def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str, ...]) -> None:
+    assert json.loads(stage.told(stage.there, *words, "--json")) == json.loads(stage.told(stage.here, *words, "--json"))
+    shown = stage.told(stage.there, *words)
+    assert shown == stage.told(stage.here, *words)
+    assert shown
+
+
+def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
+    shown = stage.told(stage.there, "changes", "CRAWL")
+    url = stage.site.url
+    assert f"1 new, 2 changed, 1 removed, 0 unchanged, 1 moved since crawl {stage.names['FIRST']}." in shown
+    assert "1 page could not be compared (1 no longer linked but alive)." in shown.splitlines()
+    assert f"> {url('/old')} → {url('/place')}" in shown.splitlines()
+    for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}"):
+        assert line in shown.splitlines()
+    lines = shown.splitlines()
+    assert lines[lines.index(url("/a")) + 1 :] == [
+        "- Old words stand here.",
+        "+ New words stand here.",
+        "+ More of it.",
+    ]
+    assert "views" not in shown, "what is judged to be noise is no change here either"
+    told = stage.json("changes", "CRAWL", "--diffs", "1")
+    assert [row["url"] for row in told["diffs"]] == [url("/")]
+    assert [row["url"] for row in told["texts"]] == [url("/")]
+    (_, text) = stage.json("changes", "CRAWL", "--diffs", "300")["texts"]
+    assert text["lines"] == [
+        {"removed": "Old words stand here.", "added": "New words stand here."},
+        {"removed": None, "added": "More of it."},
+    ]
+    assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]
+    assert {row["url"]: row["class"] for row in told["removals"]} == {
+        url("/b"): "gone",
+        url("/alone"): "alive",
+    }
+    assert "There is nothing to compare it with." in stage.told(stage.there, "changes", "FIRST")
+
+
+def test_exports_are_the_same_files(stage: Stage, tmp_path: Path) -> None:
+    formats = ("--format", "jsonl", "--format", "csv")
+    for name, place in (("here", stage.here), ("there", stage.there)):
+        stage.told(place, "export", "CRAWL", *formats, "--output", str(tmp_path / name))
+        stage.told(place, "report", "CRAWL", "--csv", str(tmp_path / name / "report.csv"))
+    for file in ("pages.jsonl", "pages.csv", "report.csv"):
+        assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "there" / file).read_bytes() != b""
+    for name, place in (("here", stage.here), ("there", stage.there)):
+        stage.told(place, "export", "CRAWL", "--format", "markdown", "--output", str(tmp_path / f"text-{name}"))
+    texts = [_files(tmp_path / "text-here"), _files(tmp_path / "text-there")]
+    assert texts[0] == texts[1]
+    assert b"New words stand" in texts[0]["site.md"]
+    assert len(texts[0]) > 3, "a file for each page"
+    assert stage.site.url("/gone") in stage.told(stage.there, "report", "CRAWL", "--csv", "-")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("place", ["here", "there"])
+def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, place: str) -> None:
+    at: Place = getattr(stage, place)
+    listed = tmp_path / "list.csv"
+    listed.write_bytes(f"URL;Category;Priority\nhttp://{place}.example/;hotel;1\nnonsense;;\n".encode("utf-16"))
+    added = json.loads(stage.told(at, "queue", "import", str(listed), "--json"))
+    assert (added["added"], added["bad"], added["problems"][0]["line"]) == (1, 1, 3)
+    assert "0 entries added; 1 there already; 1 bad." in stage.told(at, "queue", "import", str(listed))
+    assert "2 entries added." in stage.told(
+        at, "queue", "add", f"http://{place}.example/a", f"http://{place}.example/b", "--category", place
+    )
+    told = json.loads(stage.told(at, "queue", "list", "--host", f"{place}.example", "--json"))
+    ids = [str(entry["id"]) for entry in told["entries"]]
+    assert [entry["category"] for entry in told["entries"]] == ["hotel", place, place]
+    assert "1 entry changed." in stage.told(at, "queue", "deactivate", ids[0])
+    assert "No entry changed." in stage.told(at, "queue", "retry", "--category", place)
+    assert "pending, inactive" in stage.told(at, "queue", "list", "--inactive")
+    assert "1 entry changed." in stage.told(at, "queue", "reactivate", "--host", f"{place}.example")
+    stage.told(at, "queue", "export", str(tmp_path / "out.csv"), "--category", place)
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 3
+    assert "3 entries changed." in stage.told(at, "queue", "delete", "--prefix", f"https://{place}.exam")
+    for wrong in (("delete",), ("delete", ids[0], "--all"), ("add", "ftp://a.example/"), ("import", "/no/such/file")):
+        assert stage.told(at, "queue", *wrong, status=2)
+
+
+@pytest.mark.parametrize("place", ["here", "there"])
+def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_path: Path, place: str) -> None:
+    at: Place = getattr(stage, place)
+    tools = stage.engine.tools
+    url = stage.site.url(f"/house-{place}")
+    lay(stage.site, {f"/house-{place}": page(body="<main><h1>House</h1><p>Quiet rooms.</p><i>a</i><i>b</i></main>")})
+    file = tmp_path / "hotel.yaml"
+    file.write_text("include: [main]\nfields:\n  name: h1\n  missing: {selector: //u, kind: xpath}\n")
+    assert "xpath //u" in stage.told(at, "category", "set", place, str(file), "--field", "all[]=i", "--exclude", "p")
+    stage.told(at, "queue", "add", url, "--category", place)
+    run = tools.run_queue()
+    for crawl_id in run.crawl_ids:
+        stage.engine.run(tools.seed_crawl(crawl_id))
+    (entry,) = json.loads(stage.told(at, "queue", "list", "--category", place, "--json"))["entries"]
+    assert entry["status"] == "fetched"
+    for which in (url, entry["page_id"], str(entry["id"])):
+        tried = json.loads(stage.told(at, "category", "try", place, which, "--json"))
+        assert tried["fields"] == {"name": "House", "missing": None, "all": ["a", "b"]}
+    shown = stage.told(at, "category", "try", place, url, "--field", "other=p")
+    assert "Quiet rooms." in shown
+    tools.extract_entries()
+    shown = stage.told(at, "queue", "show", str(entry["id"]))
+    assert "done" in shown
+    assert "a | b" in shown
+    assert "100%" in stage.told(at, "category", "show", place)
+    stage.told(at, "queue", "export", str(tmp_path / "out.csv"), "--extractions", "--category", place)
+    assert (tmp_path / "out.csv").read_text().splitlines()[0].endswith("all,missing,name")
+    stage.told(at, "queue", "delete", str(entry["id"]))
+    assert "Deleted." in stage.told(at, "category", "delete", place)
+    for wrong, status in (
+        (("set", place), 2),
+        (("set", place, "--field", "a=h1["), 2),
+        (("set", place, "--field", "h1"), 2),
+        (("set", place, "/no/such/file"), 2),
+        (("show", place), 4),
+        (("try", place, "http://never.example/"), 4),
+        (("delete", place), 4),
+    ):
+        assert stage.told(at, "category", *wrong, status=status)
+
+
+def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0))
+    stage.names["WAITING"] = str(crawl.id)
+    engine.tools.redis.flushdb()
+    assert engine.tools.frontier.stats(crawl.id) is None
+    assert "1 URLs wait" in stage.told(stage.there, "rebuild-frontier", "WAITING")
+    engine.run(crawl)
+    assert "is completed" in stage.told(stage.there, "rebuild-frontier", "WAITING", status=5)
+
+
+def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0.1))
+    stage.names["WATCHED"] = str(crawl.id)
+    crawling = threading.Thread(target=engine.run, args=(crawl,))
+    crawling.start()
+    lines = [json.loads(line) for line in stage.told(stage.there, "crawl", "watch", "WATCHED", "--json").splitlines()]
+    crawling.join()
+    assert [event["seq"] for event in lines] == [event.seq for event in engine.tools.events.read(crawl.id)]
+    assert (lines[0]["type"], lines[-1]["type"]) == ("status", "completed")
+    assert stage.told(stage.here, "crawl", "watch", "WATCHED", "--json").splitlines()[-1] == json.dumps(lines[-1])
+
+    again = engine.start(engine.tools.store.get_project(crawl.project_id))
+    stage.names["AGAIN"] = str(again.id)
+    crawling = threading.Thread(target=engine.run, args=(again,))
+    crawling.start()
+    shown = stage.told(stage.there, "crawl", "watch", "AGAIN")
+    crawling.join()
+    assert shown == stage.told(stage.here, "crawl", "watch", "AGAIN"), "the summary, as on the servers"
+    assert f"pages crawled {engine.tools.store.get_crawl(again.id).pages_crawled}" in " ".join(shown.split())
+    assert "There is no crawl" in stage.told(stage.there, "crawl", "watch", "NOBODY", status=4)
+
+
+def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> None:
+    made = stage.json("project", "create", "Another", "http://another.example/")
+    stage.names["ANOTHER"] = made["id"]
+    changed = stage.json(
+        "project", "set", "ANOTHER", "--name", "Renamed", "--max-pages", "7", "--exclude", "/a,b/", "--ignore-robots",
+        "--setting", "use_sitemaps=false", "--setting", "content_types=text/html,application/pdf",
+    )  # fmt: skip
+    settings: dict[str, object] = changed["settings"]
+    assert (changed["name"], settings["max_pages"], settings["exclude_patterns"]) == ("Renamed", 7, ["/a,b/"])
+    assert (settings["respect_robots_txt"], settings["use_sitemaps"], settings["delay_seconds"]) == (False, False, 0.5)
+    assert settings["content_types"] == ["text/html", "application/pdf"]
+    again = stage.json("project", "set", "ANOTHER", "--inactive")
+    assert (again["is_active"], again["settings"]) == (False, settings)
+    refused = stage.told(stage.there, "source", "crawl", "ANOTHER", "http://another.example/", status=5)
+    assert "is not active" in refused
+    stage.told(stage.there, "project", "set", "ANOTHER", "--active")
+
+    url = "http://another.example/docs/"
+    crawl = stage.json("source", "crawl", "ANOTHER", url, "--max-pages", "5", "--include", "/docs/")["crawl_id"]
+    stage.names["STARTED"] = crawl
+    started = stage.engine.tools.store.get_crawl(UUID(crawl))
+    config = started.config
+    assert (started.seed_url, config.max_depth, config.max_pages, config.include_patterns) == (url, 2, 5, ("/docs/",))
+    assert (config.ingest, config.use_sitemaps) == (True, False)
+    assert crawl in stage.told(stage.there, "source", "crawl", "ANOTHER", url, status=5), "names the one that runs"
+    stage.told(stage.there, "crawl", "pause", "STARTED")
+    assert "pending (paused)" in stage.told(stage.there, "crawl", "status", "STARTED")
+    stage.told(stage.there, "crawl", "resume", "STARTED")
+    assert "cancelled after 0 pages" in stage.told(stage.there, "crawl", "cancel", "STARTED")
+    assert "Nothing failed" in stage.told(stage.there, "crawl", "retry-failed", "STARTED")
+
+    assert "--yes" in stage.told(stage.there, "project", "delete", "ANOTHER", status=2)
+    assert "is deleted" in stage.told(stage.there, "project", "delete", "ANOTHER", "--yes")
+    assert "There is no project" in stage.told(stage.there, "project", "show", "ANOTHER", status=4)
+
+
+def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
+    stage.names["SCHEDULED"] = stage.json("project", "create", "Scheduled", "http://scheduled.example/")["id"]
+    assert "has no schedule" in stage.told(stage.there, "schedule", "show", "SCHEDULED", status=4)
+    shown = stage.told(
+        stage.there, "schedule", "set", "SCHEDULED", "--frequency", "daily", "--time", "06:30", "--timezone",
+        "America/New_York", "--email", "ops@example.org", "--failures", "2", "--notify-on", "any",
+    )  # fmt: skip
+    for words in (
+        "every day at 06:30 (America/New_York)",
+        "ops@example.org",
+        "of any change",
+        "of 2 failed runs in a row",
+    ):
+        assert words in shown
+    assert len([line for line in shown.splitlines() if "06:30 E" in line]) == 6, (
+        "the next run and five, in its own zone"
+    )
+    assert [line.split() for line in shown.splitlines()][1] == ["zone", "America/New_York"]
+    changed = stage.json("schedule", "set", "SCHEDULED", "--time", "07:00")
+    assert (changed["time"], changed["notification_email"]) == ("07:00", "ops@example.org"), "the rest stays"
+    stage.told(stage.there, "schedule", "disable", "SCHEDULED")
+    off = stage.json("schedule", "show", "SCHEDULED")
+    assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "07:00")
+    started = stage.told(stage.there, "schedule", "run-now", "SCHEDULED")
+    (crawl,) = stage.engine.tools.store.list_crawls(UUID(stage.names["SCHEDULED"]))
+    assert started == (
+        f"Crawl {crawl.id} waits: no worker is running. 'crawler up' starts them; 'crawler crawl status {crawl.id}' "
+        "shows it.\n"
+    )
+    assert crawl.crawl_type == "scheduled"
+    assert "still pending" in stage.told(stage.there, "schedule", "run-now", "SCHEDULED", status=5)
+
+
+def test_a_notification_is_sent_again_and_its_end_is_the_exit_status(stage: Stage) -> None:
+    stage.names["TOLD"] = str(NOTIFICATION)
+    assert "Not delivered" in stage.told(stage.there, "notification", "resend", "TOLD", status=1)
+    (kept,) = json.loads(stage.told(stage.there, "notification", "list", "--json"))
+    assert (kept["id"], kept["status"], kept["sends"]) == (str(NOTIFICATION), "failed", 1)
+
+
+def test_hosts_and_keys_are_steered(stage: Stage) -> None:
+    assert "is paused" in stage.told(stage.there, "host", "pause", "http://other.example/any")
+    assert "2.5 s apart" in stage.told(stage.there, "host", "delay", "other.example", "2.5")
+    assert "2.5 s (an operator)" in stage.told(stage.here, "host", "show", "other.example")
+    stage.told(stage.there, "host", "resume", "other.example")
+    made = stage.json("key", "create", "reader", "--scope", "read")
+    reader = stage.there.but(CRAWLER_API_KEY=made["key"])
+    stage.told(reader, "project", "list")
+    assert "may only read" in stage.told(reader, "project", "create", "Mine", "http://mine.example/", status=1)
+    stage.told(stage.there, "key", "revoke", made["id"])
+    assert "CRAWLER_API_KEY" in stage.told(reader, "project", "list", status=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("crawl", "status", "NOBODY"), 4),
+        (("crawl", "list", "NOBODY"), 4),
+        (("changes", "NOBODY"), 4),
+        (("export", "NOBODY", "--output", "OUT"), 4),
+        (("key", "revoke", "NOBODY"), 4),
+        (("host", "show", "nobody.example"), 4),
+        (("crawl", "cancel", "CRAWL"), 5),
+        (("crawl", "pause", "CRAWL"), 5),
+        (("project", "set", "PROJECT", "--max-pages", "1000000"), 2),
+        (("project", "set", "PROJECT", "--include", "("), 2),
+        (("project", "set", "PROJECT", "--setting", "nonsense=1"), 2),
+        (("project", "set", "PROJECT"), 2),
+        (("source", "crawl", "PROJECT", "nonsense"), 2),
+        (("source", "crawl", "NOBODY", "http://a.example/"), 4),
+        (("source", "crawl", "PROJECT", "http://a.example/", "--exclude", "["), 2),
+        (("host", "delay", "a.example", "-5"), 2),
+        (("key", "create", ""), 2),
+        (("schedule", "show", "NOBODY"), 4),
+        (("schedule", "set", "NOBODY", "--frequency", "daily"), 4),
+        (("schedule", "set", "PROJECT", "--time", "25:00"), 2),
+        (("schedule", "set", "PROJECT", "--timezone", "Mars/Base"), 2),
+        (("schedule", "set", "PROJECT", "--window", "noon"), 2),
+        (("schedule", "set", "PROJECT", "--frequency", "cron", "--cron", "often"), 2),
+        (("notification", "list", "--project", "NOBODY"), 4),
+        (("schedule", "set", "PROJECT", "--webhook", "http://10.0.0.1/"), 2),
+        (("schedule", "set", "PROJECT", "--notify", "json://example.org/"), 2),
+        (("schedule", "disable", "NOBODY"), 4),
+        (("schedule", "run-now", "NOBODY"), 4),
+        (("notification", "resend", "NOBODY"), 4),
+    ],
+)
+def test_a_refusal_has_the_same_sentence_and_status(
+    stage: Stage, words: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    stage.names["OUT"] = str(tmp_path)
+    assert stage.told(stage.there, *words, status=status) == stage.told(stage.here, *words, status=status) != ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "status", "sentence"),
+    [
+        ({"CRAWLER_API_URL": "http://127.0.0.1:9"}, 3, "cannot be reached. Is CRAWLER_API_URL right"),
+        ({"CRAWLER_API_URL": "localhost:8800"}, 2, "looks like https://crawler.example.org"),
+        ({"CRAWLER_API_URL": "http://service.example/", "CRAWLER_API_KEY": ""}, 2, "set CRAWLER_API_KEY"),
+        ({"CRAWLER_API_KEY": "crk_wrong"}, 1, "does not know this key"),
+        ({"CRAWLER_API_KEY": ""}, 1, "does not know this key"),
+    ],
+)
+def test_a_service_that_cannot_be_used_is_one_sentence(
+    stage: Stage, environment: dict[str, str], status: int, sentence: str
+) -> None:
+    assert sentence in stage.told(stage.there.but(**environment), "project", "list", status=status)
+
+
+def test_what_no_service_answers_says_so(stage: Stage) -> None:
+    assert "not through CRAWLER_API_URL" in stage.told(stage.there, "prune", status=2)
+
+
+def test_the_key_kept_on_this_machine_opens_its_own_service(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "api-key").write_text(stage.there.environment["CRAWLER_API_KEY"] + "\n")
+    place = stage.there.but(CRAWLER_API_KEY="", CRAWLER_DATA_DIR=str(tmp_path))
+    assert stage.names["PROJECT"] in stage.told(place, "project", "list")
+
+
+def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")
+        added = stage.told(place, "noise", "add", "PROJECT", "--selector", ".ad", "--numbers")
+        first = added.split()[0]
+        assert ".ad" in stage.told(place, "noise", "list", "PROJECT")
+        assert stage.told(place, "noise", "disable", "PROJECT", first) == "Off: selector .ad\n"
+        assert stage.told(place, "noise", "enable", "PROJECT", first) == "On: selector .ad\n"
+        for line in added.splitlines():
+            stage.told(place, "noise", "remove", "PROJECT", line.split()[0])
+        assert "CSS selector" in stage.told(place, "noise", "add", "PROJECT", "--selector", "a..b", status=2)
+        assert "Say what" in stage.told(place, "noise", "add", "PROJECT", status=2)
+        tried = stage.told(place, "schedule", "backtest", "PROJECT", "--new-pages", "1")
+        assert "Told by these rules: 1 of 1 crawl; told then: " in tried
+        assert "regular expression" in stage.told(
+            place, "schedule", "backtest", "PROJECT", "--ignore-regex", "(", status=2
+        )
+
+
+def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:
+    book, queues = stage.engine.tools.attendance, ["coordinator", "fetch"]
+    for place in (stage.here, stage.there):
+        stage.names["BUSY"] = stage.json("project", "create", str(uuid4()), "http://busy.example/")["id"]
+        stage.told(stage.there, "schedule", "set", "BUSY", "--frequency", "daily")
+        book.note("worker@host", queues, time.time())
+        for queue in queues:
+            stage.engine.tools.canaries.sent(queue, time.time(), again=False)
+            stage.engine.tools.canaries.sang(queue, time.time())
+        started = stage.told(place, "schedule", "run-now", "BUSY")
+        book.leave("worker@host", queues)
+        assert " begins now; 'crawler crawl status " in started
+    stage.engine.tools.redis.delete(stage.engine.tools.canaries._key)  # for other tests nobody works here
+
+
+def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -> None:
+    words = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set."
+    for place in (stage.here, stage.there):
+        stage.names["MAILS"] = stage.json("project", "create", str(uuid4()), "http://mails.example/")["id"]
+        given = ("--frequency", "daily", "--email", "ops@example.org")
+        assert words in stage.told(place, "schedule", "set", "MAILS", *given)
+        assert words in stage.told(place, "schedule", "show", "MAILS")
+        assert stage.json("schedule", "show", "MAILS")["warnings"] == [words]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("noise", "add", "PROJECT", "--selector", "a..b"),
+        ("noise", "add", "PROJECT", "--regex", "("),
+        ("schedule", "backtest", "PROJECT", "--ignore-selector", "a..b"),
+        ("schedule", "backtest", "PROJECT", "--ignore-regex", "("),
+        ("schedule", "set", "PROJECT", "--frequency", "cron", "--cron", "*/0 * * * *"),
+        ("schedule", "set", "PROJECT", "--frequency", "monthly", "--day-of-month", "31"),
+        ("schedule", "set", "PROJECT", "--timezone", "localtime"),
+        ("schedule", "set", "PROJECT", "--email", "nobody"),
+        ("schedule", "set", "PROJECT", "--webhook", "gopher://x/"),
+        ("schedule", "set", "PROJECT", "--webhook", "http://user:secret@example.org/"),
+        ("schedule", "set", "PROJECT", "--notify", "json://example.org/"),
+    ],
+)
+def test_a_refused_rule_or_schedule_is_one_sentence_with_one_full_stop(stage: Stage, words: tuple[str, ...]) -> None:
+    for place in (stage.here, stage.there):
+        told = stage.told(place, *words, status=2)
+        assert told.endswith(".")
+        assert ".." not in told.replace("a..b", ""), told
+        assert "The options" not in told
+
+
+def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage: Stage) -> None:
+    closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
+    for address, opened in (
+        ("http://127.0.0.1:8080/hook", "127.0.0.1:8080"),
+        ("http://localhost:8080/hook", "localhost:8080"),
+        ("http://[::1]:8080/hook", "[::1]:8080"),
+    ):
+        told = stage.told(closed, "schedule", "set", "PROJECT", "--webhook", address, status=2)
+        assert told.endswith(f"may not be reached from here; if it should be, set CRAWLER_EGRESS_ALLOW={opened}.")
+        open_ = stage.here.but(CRAWLER_EGRESS_ALLOW=opened)
+        assert address in stage.told(open_, "schedule", "set", "PROJECT", "--webhook", address)
+    stage.told(stage.there, "schedule", "set", "PROJECT", "--webhook", "http://127.0.0.1:9/hook")
+
+
+def test_a_report_of_a_cancelled_crawl_says_why_it_is_compared_with_none(stage: Stage) -> None:
+    engine = stage.engine
+    crawl = engine.start(engine.tools.store.get_project(UUID(stage.names["PROJECT"])))
+    engine.tools.control_crawl.cancel(crawl.id)
+    for place in (stage.here, stage.there):
+        told = stage.told(place, "report", str(crawl.id))
+        assert "The crawl was cancelled: this is what it saw until then, compared with no other crawl." in told
+        assert "no earlier crawl" not in told
+
+
+def test_changes_without_text_name_the_pages_alone(stage: Stage) -> None:
+    shown = stage.told(stage.there, "changes", "CRAWL", "--no-text")
+    assert f"~ {stage.site.url('/a')}" in shown.splitlines()
+    assert "New words" not in shown
+
+
+def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> None:
+    lay(stage.site, {"/shop": page(title="Our \x1b[31mshop", body="<h1>Shop</h1><p>Sourdough every \x1b[2Jday.</p>")})
+    crawl = stage.engine.crawl(stage.site.url("/shop"), ingest=True, use_sitemaps=False)
+    stage.engine.tools.ingest_documents()
+    stage.names["SHOP"] = str(crawl.project_id)
+    for words in (("documents", "SHOP"), ("search", "SHOP", "sourdough"), ("search", "SHOP", "cake")):
+        here, there = (stage.told(place, *words) for place in (stage.here, stage.there))
+        assert here == there
+        assert "\x1b" not in there
+        told = [json.loads(stage.told(place, *words, "--json")) for place in (stage.here, stage.there)]
+        assert told[0] == told[1]
+    assert "Sourdough every" in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/shop")
+    assert "Nothing was found." in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/nowhere")
+    assert "1 document, 1 chunk" in stage.told(stage.there, "documents", "SHOP")
+    assert "There is no project" in stage.told(stage.there, "search", "NOBODY", "x", status=4)
+    assert "1 ingested of 1 page" in stage.told(stage.there, "crawl", "status", str(crawl.id))
+    assert "at most 500" in stage.told(stage.there, "search", "SHOP", "x" * 501, status=2)

@@ -1,0 +1,71 @@
+"""A project is deleted while its documents are worked on: everybody takes the project's row first, nobody deadlocks."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from crawler.adapters.postgres.database import cursor, transaction
+from crawler.domain.documents.chunking import Chunk
+from crawler.domain.documents.document import Made
+from tests.integration.handmade import lay, page
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+MODEL = "test@1"
+
+
+def keep_vectors(crawler: Engine) -> None:
+    chunks = crawler.rows("SELECT id FROM document_chunks")
+    crawler.tools.vectors.keep(MODEL, [(row["id"], [0.5]) for row in chunks])
+
+
+def of_documents(crawler: Engine) -> list[UUID]:
+    return [row["id"] for row in crawler.rows("SELECT id FROM documents")]
+
+
+def keep_documents(crawler: Engine) -> None:
+    with crawler.tools.engine.begin() as db:
+        db.exec_driver_sql("UPDATE documents SET status = 'pending', attempts = 0, claimed_until = NULL")
+    sources = crawler.tools.document_store.claim(10, 60)
+    made = [Made(source, [Chunk(0, (), "Other.", 2)], "simple") for source in sources]
+    crawler.tools.document_store.keep(made, [], [], embed=False)
+
+
+def remove(crawler: Engine) -> None:
+    rows = crawler.rows("SELECT project_id, normalized_url FROM documents")
+    urls = [row["normalized_url"] for row in rows]
+    crawler.tools.document_store.remove(rows[0]["project_id"], urls, datetime(2100, 1, 1, tzinfo=UTC))
+
+
+WRITERS: list[Callable[[Engine], object]] = [
+    keep_vectors,
+    lambda crawler: crawler.tools.vectors.finish(of_documents(crawler), MODEL),
+    lambda crawler: crawler.tools.vectors.put_off(of_documents(crawler), "why"),
+    lambda crawler: crawler.tools.vectors.put_back(of_documents(crawler)),
+    keep_documents,
+    remove,
+]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_whoever_writes_documents_waits_for_a_deletion_before_it_locks_anything(
+    crawler: Engine, site: Site, write: Callable[[Engine], object]
+) -> None:
+    lay(site, {"/": page("/a", body="<p>Bread.</p>"), "/a": page(body="<p>Butter.</p>")})
+    project = crawler.crawl(site.url(), ingest=True).project_id
+    crawler.tools.ingest_documents()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+            db.execute("SELECT 1 FROM projects WHERE id = %s FOR UPDATE", (project,))
+            writing = pool.submit(write, crawler)
+            with pytest.raises(NotYet):
+                writing.result(0.4)
+            db.execute("SET LOCAL lock_timeout = '2s'")
+            db.execute("DELETE FROM projects WHERE id = %s", (project,))
+        writing.result(10)
+    assert crawler.rows("SELECT 1 FROM documents") == []
+    assert crawler.rows("SELECT 1 FROM document_chunks") == []

@@ -1,0 +1,59 @@
+"""The frontier made again from Postgres alone, in the middle of a crawl: nothing lost, nothing asked twice."""
+
+from pathlib import Path
+
+from crawler.handlers.engine.fill_frontier import limits_of
+from tests.integration.handmade import asked, lay
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+
+def test_a_rebuilt_frontier_finds_the_same_site_and_asks_for_nothing_twice(crawler: Engine, tmp_path: Path) -> None:
+    with Site(tmp_path, pages=120, odd=0.5, seed=3) as site:
+        config = {"delay_seconds": 0, "max_pages": 500, "max_concurrent": 2}
+        crawl = crawler.start(crawler.project(site.url()), config=config)
+        site.set_fault("/*", delay=0.01)
+        crawler.tools.work_shift._shift_seconds = 0.5
+        while len(asked(site)) < 40:
+            crawler.shift()
+        crawler.tools.redis.flushall()
+        crawler.tools.reconcile()
+        ended = crawler.run(crawl)
+        expected = {key: (e.state, e.reason, e.depth) for key, e in site.expected().items()}
+        found = {k: (r["fetch_state"], r["reason"], r["depth"]) for k, r in crawler.ledger(ended).items()}
+        assert found == expected
+        assert len(asked(site)) == len(set(asked(site)))
+
+
+def test_a_rebuilt_frontier_still_lets_in_what_was_too_deep(crawler: Engine, site: Site) -> None:
+    """The shorter path is found after the rebuild."""
+    lay(site, {"/": ["/p/1", "/late"], "/p/1": ["/p/2"], "/p/2": ["/p/goal"], "/late": ["/p/goal"], "/p/goal": []})
+    late = site.set_fault("/late", times=1, status=429, retry_after=60)
+    config = {"delay_seconds": 0, "max_depth": 2, "use_sitemaps": False}
+    crawl = crawler.start(crawler.project(site.url()), config=config)
+    while "/p/2" not in asked(site):
+        crawler.tools.frontier.block_host(f"127.0.0.1:{site.port}", 0, 0, 0)
+        crawler.shift()
+    crawler.shift()
+    assert crawler.ends(crawl)["/p/goal"] == "max_depth"
+    site.mend(late)
+    crawler.tools.redis.flushall()
+    crawler.tools.open_frontier(crawler.tools.store.get_crawl(crawl.id))
+    ended = crawler.run(crawl)
+    assert crawler.ends(ended)["/p/goal"] == "done"
+    assert crawler.ledger(ended)[site.url("/p/goal")]["depth"] == 2
+
+
+def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawler: Engine, tmp_path: Path) -> None:
+    with Site(tmp_path, pages=10, orphans=5, sitemap=True) as site:
+        crawler.tools.work_shift._shift_seconds = 0.1
+        config = {"delay_seconds": 0.3, "max_pages": 100}
+        crawl = crawler.start(crawler.project(site.url()), config=config)
+        while "/" not in asked(site):
+            crawler.shift()
+        assert "/sitemap.xml" not in [request.path for request in site.requests()]
+        crawler.tools.redis.flushall()
+        crawler.tools.reconcile()
+        crawler.tools.frontier.open_crawl(crawl.id, limits_of(crawl)._replace(delay_ms=0))
+        crawler.tools.work_shift._shift_seconds = 5
+        assert crawler.run(crawl).pages_crawled == 15

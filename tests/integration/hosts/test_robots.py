@@ -1,0 +1,149 @@
+"""robots.txt: read before anything else of a host, obeyed, and asked again when it could not be read."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.hosts.host import HostRecord
+from tests.integration.handmade import Clock, asked, host_of, lay
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+
+@pytest.fixture
+def engine_settings() -> dict[str, object]:
+    return {"http_timeout_seconds": 0.5, "lease_seconds": 5}
+
+
+def test_robots_txt_is_asked_for_first_and_once(crawler: Engine, site: Site) -> None:
+    crawler.crawl(site.url(), max_pages=10)
+    crawler.crawl(site.url(), max_pages=10)
+    paths = [request.path for request in site.requests()]
+    assert paths[0] == "/robots.txt"
+    assert paths.count("/robots.txt") == 1, "the second crawl knows it"
+
+
+def test_what_robots_txt_forbids_is_skipped_with_the_line_that_says_so(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/secret/a", "/secret/open", "/b"], "/secret/open": [], "/b": []})
+    site.set_robots("User-agent: *\nDisallow: /secret/\nAllow: /secret/open\n")
+    crawl = crawler.crawl(site.url())
+    assert crawler.ends(crawl) == {"/": "done", "/secret/a": "robots", "/secret/open": "done", "/b": "done"}
+    assert crawler.ledger(crawl)[site.url("/secret/a")]["rule"] == "line 2: Disallow: /secret/"
+    assert "/secret/a" not in asked(site)
+
+
+def test_the_group_named_after_us_counts_not_the_star(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
+    site.set_robots("User-agent: *\nDisallow: /\n\nUser-agent: crawler-test\nDisallow: /b\n")
+    assert crawler.ends(crawler.crawl(site.url())) == {"/": "done", "/a": "done", "/b": "robots"}
+
+
+def test_robots_txt_can_be_ignored_and_is_then_not_asked_for(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    site.set_robots("User-agent: *\nDisallow: /")
+    crawl = crawler.crawl(site.url(), respect_robots_txt=False)
+    assert crawler.ends(crawl) == {"/": "done", "/a": "done"}
+    assert "/robots.txt" not in [r.path for r in site.requests()]
+
+
+def test_a_seed_that_robots_txt_forbids_fails_the_crawl_and_says_why(crawler: Engine, site: Site) -> None:
+    site.set_robots("User-agent: *\nDisallow: /")
+    crawl = crawler.crawl(site.url())
+    assert crawl.status is CrawlStatus.FAILED
+    assert "robots" in (crawl.error_message or "")
+    assert asked(site) == []
+
+
+def test_the_crawl_delay_is_kept_at_the_server(crawler: Engine, site: Site) -> None:
+    site.set_robots("User-agent: *\nCrawl-delay: 0.2")
+    crawler.crawl(site.url(), max_pages=8, delay_seconds=0)
+    pages = [r.arrived for r in site.requests() if r.path != "/robots.txt"]
+    assert min(later - earlier for earlier, later in pairwise(pages)) >= 0.2
+
+
+@pytest.mark.parametrize("status", [404, 403])
+def test_no_robots_txt_allows_everything(crawler: Engine, site: Site, status: int) -> None:
+    lay(site, {"/": ["/private/a"], "/private/a": []})
+    site.set_robots("User-agent: *\nDisallow: /", status=status)
+    assert crawler.ends(crawler.crawl(site.url())) == {"/": "done", "/private/a": "done"}
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"status": 503}, {"status": 429}, {"hang": True}])
+def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_after_half_an_hour(
+    crawler: Engine, site: Site, fault: dict[str, Any]
+) -> None:
+    clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
+    site.set_robots(**fault)
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    for minutes in (0, 9, 9, 9):
+        clock.forward(minutes=minutes)
+        tools.frontier.block_host(host, 0, 0, 0)  # the minute until it is asked again is over
+        crawler.shift()
+        assert tools.frontier.host(host).blocked_until_ms > 0, "held"
+        assert tools.finish_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
+    clock.forward(minutes=4)
+    tools.frontier.block_host(host, 0, 0, 0)
+    ended = crawler.run(crawl)
+    assert crawler.ends(ended) == {"/": "robots_unreachable"}
+    assert ended.status is CrawlStatus.FAILED
+    assert [r.path for r in site.requests()] == ["/robots.txt"] * 5, "nothing else was asked for"
+
+
+def test_a_host_that_comes_back_is_crawled(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/private/a"]})
+    number = site.set_robots(status=500)
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    crawler.shift()
+    assert asked(site) == []
+    site.mend(number)
+    crawler.tools.frontier.block_host(host_of(site), 0, 0, 0)
+    assert crawler.ends(crawler.run(crawl)) == {"/": "done", "/private/a": "robots"}
+
+
+def test_a_failure_of_another_day_does_not_shorten_the_half_hour(crawler: Engine, site: Site) -> None:
+    clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
+    site.set_robots(status=500)
+    first = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    crawler.shift()
+    tools.control_crawl.cancel(first.id)
+    clock.forward(days=1)
+    tools.frontier.block_host(host, 0, 0, 0)
+    second = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    crawler.shift()
+    assert tools.finish_crawl(second.id).status is CrawlStatus.IN_PROGRESS
+    assert crawler.ends(second) == {"/": None}
+
+
+def test_a_redirected_robots_txt_is_followed_and_each_hop_keeps_the_hosts_gap(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/secret/a"]})
+    site.set_fault("/robots.txt", redirect="/robots-real.txt")
+    site.set_fault("/robots-real.txt", status=200, body="User-agent: *\nDisallow: /secret/", content_type="text/plain")
+    crawl = crawler.crawl(site.url(), delay_seconds=0.1)
+    assert crawler.ends(crawl) == {"/": "done", "/secret/a": "robots"}
+    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.1
+
+
+def test_a_robots_txt_that_redirects_in_circles_allows_everything(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": []})
+    site.set_fault("/robots.txt", redirect="/x/loop/a")
+    assert crawler.ends(crawler.crawl(site.url())) == {"/": "done"}
+    assert len([r for r in site.requests() if r.path.startswith(("/robots", "/x/loop"))]) == 6
+
+
+def test_links_into_what_is_forbidden_are_known_before_they_are_queued(crawler: Engine, site: Site) -> None:
+    """They take no budget and no turn of the host."""
+    lay(site, {"/": [f"/private/{n}" for n in range(50)] + ["/a"], "/a": []})
+    crawl = crawler.crawl(site.url(), max_pages=2)
+    assert (crawl.pages_crawled, crawl.stats["by_reason"]) == (2, {"robots": 50})
+
+
+def test_what_another_worker_read_since_is_what_counts(crawler: Engine, site: Site) -> None:
+    """A worker that knows an old robots.txt, or had given the host up, asks Postgres again before long."""
+    clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
+    lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
+    first = crawler.crawl(site.url())
+    tools.hosts.save_robots(host, HostRecord(200, b"User-agent: *\nDisallow: /b", clock()))
+    clock.forward(minutes=11)
+    assert crawler.ends(crawler.again(first)) == {"/": "done", "/a": "done", "/b": "robots"}

@@ -1,0 +1,107 @@
+"""The files around the code agree with it: lock, Procfile, docker-compose.yml, Makefile."""
+
+import re
+import subprocess
+import tomllib
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from crawler.adapters.operating.celery_queue import QUEUES
+
+ROOT = Path(__file__).parents[3]
+SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "FLOWER_BASIC_AUTH")
+
+
+def locked() -> list[str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def procfile() -> dict[str, str]:
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    return {name: command.strip() for name, _, command in (line.partition(":") for line in lines)}
+
+
+def services() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    return found
+
+
+def command(service: dict[str, Any]) -> str:
+    words = service["command"]
+    return words if isinstance(words, str) else " ".join(words)
+
+
+def queues(text: str) -> list[str]:
+    found = re.search(r" -Q (\S+)", text)
+    return found[1].split(",") if found else []
+
+
+def test_the_lock_names_versions_and_nothing_else() -> None:
+    line_form = re.compile(r"[a-z0-9._-]+==[0-9][0-9a-z.]*( ; [a-z_]+ .*)?")
+    assert [line for line in locked() if not line_form.fullmatch(line)] == []
+    assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_the_lock_has_a_fitting_version_of_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    pinned: dict[str, list[str]] = {}
+    for line in locked():
+        pin = Requirement(line)
+        pinned.setdefault(canonicalize_name(pin.name), []).append(str(pin.specifier).removeprefix("=="))
+    for requirement in map(Requirement, wanted):
+        versions = pinned.get(canonicalize_name(requirement.name), [])
+        assert versions, f"{requirement.name} is not locked; run make lock"
+        assert all(requirement.specifier.contains(version) for version in versions), requirement.name
+
+
+@pytest.mark.parametrize("source", ["Procfile", "docker-compose.yml"])
+def test_every_queue_is_served_by_exactly_one_kind_of_worker(source: str) -> None:
+    commands = (
+        procfile().values() if source == "Procfile" else [command(s) for s in services().values() if "command" in s]
+    )
+    served = [queue for text in commands for queue in queues(text)]
+    assert sorted(served) == sorted(QUEUES)
+
+
+@pytest.mark.parametrize("name", procfile())
+def test_docker_runs_the_same_processes_as_the_procfile(name: str) -> None:
+    ours, theirs = procfile()[name], command(services()[name])
+    assert queues(ours) == queues(theirs)
+    for option in (
+        "--without-gossip",
+        "--without-mingle",
+        "--pool solo",
+        "--pidfile=",
+        "--max_tasks=5000",
+        "-c 1",
+        "-c 2",
+    ):
+        assert (option in ours) == (option in theirs), option
+
+
+def test_no_secret_has_a_default() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    for name in SECRETS:
+        used = re.findall(rf"\$\{{?{name}([^}}]*)", text)
+        assert used, name
+        assert all(rest.startswith(":?") for rest in used), name
+
+
+def test_only_loopback_is_published_unless_the_operator_says_so() -> None:
+    published = [port for service in services().values() for port in service.get("ports", [])]
+    assert len(published) == 2
+    assert all(port.startswith("${PUBLISH_ADDRESS:-127.0.0.1}:") for port in published)
+
+
+def test_make_help_names_every_target_of_the_readme() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for target in ("setup", "run", "up", "test", "check", "bench", "chaos", "lock", "help"):
+        assert f"make {target} " in shown
