@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import bindparam
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.remembered_answers import Answer, Remembered
+from crawler.domain.idempotent_answers import Answer, Remembered
 
 
 class AnswerMemory:

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from crawler.domain.remembered_answers import Answer
+from crawler.domain.idempotent_answers import Answer
 from crawler.entrypoints.api.auth import Caller
 from crawler.entrypoints.api.owned import Tools
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from crawler.domain.remembered_answers import Answer, Remembered
+from crawler.domain.idempotent_answers import Answer, Remembered
 from crawler.errors import Conflict, CrawlerError, Invalid
 
 WAIT_SECONDS = 10.0
