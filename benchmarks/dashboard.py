@@ -21,7 +21,7 @@ from benchmarks.service import Service, service
 from benchmarks.sites import Mount, serve
 from crawler.adapters.browser.chromium import find_chromium
 from crawler.domain.api_keys import Scope
-from crawler.entrypoints.dashboard.assets import all_assets
+from crawler.entrypoints.dashboard.serving.assets import all_assets
 
 TITLE = "The dashboard"
 PAGES = 100_000

@@ -15,6 +15,8 @@ from crawler.supervisor import ProcessSpec
 
 _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
 _QUIET = ("--without-gossip", "--without-mingle")
+KEY_FILE = "api-key"
+"""In the data directory: the key that `crawler up` made, for commands of the same person."""
 NOTIFY_POOL = ("-P", "threads", "-c", "8")
 """Threads, because whoever tells others waits for them: one process that costs little, and no receiver that hangs holds
 up the next. Threads have no time limit; each sender has its own."""
@@ -48,7 +50,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     env = child_environment(settings)
     fetchers = settings.fetch_concurrency or os.cpu_count() or 1
     api = ("uvicorn", "crawler.entrypoints.api.app:create_app", "--factory", "--host", host, "--port", str(port))
-    sockets = ("--ws", "crawler.entrypoints.api.live_protocol:LiveProtocol")
+    sockets = ("--ws", "crawler.entrypoints.api.live.protocol:LiveProtocol")
     return [
         ProcessSpec("api", (sys.executable, "-m", *api, *sockets, "--no-access-log"), env, essential=True),
         worker("control", "coordinator", "-c", "2", env=env),

@@ -11,7 +11,7 @@ import requests
 import uvicorn
 
 from crawler.bootstrap import App
-from crawler.entrypoints.api.live_protocol import LiveProtocol
+from crawler.entrypoints.api.live.protocol import LiveProtocol
 from tests.integration.shared_app import shared_app
 
 

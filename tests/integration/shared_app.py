@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from crawler.bootstrap import App, build
 from crawler.config import load_settings
 from crawler.entrypoints.api.app import create_app
-from crawler.entrypoints.api.audience import Audience
-from crawler.entrypoints.api.failed_attempts import FailedAttempts
+from crawler.entrypoints.api.live.audience import Audience
+from crawler.entrypoints.http.failed_logins import FailedAttempts
 
 
 class _Current:

@@ -10,7 +10,8 @@ from fastapi.middleware.cors import CORSMiddleware
 from crawler import __version__
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
-from crawler.entrypoints.api import (
+from crawler.entrypoints.api.live.audience import Audience
+from crawler.entrypoints.api.routes import (
     categories,
     crawls,
     docs_page,
@@ -33,16 +34,15 @@ from crawler.entrypoints.api import (
     schedule,
     settings,
 )
-from crawler.entrypoints.api.answer_headers import AnswerHeaders
-from crawler.entrypoints.api.audience import Audience
-from crawler.entrypoints.api.auth import KeyGate
-from crawler.entrypoints.api.body_limit import BodyLimit
-from crawler.entrypoints.api.deadline import Deadline
-from crawler.entrypoints.api.failed_attempts import FailedAttempts
-from crawler.entrypoints.api.problems import EVERYWHERE, Problem, install_problems
-from crawler.entrypoints.api.request_log import RequestLog
 from crawler.entrypoints.dashboard.app import create_dashboard
-from crawler.entrypoints.dashboard.door import DashboardDoor
+from crawler.entrypoints.dashboard.serving.dispatch import DashboardDoor
+from crawler.entrypoints.http.auth import KeyGate
+from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.deadline import Deadline
+from crawler.entrypoints.http.failed_logins import FailedAttempts
+from crawler.entrypoints.http.problems import EVERYWHERE, Problem, install_problems
+from crawler.entrypoints.http.request_log import RequestLog
+from crawler.entrypoints.http.response_headers import AnswerHeaders
 from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"

@@ -1,29 +1,29 @@
 """The `crawler` command."""
 
-from crawler.entrypoints.cli.audit import audit
-from crawler.entrypoints.cli.backtest import backtest
-from crawler.entrypoints.cli.categories import categories
-from crawler.entrypoints.cli.changes import changes
-from crawler.entrypoints.cli.crawls import crawls, rebuild_frontier
-from crawler.entrypoints.cli.doctor import doctor
-from crawler.entrypoints.cli.documents import documents, search
+from crawler.entrypoints.cli.commands.audit import audit
+from crawler.entrypoints.cli.commands.backtest import backtest
+from crawler.entrypoints.cli.commands.categories import categories
+from crawler.entrypoints.cli.commands.changes import changes
+from crawler.entrypoints.cli.commands.crawls import crawls, rebuild_frontier
+from crawler.entrypoints.cli.commands.doctor import doctor
+from crawler.entrypoints.cli.commands.documents import documents, search
+from crawler.entrypoints.cli.commands.explain import explain
+from crawler.entrypoints.cli.commands.exports import export
+from crawler.entrypoints.cli.commands.hosts import hosts
+from crawler.entrypoints.cli.commands.keys import keys
+from crawler.entrypoints.cli.commands.noise import noise
+from crawler.entrypoints.cli.commands.notifications import notifications
+from crawler.entrypoints.cli.commands.projects import projects
+from crawler.entrypoints.cli.commands.prune import prune
+from crawler.entrypoints.cli.commands.queue import queue
+from crawler.entrypoints.cli.commands.report import report
+from crawler.entrypoints.cli.commands.run import run
+from crawler.entrypoints.cli.commands.schedules import schedules
+from crawler.entrypoints.cli.commands.sources import sources
+from crawler.entrypoints.cli.commands.up import up
+from crawler.entrypoints.cli.commands.watch import watch
 from crawler.entrypoints.cli.ending import guarded, quiet_logs
-from crawler.entrypoints.cli.explain import explain
-from crawler.entrypoints.cli.exports import export
 from crawler.entrypoints.cli.frame import make_cli
-from crawler.entrypoints.cli.hosts import hosts
-from crawler.entrypoints.cli.keys import keys
-from crawler.entrypoints.cli.noise import noise
-from crawler.entrypoints.cli.notifications import notifications
-from crawler.entrypoints.cli.projects import projects
-from crawler.entrypoints.cli.prune import prune
-from crawler.entrypoints.cli.queue import queue
-from crawler.entrypoints.cli.report import report
-from crawler.entrypoints.cli.run import run
-from crawler.entrypoints.cli.schedules import schedules
-from crawler.entrypoints.cli.sources import sources
-from crawler.entrypoints.cli.up import up
-from crawler.entrypoints.cli.watch import watch
 
 cli = make_cli()
 # What the list of commands says must fit beside their names; their own help says more.

@@ -9,9 +9,9 @@ from typing import Any
 
 import typer
 
-from crawler.entrypoints.cli.stderr import Stderr
-from crawler.entrypoints.cli.streams import OutputLost, mend_streams
-from crawler.entrypoints.cli.usage import HELP_WANTED, complaint
+from crawler.entrypoints.cli.input.usage import HELP_WANTED, complaint
+from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.streams import OutputLost, mend_streams
 from crawler.errors import CrawlerError
 
 INTERRUPTED = 130

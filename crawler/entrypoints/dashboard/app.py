@@ -4,13 +4,14 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from crawler.bootstrap import App
-from crawler.entrypoints.api.body_limit import BodyLimit
-from crawler.entrypoints.api.failed_attempts import FailedAttempts
-from crawler.entrypoints.dashboard import assets, mishaps
-from crawler.entrypoints.dashboard.forms import Guarded
-from crawler.entrypoints.dashboard.gate import SessionGate
-from crawler.entrypoints.dashboard.headers import PageHeaders
-from crawler.entrypoints.dashboard.rooms import ROOMS
+from crawler.entrypoints.dashboard.forms.fields import Guarded
+from crawler.entrypoints.dashboard.pages import ROOMS
+from crawler.entrypoints.dashboard.serving import assets
+from crawler.entrypoints.dashboard.serving import error_pages as mishaps
+from crawler.entrypoints.dashboard.serving.headers import PageHeaders
+from crawler.entrypoints.dashboard.serving.session_gate import SessionGate
+from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.failed_logins import FailedAttempts
 
 
 def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from websockets.sync.client import ClientConnection, connect
 
 from crawler.bootstrap import App
-from crawler.entrypoints.api.live_protocol import LiveProtocol
+from crawler.entrypoints.api.live.protocol import LiveProtocol
 from tests.integration.api.conftest import Service
 
 SECONDS = 30.0
@@ -92,7 +92,7 @@ class ServiceProcess:
             probe.bind(("127.0.0.1", 0))
             self.port = port or int(probe.getsockname()[1])
         where = ("--host", "127.0.0.1", "--port", str(self.port))
-        ws = ("--ws", "crawler.entrypoints.api.live_protocol:LiveProtocol")
+        ws = ("--ws", "crawler.entrypoints.api.live.protocol:LiveProtocol")
         app = ("crawler.entrypoints.api.app:create_app", "--factory")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", *app, *where, *ws, "--no-access-log"], env=_environment(tools)

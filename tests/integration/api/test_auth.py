@@ -11,7 +11,7 @@ from crawler.bootstrap import build
 from crawler.config import load_settings
 from crawler.domain.api_keys import Scope
 from crawler.entrypoints.api.app import create_app
-from crawler.entrypoints.api.failed_attempts import (
+from crawler.entrypoints.http.failed_logins import (
     MOST_ADDRESSES,
     MOST_FAILURES,
     WINDOW_SECONDS,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.api.cursors import encode
+from crawler.entrypoints.http.cursors import encode
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.api import examine
+from crawler.entrypoints.api.routes import examine
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import host_of, lay
 from tests.site.client import Site

@@ -22,8 +22,9 @@ from crawler.adapters.operating.event_stream import StreamKeys
 from crawler.bootstrap import build
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.api import audience, live_reader
 from crawler.entrypoints.api.app import create_app
+from crawler.entrypoints.api.live import audience
+from crawler.entrypoints.api.live import reader as live_reader
 from tests.integration.api.conftest import Service
 from tests.integration.api.live_server import (
     SECONDS,

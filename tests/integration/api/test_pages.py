@@ -12,7 +12,7 @@ import pytest
 from crawler.adapters.pages.reader import PageReader
 from crawler.adapters.pages.url_reader import UrlReader
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.api import streaming
+from crawler.entrypoints.http import streaming
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay, page
 from tests.site.client import Site

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.api_keys import Scope
-from crawler.entrypoints.api import body_limit
+from crawler.entrypoints.http import body_limit
 from tests.integration.api.conftest import Service
 
 CSV = (

@@ -1,7 +1,7 @@
 """One look at a crawl tells where it stands, and costs little however large the crawl is."""
 
 from crawler.domain.crawls.frontier import Wait
-from crawler.entrypoints.cli.glimpse import Lookout
+from crawler.entrypoints.cli.screen.crawl_snapshot import Lookout
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
 

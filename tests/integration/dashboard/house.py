@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Page, ViewportS
 
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
-from crawler.entrypoints.api.cookie_session import COOKIE
-from crawler.entrypoints.api.live_reader import Farewell
+from crawler.entrypoints.api.live.reader import Farewell
+from crawler.entrypoints.http.cookie_session import COOKIE
 from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine, running_engine
 from tests.integration.shared_app import shared_app

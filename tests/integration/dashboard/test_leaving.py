@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from crawler.adapters.operating.event_tail import EventTail, EventTails
-from crawler.entrypoints.api import live
-from crawler.entrypoints.api.live_reader import Farewell, LiveReader
+from crawler.entrypoints.api.live.reader import Farewell, LiveReader
+from crawler.entrypoints.api.routes import live
 from tests.integration.api.live_server import SECONDS, eventually, served
 from tests.integration.dashboard.test_security import secret
 from tests.integration.live_engine import Engine

@@ -13,7 +13,7 @@ from crawler.domain.acquisition.entries import QueueFilter
 from crawler.domain.acquisition.selectors import read_selectors
 from crawler.domain.api_keys import Scope
 from crawler.domain.documents.searching import SearchAnswer, SearchHit, SnippetPart
-from crawler.entrypoints.dashboard.rooms import queue as queue_room
+from crawler.entrypoints.dashboard.pages import queue as queue_room
 from tests.integration.dashboard.test_security import Visitor, secret
 from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app

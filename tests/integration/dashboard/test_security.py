@@ -16,9 +16,9 @@ from crawler.adapters.operating.session_store import IDLE_SECONDS, LONGEST_SECON
 from crawler.bootstrap import build
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.api.app import create_app
-from crawler.entrypoints.api.failed_attempts import MOST_FAILURES, FailedAttempts
 from crawler.entrypoints.dashboard.app import create_dashboard
-from crawler.entrypoints.dashboard.rooms.login import local
+from crawler.entrypoints.dashboard.pages.login import local
+from crawler.entrypoints.http.failed_logins import MOST_FAILURES, FailedAttempts
 from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app

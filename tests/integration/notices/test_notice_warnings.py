@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from crawler.adapters.operating.live_workers import MAIL
 from crawler.config import Settings
 from crawler.domain.notices.notice import Answer, Channel, Kind, Target
-from crawler.entrypoints.cli.local_desk import LocalDesk
+from crawler.entrypoints.cli.backend.local import LocalDesk
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
 from crawler.handlers.notices import resend_notice

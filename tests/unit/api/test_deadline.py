@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from crawler.entrypoints.api.deadline import Deadline
+from crawler.entrypoints.http.deadline import Deadline
 
 
 def call(app: Any, seconds: float = 0.05, path: str = "/api/v1/projects") -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from crawler.domain.changes.summary import ChangeCounts, Compared, CrawlChanges
 from crawler.domain.changes.wall_words import pages_behind
-from crawler.entrypoints.cli import changes
+from crawler.entrypoints.cli.commands import changes
 
 
 def note(pages: int, *urls: str) -> dict[str, object]:

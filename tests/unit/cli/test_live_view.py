@@ -10,8 +10,8 @@ from rich.console import Console
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import HostWait, Lane, Wait
-from crawler.entrypoints.cli.glimpse import Glimpse
-from crawler.entrypoints.cli.live_view import LiveView, draw, one_line
+from crawler.entrypoints.cli.screen.crawl_snapshot import Glimpse
+from crawler.entrypoints.cli.screen.live_view import LiveView, draw, one_line
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 
@@ -119,7 +119,7 @@ def test_where_nothing_can_be_redrawn_a_line_comes_now_and_then(
 ) -> None:
     out = io.StringIO()
     console = Console(file=out, width=40, _environ=environment, force_terminal=bool(environment))
-    monkeypatch.setattr("crawler.entrypoints.cli.live_view.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("crawler.entrypoints.cli.screen.live_view.LINE_SECONDS", 0.0)
     with LiveView("https://example.org/", quiet=False, console=console) as view:
         view.show(glimpse())
     told = out.getvalue().splitlines()

@@ -10,7 +10,7 @@ import pytest
 from crawler.adapters.pages.export_files import check_directory, write_whole
 from crawler.domain.hosts.credentials import Credentials
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.run_order import (
+from crawler.entrypoints.cli.input.run_options import (
     Order,
     check_origin,
     checked_config,

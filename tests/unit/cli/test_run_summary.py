@@ -10,9 +10,9 @@ from rich.console import Console
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, EndReason
 from crawler.domain.reasons import Reason
-from crawler.entrypoints.cli.advice import advice
-from crawler.entrypoints.cli.option_names import in_options
-from crawler.entrypoints.cli.summary import failure, summary, summary_page, warnings
+from crawler.entrypoints.cli.input.option_names import in_options
+from crawler.entrypoints.cli.screen.advice import advice
+from crawler.entrypoints.cli.screen.summary import failure, summary, summary_page, warnings
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 import typer
 
 from crawler.entrypoints.cli.app import cli
-from crawler.entrypoints.cli.directory import directory
-from crawler.entrypoints.cli.usage import complaint
+from crawler.entrypoints.cli.input.directory import directory
+from crawler.entrypoints.cli.input.usage import complaint
 from crawler.errors import Invalid
 
 ID = "is an id of 36 letters and digits"

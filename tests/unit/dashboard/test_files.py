@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.entrypoints.dashboard.assets import HERE, all_assets
-from crawler.entrypoints.dashboard.render import TEMPLATES, environment
+from crawler.entrypoints.dashboard.serving.assets import HERE, all_assets
+from crawler.entrypoints.dashboard.serving.render import TEMPLATES, environment
 
 ROOT = Path(__file__).parents[3]
 RECORD = json.loads((ROOT / "scripts" / "assets.json").read_text())

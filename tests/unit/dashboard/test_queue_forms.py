@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crawler.domain.acquisition.entries import EntryStatus, QueueEntry, QueueFilter, Sort
 from crawler.domain.acquisition.selectors import read_selectors
-from crawler.entrypoints.dashboard.forms import Form
-from crawler.entrypoints.dashboard.queue_trouble import trouble_of
-from crawler.entrypoints.dashboard.queue_view import View, view_of, view_of_form
-from crawler.entrypoints.dashboard.selector_form import selectors_of, text_of, typed
+from crawler.entrypoints.dashboard.forms.fields import Form
+from crawler.entrypoints.dashboard.forms.selectors import selectors_of, text_of, typed
+from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
+from crawler.entrypoints.dashboard.views.queue_filters import View, view_of, view_of_form
 from crawler.errors import Invalid
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

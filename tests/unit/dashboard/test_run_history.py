@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
-from crawler.entrypoints.dashboard.run_history import lines
+from crawler.entrypoints.dashboard.views.run_history import lines
 
 DAY = datetime(2026, 5, 1, 6, tzinfo=UTC)
 

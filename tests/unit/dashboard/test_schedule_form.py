@@ -7,8 +7,8 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
-from crawler.entrypoints.dashboard.forms import Form
-from crawler.entrypoints.dashboard.schedule_form import fields_of, next_runs, schedule_of, thresholds_of, zones
+from crawler.entrypoints.dashboard.forms.fields import Form
+from crawler.entrypoints.dashboard.forms.schedule import fields_of, next_runs, schedule_of, thresholds_of, zones
 
 
 def typed(**fields: str) -> Form:

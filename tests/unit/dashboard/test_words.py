@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.entrypoints.dashboard import words
+from crawler.entrypoints.dashboard.serving import words
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 

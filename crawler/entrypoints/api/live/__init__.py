@@ -1,0 +1,1 @@
+"""Readers of live events over WebSocket."""

@@ -1,0 +1,97 @@
+"""One who watches: gets what it missed, then what comes; whoever falls behind catches up at its own pace."""
+
+import asyncio
+from enum import Enum
+
+from redis.exceptions import RedisError
+
+from crawler import telemetry
+from crawler.adapters.operating.event_batch import Batch
+from crawler.adapters.operating.event_tail import RETRY_SECONDS, EventTail
+from crawler.entrypoints.api.live.outlet import Outlet
+
+log = telemetry.logger(__name__)
+
+MOST_BACKLOG = 256 * 1024
+"""Bytes unread; beyond that nothing is sent until some of it was read."""
+STALL_SECONDS = 10.0
+"""Who has not read down to that in this time is too slow."""
+LOOK_SECONDS = 0.05
+
+
+class Farewell(Enum):
+    """Why we hang up. The codes are a promise; docs/api.md explains them."""
+
+    KEY_REVOKED = (4401, "The API key was revoked.")
+    PROJECT_DELETED = (4404, "The project was deleted.")
+    TOO_SLOW = (4408, "Too slow: come back with ?after= and the last seq you have.")
+    FAILED = (1011, "Something went wrong that should not have.")
+
+
+class LiveReader:
+    def __init__(self, outlet: Outlet, after: int) -> None:
+        self._outlet = outlet
+        self._fell_behind = asyncio.Event()
+        self.seen = after
+
+    def take(self, batch: Batch) -> bool:
+        if self._outlet.backlog > MOST_BACKLOG:
+            self._fell_behind.set()
+            return False
+        new = batch.since(self.seen)
+        if new is not None:
+            self._send(new)
+        return True
+
+    def lost(self) -> None:
+        self.dismiss(Farewell.FAILED)
+
+    def dismiss(self, why: Farewell) -> None:
+        self._outlet.hang_up(*why.value)
+
+    def ended(self, following: "asyncio.Task[None]") -> None:
+        """Whatever goes wrong with one reader must not be silence to it."""
+        if not following.cancelled() and (error := following.exception()) is not None:
+            log.error("reader_failed", error=type(error).__name__, exc_info=error)
+            self.dismiss(Farewell.FAILED)
+
+    async def follow(self, tail: EventTail) -> None:
+        """Until it is cancelled, or too slow."""
+        try:
+            while await self._catch_up(tail):
+                # Nothing was awaited since: no event is between the last one seen and the next to come.
+                tail.join(self)
+                await self._fell_behind.wait()
+                self._fell_behind.clear()
+            log.info("reader_too_slow", seen=self.seen)
+            self.dismiss(Farewell.TOO_SLOW)
+        finally:
+            tail.leave(self)
+
+    async def _catch_up(self, tail: EventTail) -> bool:
+        """False: too slow."""
+        while await self._has_read():
+            try:
+                batch = await tail.missed(self.seen)
+            except (RedisError, OSError) as exc:
+                log.warning("events_unreadable", error=str(exc))
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            if batch is None:
+                return True
+            self._send(batch)
+        return False
+
+    async def _has_read(self) -> bool:
+        clock = asyncio.get_running_loop().time
+        until = clock() + STALL_SECONDS
+        while self._outlet.backlog > MOST_BACKLOG:
+            if clock() > until:
+                return False
+            await asyncio.sleep(LOOK_SECONDS)
+        return True
+
+    def _send(self, batch: Batch) -> None:
+        self.seen = batch.last
+        if batch.messages:
+            self._outlet.push(batch)

@@ -1,0 +1,93 @@
+"""`/categories`: how the pages of the queue's entries are read. For keys that see all projects."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import ConfigDict, Field
+
+from crawler.domain.acquisition.categories import CategoryShown, DryRun
+from crawler.domain.acquisition.entries import MAX_CATEGORY
+from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.entrypoints.http.auth import WholeSystem
+from crawler.entrypoints.http.owned import Tools
+from crawler.entrypoints.http.problems import problems
+from crawler.entrypoints.http.shapes import Body, Text, Wire
+
+router = APIRouter(tags=["queue"], dependencies=[WholeSystem])
+
+Name = Annotated[Text, Path(min_length=1, max_length=MAX_CATEGORY)]
+_EXAMPLE: dict[str, Any] = {
+    "include": [{"selector": "main"}],
+    "exclude": [{"selector": ".related"}],
+    "fields": {
+        "name": {"selector": "h1", "required": True},
+        "photos": {"selector": "img.photo", "attribute": "src", "many": True},
+        "price": {"selector": "//span[@itemprop='price']/@content", "kind": "xpath"},
+    },
+}
+
+
+class Selectors(SelectorSet, Body):
+    """Nothing at all is the default extractor. A selector may also be written as text: `.price`, `xpath://b`."""
+
+    model_config = ConfigDict(json_schema_extra={"example": _EXAMPLE})
+
+
+class TryOrder(Body):
+    """Exactly one of `page_id`, `url` and `queue_id`."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"queue_id": 17, "selectors": {"fields": {"name": "h1"}}}})
+
+    page_id: UUID | None = None
+    url: str | None = Field(None, max_length=2000, description="Of an entry, or of a page of any project")
+    queue_id: int | None = Field(None, ge=1, le=2**62)
+    selectors: SelectorSet | None = Field(None, description="Instead of the category's own; they are not saved")
+
+
+class Categories(Wire):
+    categories: list[CategoryShown]
+
+
+@router.get("/categories", summary="Categories, defined or only named by entries, with the fill-rate of their fields")
+def list_categories(tools: Tools) -> Categories:
+    return Categories(categories=tools.manage_categories.list_all())
+
+
+@router.get("/categories/{name}", summary="One category", responses=problems(404))
+def get_category(name: Name, tools: Tools) -> CategoryShown:
+    return tools.manage_categories.show(name)
+
+
+@router.put("/categories/{name}", summary="Define a category, or change its selectors")
+def set_category(name: Name, body: Selectors, tools: Tools) -> CategoryShown:
+    selectors = body.model_dump(include=set(SelectorSet.model_fields))
+    return tools.manage_categories.set(name, selectors)
+
+
+@router.delete(
+    "/categories/{name}",
+    status_code=204,
+    response_class=Response,
+    summary="Delete a category; what was extracted stays",
+    responses=problems(404, 409),
+)
+def delete_category(
+    name: Name,
+    tools: Tools,
+    force: Annotated[bool, Query(description="Also while entries of it are still to be read")] = False,
+) -> Response:
+    tools.manage_categories.delete(name, force=force)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/categories/{name}/try",
+    summary="What its selectors, or others, read from a stored page; nothing is kept",
+    responses=problems(404),
+)
+def try_category(name: Name, body: TryOrder, tools: Tools) -> DryRun:
+    selectors = None if body.selectors is None else body.selectors.model_dump()
+    return tools.manage_categories.try_on(
+        name, selectors=selectors, page_id=body.page_id, url=body.url, queue_id=body.queue_id
+    )

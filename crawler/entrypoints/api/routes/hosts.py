@@ -1,0 +1,67 @@
+"""`/hosts`: how hosts are treated, and an operator's word on it. For the whole system, so for admins."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import ConfigDict, Field
+
+from crawler.bootstrap import App
+from crawler.domain.hosts.overview import LONGEST_DELAY_SECONDS, HostOverview, host_name
+from crawler.entrypoints.http.auth import AdminOnly
+from crawler.entrypoints.http.cursors import Limit
+from crawler.entrypoints.http.owned import Tools
+from crawler.entrypoints.http.problems import problems
+from crawler.entrypoints.http.shapes import Body, Text, Wire
+
+router = APIRouter(tags=["hosts"], dependencies=[AdminOnly])
+
+
+HostName = Annotated[Text, Path(max_length=260, description="example.org or example.org:8080")]
+
+
+class HostShown(HostOverview):
+    denied: bool = Field(default=False, description="On the deny list: never asked, by any crawl")
+
+
+class Hosts(Wire):
+    hosts: list[HostOverview]
+    total: int
+
+
+class HostChange(Body):
+    """Only what is given changes. It holds for all crawls, and over restarts of everything."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"paused": True, "delay_seconds": 5}})
+
+    paused: bool | None = Field(None, description="Ask nothing until it is false again")
+    delay_seconds: float | None = Field(
+        None, ge=0, le=LONGEST_DELAY_SECONDS, allow_inf_nan=False, description="Least gap; 0 takes it back"
+    )
+    denied: bool | None = Field(None, description="Never ask; crawls that wait for nothing else end `blocked`")
+
+
+@router.get("/hosts", summary="Hosts that are known: first those paused or blocked, then the busiest")
+def list_hosts(tools: Tools, limit: Limit = 100) -> Hosts:
+    return Hosts(**tools.describe_hosts.all(limit)._asdict())
+
+
+@router.get("/hosts/{host}", summary="How a host is treated, and why", responses=problems(404))
+def get_host(host: HostName, tools: Tools) -> HostShown:
+    return _shown(tools, host_name(host))
+
+
+@router.patch("/hosts/{host}", summary="Pause, slow down or deny a host", responses=problems(404))
+def change_host(host: HostName, body: HostChange, tools: Tools) -> HostShown:
+    name, control = host_name(host), tools.control_host
+    if body.paused is not None:
+        (control.pause if body.paused else control.resume)(name)
+    if body.delay_seconds is not None:
+        control.delay(name, body.delay_seconds)
+    if body.denied is not None:
+        (control.deny if body.denied else control.allow)(name)
+    return _shown(tools, name)
+
+
+def _shown(tools: App, name: str) -> HostShown:
+    found = tools.describe_hosts.one(name)
+    return HostShown(**found.model_dump(), denied=tools.hosts.is_denied(name))

@@ -1,0 +1,49 @@
+"""`WS /projects/{id}/ws`: what happens in a project's crawls, as it happens."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, WebSocket
+from starlette.concurrency import run_in_threadpool
+
+from crawler.adapters.operating.event_tail import end
+from crawler.entrypoints.api.live.audience import Audience
+from crawler.entrypoints.api.live.outlet import outlet_of
+from crawler.entrypoints.api.live.reader import LiveReader
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.cookie_session import token_of
+from crawler.entrypoints.http.owned import OwnProject, Tools
+
+router = APIRouter()
+
+LARGEST_SEQ = 2**53
+SEQ_HEADER = b"crawler-seq"
+After = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="The last number seen")]
+
+
+@router.websocket("/projects/{project_id}/ws")
+async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools: Tools, after: After = None) -> None:
+    """Without `after`: what comes from now on. With it: also what was missed; 0 is everything that is kept."""
+    await run_in_threadpool(tools.store.get_project, project_id)
+    session = token_of(socket.headers) if "authorization" not in socket.headers else None
+    audience: Audience = socket.app.state.audience
+    async with audience.seat(caller, project_id, session) as (seat, tail):
+        begun = tail.last
+        # Whoever loses the connection before the first event can come back with this number.
+        await socket.accept(headers=[(SEQ_HEADER, str(begun).encode())])
+        outlet = outlet_of(socket)
+        seat.reader = LiveReader(outlet, begun if after is None else after)
+        following = asyncio.create_task(seat.reader.follow(tail))
+        following.add_done_callback(seat.reader.ended)
+        tasks = {following, asyncio.create_task(_until_gone(socket))}
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await end(*tasks)
+            await outlet.end()
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    """What a reader says is of no interest; that it is gone is."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

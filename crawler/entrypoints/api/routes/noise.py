@@ -1,0 +1,108 @@
+"""`/projects/{id}/noise-rules`: what a project does not want to hear of, and `/schedule/backtest`."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Response
+from pydantic import ConfigDict, Field
+
+from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
+from crawler.domain.notices.backtests import Trial, TrialRules
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.problems import problems
+from crawler.entrypoints.http.shapes import Body, Text, Wire
+
+router = APIRouter(tags=["noise"])
+
+RuleId = Annotated[UUID, Path()]
+
+
+class NewRule(Body):
+    model_config = ConfigDict(json_schema_extra={"example": {"kind": "selector", "value": ".visitor-counter"}})
+
+    kind: RuleKind = Field(description="selector, regex, numbers or dates; learned ones cannot be written by hand")
+    value: Text = Field(
+        "", max_length=512, description="A CSS selector or a regular expression; nothing for the others"
+    )
+
+
+class RuleChange(Body):
+    model_config = ConfigDict(json_schema_extra={"example": {"enabled": False}})
+
+    enabled: bool = Field(description="A learned rule that is switched off stays off")
+
+
+class RuleShown(Wire):
+    id: UUID
+    project_id: UUID
+    kind: RuleKind
+    value: str
+    origin: Origin
+    enabled: bool
+    created_at: datetime
+    hits: int = Field(description="Pages it kept quiet")
+    described: str = Field(description="The same in words")
+
+    @classmethod
+    def of(cls, rule: NoiseRule) -> "RuleShown":
+        return cls(**rule.model_dump(), described=rule.words)
+
+
+class Rules(Wire):
+    rules: list[RuleShown]
+
+
+class Trials(Wire):
+    crawls: list[Trial]
+
+
+class TrialOrder(TrialRules, Body):
+    """What is left out stays as it is."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"significant_changed_share": 0.2, "ignore_selectors": [".related"]}}
+    )
+
+
+@router.get("/projects/{project_id}/noise-rules", summary="Noise rules, written and learned", responses=problems(404))
+def list_rules(project_id: OwnProject, tools: Tools) -> Rules:
+    return Rules(rules=[RuleShown.of(rule) for rule in tools.manage_noise.list_rules(project_id)])
+
+
+@router.post(
+    "/projects/{project_id}/noise-rules",
+    status_code=201,
+    summary="Add a rule; it holds from the next comparison on",
+    responses=problems(404),
+)
+def add_rule(project_id: OwnProject, body: NewRule, tools: Tools) -> RuleShown:
+    return RuleShown.of(tools.manage_noise.add(project_id, body.kind, body.value))
+
+
+@router.patch(
+    "/projects/{project_id}/noise-rules/{rule_id}", summary="Switch a rule on or off", responses=problems(404)
+)
+def change_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools: Tools) -> RuleShown:
+    return RuleShown.of(tools.manage_noise.set_enabled(project_id, rule_id, enabled=body.enabled))
+
+
+@router.delete(
+    "/projects/{project_id}/noise-rules/{rule_id}",
+    status_code=204,
+    response_class=Response,
+    summary="Remove a rule",
+    responses=problems(404),
+)
+def remove_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Response:
+    tools.manage_noise.remove(project_id, rule_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/projects/{project_id}/schedule/backtest",
+    summary="Which past crawls would have been told with other rules",
+    responses=problems(404),
+)
+def backtest(project_id: OwnProject, tools: Tools, body: TrialOrder | None = None) -> Trials:
+    return Trials(crawls=tools.backtest_schedule(project_id, body or TrialOrder()))

@@ -1,0 +1,48 @@
+"""`/notifications`: who was told of what, and what they answered."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query
+
+from crawler.domain.notices.notice import Notification
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
+from crawler.entrypoints.http.owned import Tools
+from crawler.entrypoints.http.problems import problems
+from crawler.entrypoints.http.shapes import Listed
+from crawler.errors import NotFound
+
+router = APIRouter(tags=["notifications"])
+
+
+OfProject = Annotated[UUID | None, Query(description="Only those of this project")]
+
+
+@router.get("/notifications", summary="Who was told of what, newest first", responses=problems(404))
+def list_notifications(
+    tools: Tools, caller: Caller, project_id: OfProject = None, cursor: Cursor = None, limit: Limit = 50
+) -> Listed[Notification]:
+    before = decode_id("notifications", cursor)
+    only = caller.project_ids
+    if project_id is not None:
+        if not caller.sees(project_id):
+            raise NotFound(f"There is no project {project_id}.")
+        only = (tools.store.get_project(project_id).id,)
+    rows = tools.notifications.newest(limit + 1, before, only)
+    return listed(rows, limit, lambda row: row.shown, lambda row: encode("notifications", str(row.id)))
+
+
+@router.post(
+    "/notifications/{notification_id}/resend",
+    summary="Send the same again, under the same id",
+    responses=problems(404),
+)
+def resend(
+    notification_id: Annotated[UUID, Path(description="The notification's id")], tools: Tools, caller: Caller
+) -> Notification:
+    kept = tools.notifications.find(notification_id)
+    if kept is None or not caller.sees(kept.project_id):
+        raise NotFound(f"There is no notification {notification_id}.")
+    tools.notify_crawl.resend(notification_id)
+    return (tools.notifications.find(notification_id) or kept).shown

@@ -1,0 +1,66 @@
+"""`/projects/{id}/schedule`: when a project is crawled again (seed 002)."""
+
+from fastapi import APIRouter, Response
+from pydantic import ConfigDict
+
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.notices.schedule import ScheduleConfig, ScheduleOverview
+from crawler.entrypoints.api.shapes.crawl import CrawlId
+from crawler.entrypoints.http.idempotency import DoOnce
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.problems import problems
+from crawler.entrypoints.http.shapes import Body
+
+router = APIRouter(tags=["schedule"])
+
+
+class NewSchedule(ScheduleConfig, Body):
+    """The whole schedule: what is left out gets its default."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "enabled": True,
+                "frequency": "weekly",
+                "day_of_week": 0,
+                "time": "06:30",
+                "timezone": "America/New_York",
+                "notification_email": "ops@example.org",
+                "notification_webhook": "https://hooks.example.org/crawls",
+            }
+        }
+    )
+
+
+class RunNow(Body):
+    """Nothing can be chosen: the project's settings are used."""
+
+
+@router.get(
+    "/projects/{project_id}/schedule",
+    summary="A project's schedule, its next runs and its last ones",
+    responses=problems(404),
+)
+def get_schedule(project_id: OwnProject, tools: Tools) -> ScheduleOverview:
+    return tools.describe_schedule(tools.set_schedule.get(project_id))
+
+
+@router.put("/projects/{project_id}/schedule", summary="Set, change or disable it", responses=problems(404))
+def put_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> ScheduleOverview:
+    return tools.describe_schedule(tools.set_schedule(project_id, body.model_dump(mode="json")))
+
+
+@router.post(
+    "/projects/{project_id}/schedule/run-now",
+    status_code=202,
+    response_model=CrawlId,
+    summary="Crawl now, as the schedule would",
+    responses=problems(404, 409),
+)
+def run_now(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunNow | None = None) -> Response:
+    def start() -> CrawlId:
+        tools.hints.ping()
+        crawl = tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=once.crawl_key)
+        return CrawlId(crawl_id=crawl.id)
+
+    return once(body or RunNow(), start, 202)

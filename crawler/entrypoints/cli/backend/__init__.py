@@ -1,0 +1,1 @@
+"""Who answers a command: this machine's servers, or a running service."""

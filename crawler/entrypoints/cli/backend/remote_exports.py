@@ -1,0 +1,53 @@
+"""A service's exports, written to files here."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
+
+from crawler.adapters.pages.export_files import write_whole
+from crawler.client import Client
+from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
+from crawler.entrypoints.cli.backend.local_exports import each_written
+from crawler.entrypoints.cli.screen.stderr import Stderr
+
+
+def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+    return [_fetch(client, crawl_id, directory, each) for each in formats]
+
+
+def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
+    path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_file else chosen
+    title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
+    with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
+        if chosen.page_file is None:
+            write_whole(path, counted)
+        else:
+            pages = map(read_markdown_line, _lines(counted))
+            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_file)))
+    return path
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+
+
+@contextmanager
+def _counted(title: str, pieces: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
+    """How much is to come nobody says; how much came is shown."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), DownloadColumn())
+    console = Stderr()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(title, total=None)
+
+        def counted() -> Iterator[bytes]:
+            for piece in pieces:
+                progress.advance(task, len(piece))
+                yield piece
+
+        yield counted()

@@ -1,0 +1,126 @@
+"""`crawler changes`: what a crawl found changed, URL by URL and, of what is judged to be a change, word by word."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from crawler.domain.changes.removal_words import missing_words
+from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, PageText
+from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
+from crawler.domain.diffs.text_diff import TextDiff
+from crawler.entrypoints.cli.backend.backend import Desk, open_desk
+from crawler.entrypoints.cli.screen.diff_lines import changed_lines
+from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.terminal import clean, console
+from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.errors import Invalid, NotFound
+
+MOST_LINES = 30
+"""Changed lines of one page that are shown."""
+_KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
+_NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
+_UNCOMPARED = {
+    Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
+    Compared.NOTHING: "There is nothing to compare it with. Only completed crawls are compared.",
+}
+
+
+class _PageDiff(NamedTuple):
+    page: ChangedPage
+    diff: TextDiff | None
+    note: str | None
+    """Why there is no diff."""
+
+
+def changes(
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    diffs: Annotated[int, typer.Option(metavar="N", min=0, help="Show the text of so many changed pages.")] = 10,
+    no_text: Annotated[bool, typer.Option("--no-text", help="Only which pages, not what changed on them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
+    wanted = 0 if no_text else diffs
+    with open_desk() as desk, Stderr().status("Comparing pages …"):
+        crawl = desk.get_crawl(crawl_id)
+        found = desk.changes(crawl)
+        texts = desk.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
+        shown = (found.changed_pages or ())[: wanted if as_json else 0]
+        compared = [_compared(desk, crawl.project_id, page) for page in shown]
+    if as_json:
+        row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
+        typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
+    else:
+        _show(console(), found, texts)
+
+
+def _compared(desk: Desk, project_id: UUID, page: ChangedPage) -> _PageDiff:
+    """One page that cannot be compared hides none of the others."""
+    try:
+        return _PageDiff(page, desk.diff(project_id, page), None)
+    except (NotFound, Invalid) as exc:
+        return _PageDiff(page, None, exc.message)
+
+
+def _row(each: _PageDiff) -> dict[str, object]:
+    told = each.diff._asdict() if each.diff else dict.fromkeys(TextDiff._fields)
+    return {**each.page.model_dump(mode="json"), **told, "note": each.note}
+
+
+def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> None:
+    if found.summary is None:
+        screen.print(_UNCOMPARED.get(found.state, ""))
+        return
+    counts = found.summary.model_dump()
+    kinds = ("new", "changed", "removed", "unchanged")
+    told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
+    moved = f", {found.moved_pages:,} moved" if found.moved_pages else ""
+    screen.print(f"{told}{moved} since crawl {found.compared_to}.", soft_wrap=True)
+    if found.not_compared:
+        why = missing_words(found.removal_counts)
+        note = f"{count(found.not_compared, 'page')} could not be compared{f' ({why})' if why else ''}."
+        screen.print(note, style="dim", soft_wrap=True)
+    for kind, mark, colour in _KINDS:
+        for url in getattr(found, f"{kind}_page_urls"):
+            screen.print(Text.assemble((f"{mark} ", colour), clean(url)), soft_wrap=True)
+    for move in found.moved:
+        screen.print(Text.assemble(("> ", "blue"), clean(move.source), " → ", clean(move.to)), soft_wrap=True)
+    _show_noise(screen, found)
+    for page in texts:
+        _show_text(screen, page)
+    rest = len(found.changed_page_urls) - len(texts)
+    if texts and rest > 0:
+        screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
+
+
+def _show_noise(screen: Console, found: CrawlChanges) -> None:
+    for edit in found.template_changes:
+        sides = (clean(f"“{text}”") if text else Text("nothing") for text in (edit.removed, edit.added))
+        became = Text(" → ").join(sides)
+        on = f"on {count(edit.pages, 'page')}{', for example' if edit.own_values else ''}: "
+        screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)
+    if found.quiet_pages:
+        quiet = count(found.quiet_pages, "page")
+        told = f"{quiet} differ only in what changes by itself or in the template; --json names the rules."
+        screen.print(told, style="dim", soft_wrap=True)
+    for told in redirect_sentences([group.model_dump() for group in found.redirected_together]):
+        screen.print(clean(told), style="dim", soft_wrap=True)
+    for note in (each.model_dump() for each in found.wall_notes):
+        for told in (*wall_sentences([note]), *(f"  {page}" for page in pages_behind(note))):
+            screen.print(clean(told), style="dim", soft_wrap=True)
+
+
+def _show_text(screen: Console, page: PageText) -> None:
+    screen.print()
+    screen.print(clean(page.url), style="bold", soft_wrap=True)
+    for line in page.lines:
+        for text in changed_lines(screen, line):
+            screen.print(text, soft_wrap=True)
+    if page.more:
+        screen.print(f"… and {count(page.more, 'more change')}", style="dim")
+    if page.note or not page.lines:
+        screen.print(clean(page.note or _NO_LINES), style="dim")

@@ -1,0 +1,105 @@
+"""`crawler crawl`: look at crawls and steer them."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from crawler.domain.changes.summary import short_changes
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
+from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs, print_rows
+from crawler.entrypoints.cli.screen.terminal_text import count
+
+crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+CrawlId = Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")]
+
+
+@crawls.command()
+def status(crawl_id: CrawlId, as_json: AsJson = False) -> None:
+    """Where a crawl stands."""
+    with open_desk() as desk:
+        crawl = desk.get_crawl(crawl_id)
+        queued = desk.queued(crawl)
+    if as_json:
+        row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
+        typer.echo(json.dumps({**row, "queued": queued}, indent=2))
+        return
+    print_pairs(console(), crawl_lines(crawl, queued, datetime.now(UTC)))
+
+
+@crawls.command("list")
+def list_crawls(
+    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    as_json: AsJson = False,
+) -> None:
+    """A project's crawls, newest first."""
+    with open_desk() as desk:
+        found = desk.list_crawls(project_id)
+    if as_json:
+        typer.echo(json.dumps([_shown(crawl) for crawl in found], indent=2))
+        return
+    if not found:
+        typer.echo("This project has not been crawled yet.")
+        return
+    headings = ("id", "type", "status", "pages", "failed", "skipped", "started")
+    print_rows(console(), headings, map(_row, found), right=("pages", "failed", "skipped"))
+
+
+def _shown(crawl: CrawlJob) -> dict[str, Any]:
+    """Without what may be long: 'crawler changes' has the URLs."""
+    row = crawl.model_dump(mode="json", exclude={"config"})
+    return {**row, "change_summary": short_changes(crawl.change_summary)}
+
+
+def _row(crawl: CrawlJob) -> list[str]:
+    counts = (f"{n:,}" for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
+    return [str(crawl.id), crawl.crawl_type.replace("_", " "), state(crawl), *counts, moment(crawl.started_at)[:-3]]
+
+
+@crawls.command()
+def cancel(crawl_id: CrawlId) -> None:
+    """End a crawl now; its pages are kept."""
+    with open_desk() as desk:
+        crawl = desk.cancel(crawl_id)
+    typer.echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
+
+
+@crawls.command()
+def pause(crawl_id: CrawlId) -> None:
+    """Start no request until it is resumed."""
+    with open_desk() as desk:
+        desk.pause(crawl_id)
+    typer.echo(f"Crawl {crawl_id} is paused.")
+
+
+@crawls.command()
+def resume(crawl_id: CrawlId) -> None:
+    """Go on with a paused crawl."""
+    with open_desk() as desk:
+        desk.resume(crawl_id)
+    typer.echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
+
+
+@crawls.command("retry-failed")
+def retry_failed(crawl_id: CrawlId) -> None:
+    """Give failed URLs another chance: in their crawl while it runs, else in a new one that fetches just them."""
+    with open_desk() as desk:
+        retried = desk.retry_failed(crawl_id)
+    if retried.urls == 0:
+        typer.echo(f"Nothing failed in crawl {crawl_id}.")
+    else:
+        verb = "is" if retried.urls == 1 else "are"
+        typer.echo(f"{count(retried.urls, 'URL')} {verb} queued again in crawl {retried.crawl_id}.")
+
+
+def rebuild_frontier(crawl_id: CrawlId) -> None:
+    """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
+    with open_desk() as desk:
+        queued = desk.rebuild_frontier(crawl_id)
+    typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")

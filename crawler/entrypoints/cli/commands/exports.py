@@ -1,0 +1,35 @@
+"""`crawler export`: a crawl's pages as files."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from crawler.adapters.pages.export_files import check_directory
+from crawler.domain.exports.files import export_format
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.local_exports import tell_files
+from crawler.entrypoints.cli.input.directory import directory
+
+Formats = Annotated[
+    list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv, markdown or warc; may be repeated.")
+]
+
+
+def export(
+    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    formats: Formats = ["jsonl"],  # noqa: B006 - Typer shows it as the default and never changes it
+    output: Annotated[Path, typer.Option(metavar="DIR", parser=directory, help="Directory to write to.")] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""
+    chosen = [export_format(name) for name in dict.fromkeys(formats)]
+    check_directory(output)
+    with open_desk() as desk:
+        files = desk.export(crawl_id, output, chosen)
+    if as_json:
+        typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [str(file) for file in files]}))
+    else:
+        tell_files(files)

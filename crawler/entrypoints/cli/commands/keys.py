@@ -1,0 +1,60 @@
+"""`crawler key`: API keys are shown once and kept as hashes."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.text import Text
+
+from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+from crawler.errors import Invalid
+
+keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What it is for.")],
+    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.WRITE,
+    project: Annotated[list[UUID] | None, typer.Option(help="Limit it to this project; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key. Its secret is shown now and never again."""
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise Invalid(f"A key's name has 1 to {LONGEST_NAME} characters.")
+    with open_desk() as desk:
+        key_id, secret = desk.create_key(name, scope, tuple(project) if project else None)
+    typer.echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
+
+
+@keys.command("list")
+def list_keys(as_json: AsJson = False) -> None:
+    """All keys, without their secrets."""
+    with open_desk() as desk:
+        found = desk.list_keys()
+    if as_json:
+        rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    if not found:
+        typer.echo("There is no key yet; 'crawler key create NAME' makes one.")
+        return
+    print_rows(console(), ("id", "name", "begins with", "scope", "made", "revoked"), map(_row, found))
+
+
+def _row(key: ApiKey) -> list[str | Text]:
+    revoked = moment(key.revoked_at)[:10]
+    return [str(key.id), clean(key.name), key.hint + "…", key.scope, moment(key.created_at)[:10], revoked]
+
+
+@keys.command()
+def revoke(key_id: Annotated[UUID, typer.Argument(metavar="KEY_ID", help="From 'crawler key list'.")]) -> None:
+    """A revoked key opens nothing any more."""
+    with open_desk() as desk:
+        desk.revoke_key(key_id)
+    typer.echo(f"Key {key_id} is revoked.")

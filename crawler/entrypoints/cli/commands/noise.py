@@ -1,0 +1,88 @@
+"""`crawler noise`: what a project does not want to hear of."""
+
+from typing import Annotated
+from uuid import UUID
+
+import orjson
+import typer
+from rich.text import Text
+
+from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+from crawler.errors import Invalid
+
+noise = typer.Typer(help="What changes by itself and is not to be told.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler noise list'.")]
+HEADINGS = ("rule", "what", "from", "state", "pages")
+LEGEND = "pages: how many it kept quiet so far"
+
+
+@noise.command("list")
+def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """A project's rules: those of people, then those learned from pages that were fetched twice."""
+    with open_desk() as desk:
+        rules = desk.list_noise(project_id)
+    if as_json:
+        shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
+        typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
+        return
+    if not rules:
+        console().print("No rules yet; 'crawler noise add' writes one, scheduled crawls learn some.")
+        return
+    print_rows(console(), HEADINGS, map(_row, rules), right=("pages",))
+    console().print(LEGEND, style="dim")
+
+
+@noise.command()
+def add(
+    project_id: ProjectId,
+    selector: Annotated[str | None, typer.Option(metavar="CSS", help="Leave out what it names.")] = None,
+    regex: Annotated[str | None, typer.Option(metavar="RE", help="Leave out lines in which it is found.")] = None,
+    numbers: Annotated[bool, typer.Option("--numbers", help="Other numbers are no change.")] = False,
+    dates: Annotated[bool, typer.Option("--dates", help="Other dates and times are no change.")] = False,
+) -> None:
+    """Add rules; they hold from the next comparison on. 'crawler schedule backtest' tries them first."""
+    asked = [(RuleKind.SELECTOR, selector), (RuleKind.REGEX, regex)]
+    given = [(kind, value) for kind, value in asked if value is not None]
+    given += [(kind, "") for kind, wanted in ((RuleKind.NUMBERS, numbers), (RuleKind.DATES, dates)) if wanted]
+    if not given:
+        raise Invalid("Say what to leave out: --selector, --regex, --numbers or --dates.")
+    with open_desk() as desk:
+        for kind, value in given:
+            rule = desk.add_noise(project_id, kind, value)
+            console().print(Text.assemble(f"{rule.id}  ", clean(rule.words)), soft_wrap=True)
+
+
+@noise.command()
+def remove(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Remove a rule. What was learned may be learned again: 'disable' keeps it off."""
+    with open_desk() as desk:
+        desk.remove_noise(project_id, rule_id)
+    console().print("Removed.")
+
+
+@noise.command()
+def enable(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Switch a rule on."""
+    _switch(project_id, rule_id, enabled=True)
+
+
+@noise.command()
+def disable(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Switch a rule off; a learned one stays off."""
+    _switch(project_id, rule_id, enabled=False)
+
+
+def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
+    with open_desk() as desk:
+        rule = desk.switch_noise(project_id, rule_id, enabled=enabled)
+    console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
+
+
+def _row(rule: NoiseRule) -> list[str | Text]:
+    source = "learned" if rule.origin is Origin.LEARNED else "you"
+    return [str(rule.id), clean(rule.words), source, "on" if rule.enabled else "off", f"{rule.hits:,}"]

@@ -1,0 +1,51 @@
+"""`crawler notification`: who was told of what."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.text import Text
+
+from crawler.domain.notices.notice import Delivery, Notification
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+
+notifications = typer.Typer(help="Who was told of what, and what they answered.", no_args_is_help=True)
+
+HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
+
+
+@notifications.command("list")
+def list_notifications(
+    project: Annotated[UUID | None, typer.Option(metavar="PROJECT_ID", help="Only those of this project.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Show so many at most.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Newest first."""
+    with open_desk() as desk:
+        found = desk.list_notifications(limit, project)
+    if as_json:
+        typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+        return
+    if not found:
+        console().print("Nobody was told of anything yet.")
+        return
+    print_rows(console(), HEADINGS, map(_row, found))
+
+
+def _row(one: Notification) -> tuple[str | Text, ...]:
+    answer = clean((one.answer or "")[:80])
+    return str(one.id), moment(one.created_at), one.channel, one.kind, clean(one.target), one.status, answer
+
+
+@notifications.command()
+def resend(
+    notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
+) -> None:
+    """Send the same again, under the same id."""
+    with open_desk() as desk:
+        sent = desk.resend(notification_id)
+    console().print(clean(sent.answer or sent.status))
+    if sent.status != Delivery.SENT:
+        raise typer.Exit(1)

@@ -1,0 +1,104 @@
+"""`crawler project set`: change a project and the settings of its crawls."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, QueryParams, RenderMode
+from crawler.domain.crawls.project import Project, checked_name
+from crawler.domain.urls.url import parse
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.entrypoints.cli.screen.project_page import show_project
+from crawler.errors import Invalid, InvalidConfig
+from crawler.handlers.crawls.start_crawl import valid_config
+
+
+def set_project(
+    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    name: Annotated[str | None, typer.Option(help="A name of your choice, used once.")] = None,
+    url: Annotated[str | None, typer.Option(help="Where its crawls begin.")] = None,
+    active: Annotated[bool | None, typer.Option("--active/--inactive", help="Whether it may be crawled.")] = None,
+    max_pages: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many stored pages.")] = None,
+    depth: Annotated[int | None, typer.Option(metavar="N", help="Follow links so far.")] = None,
+    include: Annotated[list[str] | None, typer.Option(metavar="RE", help="Only these; may be repeated.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(metavar="RE", help="Never these; may be repeated.")] = None,
+    include_mode: Annotated[IncludeMode | None, typer.Option(help="'prefer': others too, but later.")] = None,
+    query_params: Annotated[QueryParams | None, typer.Option(help="Which parameters tell pages apart.")] = None,
+    delay: Annotated[float | None, typer.Option(metavar="SECONDS", help="Between requests to a host.")] = None,
+    concurrency: Annotated[int | None, typer.Option(metavar="N", help="Requests in flight at most.")] = None,
+    render: Annotated[RenderMode | None, typer.Option(help="Whether pages go through a browser.")] = None,
+    robots: Annotated[
+        bool | None, typer.Option("--obey-robots/--ignore-robots", help="Whether to ask robots.txt.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Any other setting, e.g. use_sitemaps=false; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Change a project, or the settings of its next crawls. Only what is given changes."""
+    options = {
+        "max_pages": max_pages,
+        "max_depth": depth,
+        "include_patterns": include or None,
+        "exclude_patterns": exclude or None,
+        "include_mode": include_mode,
+        "query_params": query_params,
+        "delay_seconds": delay,
+        "max_concurrent": concurrency,
+        "render": render,
+        "respect_robots_txt": robots,
+    }
+    settings = _checked({name: value for name, value in options.items() if value is not None} | _named(setting or ()))
+    own = {
+        "name": checked_name(name) if name is not None else None,
+        "website_url": parse(url).href if url is not None else None,
+        "is_active": active,
+        "settings": settings or None,
+    }
+    changes = {field: value for field, value in own.items() if value is not None}
+    if not changes:
+        raise Invalid("Nothing is to be changed; 'crawler project set -h' lists what can be.")
+    show_project(_changed(project_id, changes), as_json=as_json)
+
+
+def _changed(project_id: UUID, changes: Mapping[str, Any]) -> Project:
+    try:
+        with open_desk() as desk:
+            return desk.change_project(project_id, changes)
+    except InvalidConfig as exc:
+        raise told_in_options(exc) from exc
+
+
+def _named(pairs: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE, where the value is JSON or plain text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or name not in CrawlConfig.model_fields:
+            raise Invalid(
+                f"{pair!r} names no setting; write NAME=VALUE with one of {', '.join(CrawlConfig.model_fields)}."
+            )
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value.split(",") if _is_list(name) else value
+    return found
+
+
+def _is_list(name: str) -> bool:
+    """Of words; a pattern may have commas of its own."""
+    return isinstance(CrawlConfig.model_fields[name].default, tuple) and not name.endswith("_patterns")
+
+
+def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Here and now, in the words of who typed them; then as they can be sent."""
+    try:
+        valid = valid_config(settings)
+    except InvalidConfig as exc:
+        raise told_in_options(exc) from exc
+    return valid.model_dump(mode="json", include=set(settings))

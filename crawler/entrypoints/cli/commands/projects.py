@@ -1,0 +1,78 @@
+"""`crawler project`: websites under care."""
+
+import json
+import sys
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from crawler.domain.crawls.project import checked_name
+from crawler.domain.urls.url import parse
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.commands.project_settings import set_project
+from crawler.entrypoints.cli.screen.project_page import show_project
+from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+from crawler.errors import Invalid
+
+projects = typer.Typer(help="Websites under care.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+ProjectId = Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")]
+
+
+@projects.command()
+def create(
+    name: Annotated[str, typer.Argument(help="A name of your choice, used once.")],
+    url: Annotated[str, typer.Argument(help="Where its crawls begin.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a project."""
+    href = parse(url).href
+    with open_desk() as desk:
+        project = desk.create_project(checked_name(name), href)
+    show_project(project, as_json=as_json)
+
+
+@projects.command("list")
+def list_projects(as_json: AsJson = False) -> None:
+    """All projects."""
+    with open_desk() as desk:
+        found = desk.list_projects()
+    if as_json:
+        typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
+        return
+    if not found:
+        typer.echo("There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one.")
+        return
+    rows = [(str(p.id), clean(p.name), clean(p.website_url or ""), "yes" if p.is_active else "no") for p in found]
+    print_rows(console(), ("id", "name", "website", "active"), rows)
+
+
+@projects.command()
+def show(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """One project with its settings."""
+    with open_desk() as desk:
+        project = desk.get_project(project_id)
+    show_project(project, as_json=as_json)
+
+
+projects.command("set")(set_project)
+
+
+@projects.command()
+def delete(project_id: ProjectId, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
+    """Forget a project with all its crawls and pages; what runs is cancelled."""
+    with open_desk() as desk:
+        name = desk.get_project(project_id).name
+        if not yes:
+            _confirm(name)
+        desk.delete_project(project_id)
+    typer.echo(f"Project {project_id} is deleted.")
+
+
+def _confirm(name: str) -> None:
+    """Where nobody can be asked, nothing is lost by mistake."""
+    if not sys.stdin.isatty():
+        raise Invalid(f"{name!r} would be deleted with all its crawls and pages; --yes says that it should be.")
+    typer.confirm(f"Delete {name!r} with all its crawls and pages?", abort=True)

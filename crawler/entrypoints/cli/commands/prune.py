@@ -1,0 +1,23 @@
+"""`crawler prune`: let go of what is older than it is kept."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from crawler.entrypoints.cli.backend.session import local_session
+
+
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and keep it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Delete request logs, old versions, their snapshots and old crawls' URL lists, as the settings say."""
+    with local_session() as tools:
+        pruned = tools.pruner(tools.clock(), dry_run=dry_run)
+    if as_json:
+        typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))
+        return
+    verb = "would go" if dry_run else "are gone"
+    counts = ", ".join(f"{count} {name}" for name, count in pruned._asdict().items())
+    typer.echo(f"{counts} {verb}.")

@@ -1,0 +1,138 @@
+"""`crawler schedule`: when a project is crawled again."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOverview
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.screen.terminal import console, print_pairs
+from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.errors import Invalid
+
+schedules = typer.Typer(help="When projects are crawled again, and who is told.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+SHOWN = 5
+
+
+@schedules.command()
+def show(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """A project's schedule, its next runs, and what became of the last ones."""
+    with open_desk() as desk:
+        _tell(desk.get_schedule(project_id), as_json=as_json)
+
+
+@schedules.command("set")
+def set_schedule(
+    project_id: ProjectId,
+    frequency: Annotated[Frequency | None, typer.Option(help="How often.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="HH:MM", help="Time of day; of hourly only the minutes.")] = None,
+    timezone: Annotated[str | None, typer.Option(metavar="ZONE", help="Such as Europe/Berlin [default: UTC].")] = None,
+    day_of_week: Annotated[int | None, typer.Option(metavar="N", help="For weekly; 0 is Monday.")] = None,
+    day_of_month: Annotated[int | None, typer.Option(metavar="N", help="For monthly; 1 to 28.")] = None,
+    cron: Annotated[str | None, typer.Option(metavar="EXPR", help="Five fields, for frequency cron.")] = None,
+    window: Annotated[str | None, typer.Option(metavar="HH:MM-HH:MM", help="Start only between these.")] = None,
+    jitter: Annotated[int | None, typer.Option(metavar="MINUTES", help="Start up to so much later.")] = None,
+    email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail; '' for nobody.")] = None,
+    webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST; '' for nothing.")] = None,
+    notify: Annotated[
+        list[str] | None, typer.Option(metavar="URL", help="Another channel by its Apprise URL; '' for none.")
+    ] = None,
+    notify_on: Annotated[NotifyOn | None, typer.Option(help="What is worth telling.")] = None,
+    notify_changes: Annotated[
+        bool | None, typer.Option("--notify-changes/--no-notify-changes", help="Whether changes are told at all.")
+    ] = None,
+    failures: Annotated[
+        int | None, typer.Option(metavar="N", help="Tell after so many failed runs in a row; 0 is never.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set or change a project's schedule, and enable it. What is not given stays as it was."""
+    given = {
+        "frequency": frequency, "time": time, "timezone": timezone, "day_of_week": day_of_week,
+        "day_of_month": day_of_month, "cron": cron, "jitter_minutes": jitter, "notify_on": notify_on,
+        "notify_on_changes": notify_changes, "notify_after_failures": failures,
+    }  # fmt: skip
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes |= {} if window is None else {"window": _window(window)}
+    changes |= {} if email is None else {"notification_email": email or None}
+    changes |= {} if webhook is None else {"notification_webhook": webhook or None}
+    changes |= {} if notify is None else {"notification_urls": [url for url in notify if url]}
+    with open_desk() as desk:
+        _tell(desk.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
+
+
+@schedules.command()
+def disable(project_id: ProjectId) -> None:
+    """No more runs by themselves; the schedule is kept."""
+    with open_desk() as desk:
+        desk.get_schedule(project_id)
+        desk.change_schedule(project_id, {"enabled": False})
+    console().print("Disabled; 'crawler schedule set' enables it again.")
+
+
+@schedules.command("run-now")
+def run_now(project_id: ProjectId) -> None:
+    """Crawl now, as the schedule would, or as soon as workers run ('crawler up')."""
+    with open_desk() as desk:
+        crawl_id = desk.run_schedule(project_id)
+        begins = "begins now;" if desk.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
+    console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
+
+
+def _window(given: str) -> list[str] | None:
+    if not given:
+        return None
+    first, dash, last = given.partition("-")
+    if not dash:
+        raise Invalid("--window takes two times, such as 01:00-05:00.")
+    return [first.strip(), last.strip()]
+
+
+def _tell(schedule: ScheduleOverview, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(schedule.model_dump_json(indent=2))
+    else:
+        print_pairs(console(), _lines(schedule))
+
+
+def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
+    yield "schedule", schedule.described + ("" if schedule.enabled else "; disabled")
+    yield "zone", schedule.timezone
+    yield "next run", _there(schedule, schedule.next_run_at) if schedule.next_run_at else "none"
+    for number, slot in enumerate(schedule.upcoming):
+        yield "" if number else "slots", _there(schedule, slot)
+    yield from (("" if number else "tells", words) for number, words in enumerate(_receivers(schedule)))
+    yield from (("warning", words) for words in schedule.warnings)
+    for number, run in enumerate(schedule.runs[:SHOWN]):
+        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
+        yield "" if number else "last runs", words
+
+
+def _there(schedule: ScheduleOverview, at: datetime) -> str:
+    """By the clock of the schedule's own zone."""
+    return f"{at.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
+
+
+def _receivers(schedule: ScheduleOverview) -> Iterator[str]:
+    hook = schedule.notification_webhook
+    gone = " (answered 410; nothing more is sent there)" if schedule.webhook_gone_at else ""
+    told = [schedule.notification_email, f"{hook}{gone}" if hook else None, *schedule.notification_urls]
+    yield from (address for address in told if address)
+    if not any(told):
+        yield "nobody"
+        return
+    yield f"of {_WORTH_TELLING[schedule.notify_on]}" if schedule.notify_on_changes else "of no changes"
+    if schedule.notify_after_failures:
+        yield f"of {count(schedule.notify_after_failures, 'failed run')} in a row, and when it works again"
+
+
+_WORTH_TELLING = {
+    NotifyOn.SIGNIFICANT: "significant changes",
+    NotifyOn.ANY: "any change",
+    NotifyOn.ALWAYS: "each comparison",
+}

@@ -1,0 +1,63 @@
+"""`crawler source`: pages near a URL as documents of a project (seed 001)."""
+
+import json
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from pydantic import ValidationError
+
+from crawler.domain.crawls.source_crawl import DEPTH, PAGES, SourceCrawl
+from crawler.domain.urls.url import parse
+from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.errors import Invalid, InvalidConfig
+from crawler.handlers.crawls.start_crawl import explain, valid_config
+
+sources = typer.Typer(help="Add pages of a website to a project.", no_args_is_help=True)
+
+
+@sources.callback()
+def _group() -> None:
+    """A group, although it has one command so far."""
+
+
+@sources.command()
+def crawl(
+    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins; its domain is the scope.")],
+    depth: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Follow links so far.")] = DEPTH,
+    max_pages: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many stored pages.")] = PAGES,
+    include: Annotated[str | None, typer.Option(metavar="RE", help="Only URLs that match.")] = None,
+    exclude: Annotated[str | None, typer.Option(metavar="RE", help="No URLs that match.")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Fetch URLs again that have a document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Crawl the pages near a URL and ingest each as a document of the project."""
+    try:
+        order = SourceCrawl(
+            url=parse(url).href,
+            max_depth=depth,
+            max_pages=max_pages,
+            url_include_pattern=include,
+            url_exclude_pattern=exclude,
+            refresh=refresh,
+        )
+    except ValidationError as exc:
+        raise Invalid(explain(exc)) from exc
+    crawl_id = _started(project_id, order)
+    if as_json:
+        typer.echo(json.dumps({"crawl_id": str(crawl_id)}))
+        return
+    typer.echo(f"Crawl {crawl_id} is queued for the workers that 'crawler up' runs.")
+    typer.echo(f"'crawler crawl status {crawl_id}' shows where it stands.")
+    typer.echo(f"'crawler search {project_id} WORDS' finds its pages as soon as they are ingested.")
+
+
+def _started(project_id: UUID, order: SourceCrawl) -> UUID:
+    try:
+        valid_config(order.config())
+        with open_desk() as desk:
+            return desk.start_source(project_id, order)
+    except InvalidConfig as exc:
+        raise told_in_options(exc) from exc

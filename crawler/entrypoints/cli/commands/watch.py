@@ -1,0 +1,75 @@
+"""`crawler crawl watch`: look on while others crawl."""
+
+import json
+import time
+
+import typer
+
+from crawler.adapters.operating.event_stream import Event
+from crawler.bootstrap import App
+from crawler.config import load_settings
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.backend.session import session
+from crawler.entrypoints.cli.commands.crawls import AsJson, CrawlId
+from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
+from crawler.entrypoints.cli.screen.crawl_snapshot import Lookout
+from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.watching.remote_watch import watch_there
+
+LOOK_SECONDS = 0.25
+WAIT_SECONDS = 2.0
+DIFF_PATIENCE_SECONDS = 20.0
+
+
+def watch(crawl_id: CrawlId, as_json: AsJson = False) -> None:
+    """Watch a crawl until it is over; Ctrl-C ends the watching, not the crawl.
+
+    With --json each event is a line, from the first one that is still kept to the last.
+    """
+    settings = load_settings()
+    if settings.api_url is not None:
+        watch_there(settings, crawl_id, as_json=as_json)
+        return
+    with session() as tools:
+        crawl = tools.store.get_crawl(crawl_id)
+        if as_json:
+            _print_events(tools, crawl)
+        else:
+            _look_on(tools, crawl)
+        check_completed(tools, tools.store.get_crawl(crawl_id))
+
+
+def _print_events(tools: App, crawl: CrawlJob) -> None:
+    """The last event may be lost with Redis; the record says it too."""
+    for events in tools.events.follow(crawl.id, wait_seconds=WAIT_SECONDS):
+        for event in events or ():
+            typer.echo(_line(event))
+            if event.type == "completed":
+                return
+        if events is None and tools.store.get_crawl(crawl.id).status.is_over:
+            return
+
+
+def _line(event: Event) -> str:
+    return json.dumps({**event._asdict(), "crawl_id": str(event.crawl_id)})
+
+
+def _look_on(tools: App, crawl: CrawlJob) -> None:
+    lookout = Lookout(tools, crawl.id)
+    with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
+        while not crawl.status.is_over:
+            view.show(lookout.glance(crawl))
+            time.sleep(LOOK_SECONDS)
+            crawl = tools.store.get_crawl(crawl.id)
+        crawl = _await_diff(tools, crawl)
+    show_summary(tools, crawl, crawl.seed_url)
+
+
+def _await_diff(tools: App, crawl: CrawlJob) -> CrawlJob:
+    """A cancelled crawl is compared with nothing."""
+    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
+    while crawl.status is not CrawlStatus.CANCELLED and not tools.store.is_diffed(crawl.id):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(LOOK_SECONDS)
+    return tools.store.get_crawl(crawl.id)

@@ -1,0 +1,1 @@
+"""What a person typed, and what is wrong with it."""

@@ -1,0 +1,48 @@
+"""What is said when a watched crawl is over: its summary, or why it came to nothing."""
+
+from rich.console import Console
+
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.reasons import Reason
+from crawler.entrypoints.cli.screen.advice import advice
+from crawler.entrypoints.cli.screen.summary import failure, summary_page
+from crawler.errors import CrawlerError
+
+PIPED_WIDTH = 250
+"""In a file or a pipe there is no edge to break lines at."""
+
+
+def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
+    summary_of(crawl, tools.store.find_crawl(crawl.compared_to) if crawl.compared_to else None, title)
+
+
+def summary_of(crawl: CrawlJob, baseline: CrawlJob | None, title: str) -> None:
+    """Of one that failed before its first page, the sentence that says why is all there is to tell."""
+    if crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled:
+        return
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    console.print(summary_page(crawl, baseline, console.width, title))
+
+
+def check_completed(tools: App, crawl: CrawlJob) -> None:
+    if crawl.status is not CrawlStatus.COMPLETED:
+        end_of(crawl, _advice(tools, crawl))
+
+
+def end_of(crawl: CrawlJob, words: str | None = None) -> None:
+    """Its end is the exit status; `words` is what to do about it."""
+    if crawl.status is not CrawlStatus.COMPLETED:
+        raise CrawlerError(failure(crawl, words))
+
+
+def _advice(tools: App, crawl: CrawlJob) -> str | None:
+    seed = tools.ledger.seed_state(crawl.id)
+    if crawl.status is not CrawlStatus.FAILED or seed is None:
+        return None
+    _, reason, error = seed
+    if not reason:
+        return None
+    return advice(crawl.seed_url, Reason(reason), error)

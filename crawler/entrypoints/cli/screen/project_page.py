@@ -1,0 +1,32 @@
+"""A project in words."""
+
+from collections.abc import Iterator
+
+import typer
+
+from crawler.domain.crawls.project import Project
+from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs
+
+
+def show_project(project: Project, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(project.model_dump_json(indent=2))
+        return
+    print_pairs(console(), _lines(project))
+
+
+def _lines(project: Project) -> Iterator[tuple[str, str]]:
+    yield "name", project.name
+    yield "website", project.website_url or ""
+    yield "project", str(project.id)
+    yield "made", moment(project.created_at)
+    if not project.is_active:
+        yield "active", "no"
+    for name, value in project.settings.model_dump(mode="json", exclude_defaults=True).items():
+        yield name.replace("_", " "), _words(value)
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

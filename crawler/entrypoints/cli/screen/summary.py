@@ -1,0 +1,224 @@
+"""What a crawl came to: one object for programs, one page for people."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from crawler.domain.changes.removal_words import missing_words
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.reasons import FAILED, SKIPPED, Reason
+from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
+
+SHOWN_URLS = 5
+MERGED_SHARE = 0.2
+FAILED_SHARE = 0.1
+FIELDS = (
+    "status", "end_reason", "pages_crawled", "pages_failed", "pages_skipped", "total_discovered", "lightweight",
+    "rendered",
+)  # fmt: skip
+
+_ENDS = {
+    EndReason.EXHAUSTED: "every page that could be found was fetched",
+    EndReason.MAX_PAGES: "as many pages as --max-pages allows",
+    EndReason.MAX_DURATION: "its time was over",
+    EndReason.BLOCKED: "its hosts want to be left alone for longer than it may last",
+}
+_MARKS = {CrawlStatus.COMPLETED: "green", CrawlStatus.FAILED: "red", CrawlStatus.CANCELLED: "yellow"}
+
+
+def summary(crawl: CrawlJob) -> dict[str, Any]:
+    """For programs; these names are a promise."""
+    seconds = _seconds(crawl)
+    row = crawl.model_dump(mode="json")
+    return {
+        "crawl_id": row["id"],
+        "project_id": row["project_id"],
+        **{name: row[name] for name in FIELDS},
+        "duration_seconds": round(seconds, 3),
+        "pages_per_second": round(crawl.pages_crawled / seconds, 2) if seconds else 0.0,
+        "change_summary": crawl.change_summary,
+    }
+
+
+def _seconds(crawl: CrawlJob) -> float:
+    started, ended = crawl.started_at, crawl.completed_at
+    return (ended - started).total_seconds() if started and ended else 0.0
+
+
+def summary_page(crawl: CrawlJob, baseline: CrawlJob | None, width: int, title: str | None = None) -> RenderableType:
+    """For people. Without a title it is the URL the crawl began at."""
+    blocks: list[RenderableType] = [_headline(crawl, width, title), _table(crawl, width)]
+    if crawl.change_summary is not None:
+        blocks += [Text(), *_changes(crawl.change_summary, baseline, width)]
+    told = warnings(crawl)
+    if told:
+        blocks += [Text(), _notes(told)]
+    return Group(*blocks)
+
+
+def _notes(sentences: list[str]) -> Table:
+    table = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        table.add_row(Text("!", "bold yellow"), Text(sentence))
+    return table
+
+
+def _headline(crawl: CrawlJob, width: int, title: str | None) -> Text:
+    status = str(crawl.status)
+    what = fit_url(title or crawl.seed_url, max(20, width - len(status) - 2))
+    parts = [(what, "bold"), (end_words(crawl), "dim")]
+    return Text.assemble(
+        (status, f"bold {_MARKS.get(crawl.status, '')}".strip()), *((f"  {w}", s) for w, s in parts if w)
+    )
+
+
+def end_words(crawl: CrawlJob) -> str:
+    if crawl.end_reason is EndReason.EXHAUSTED and crawl.crawl_type is CrawlType.FETCH_ONLY:
+        return "every URL of the list was asked for"
+    return _ENDS[crawl.end_reason] if crawl.end_reason else ""
+
+
+def _table(crawl: CrawlJob, width: int) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    by_reason = crawl.stats.get("by_reason", {})
+    seconds = crawl.working_seconds(crawl.completed_at) if crawl.completed_at else 0.0
+    rate = f"{crawl.pages_crawled / seconds:.1f} a second" if seconds else ""
+    table.add_row("pages crawled", f"{crawl.pages_crawled:,}", _pages(crawl))
+    table.add_row("pages failed", f"{crawl.pages_failed:,}", reason_counts(by_reason, FAILED))
+    table.add_row("pages skipped", f"{crawl.pages_skipped:,}", reason_counts(by_reason, SKIPPED))
+    table.add_row("URLs found", f"{crawl.total_discovered:,}", "")
+    table.add_row("time", duration(seconds), rate)
+    table.add_row("crawl", "", str(crawl.id))
+    if width >= 60:  # an id has 36 letters
+        table.add_row("project", "", str(crawl.project_id))
+    return table
+
+
+def _pages(crawl: CrawlJob) -> str:
+    told = []
+    if crawl.stats.get("bytes"):
+        told.append(size(crawl.stats["bytes"]))
+    if unchanged := crawl.stats.get("by_reason", {}).get(Reason.UNCHANGED):
+        # Another question than what changed since the crawl before: that one may have missed it.
+        told.append(f"{unchanged:,} as stored before")
+    if crawl.rendered:
+        told.append(f"{crawl.rendered:,} in a browser")
+    latency = crawl.stats.get("latency_ms") or {}
+    if latency.get("p50") is not None:
+        told.append(f"answers in {latency['p50']} ms, slow ones in {latency['p95']} ms")
+    return ", ".join(told)
+
+
+def reason_counts(by_reason: dict[str, int], group: Iterable[Reason]) -> str:
+    told = sorted(
+        ((n, reason.value) for reason in group if (n := by_reason.get(reason, 0))), key=lambda t: (-t[0], t[1])
+    )
+    return ", ".join(f"{reason} {n:,}" for n, reason in told)
+
+
+def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> list[RenderableType]:
+    counts = change["summary"]
+    when = (
+        f"{baseline.started_at.astimezone():%Y-%m-%d %H:%M}" if baseline and baseline.started_at else "the crawl before"
+    )
+    kinds = ("new", "changed", "removed", "unchanged")
+    told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
+    moved = change.get("moved", [])
+    if moved:
+        told += f", {len(moved):,} moved"
+    lines: list[RenderableType] = [Text.assemble((f"Since {when}: ", "dim"), told)]
+    if change.get("not_compared"):
+        why = missing_words(change.get("removal_counts", {}))
+        lines.append(
+            Text(f"{count(change['not_compared'], 'page')} could not be compared{f' ({why})' if why else ''}", "dim")
+        )
+    for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
+        urls = change[f"{kind}_page_urls"]
+        lines += [Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style) for url in urls[:SHOWN_URLS]]
+        if len(urls) > SHOWN_URLS:
+            lines.append(Text(f"  {mark} … and {len(urls) - SHOWN_URLS:,} more", style))
+    room = max(20, width // 2 - 4)
+    lines += [
+        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}", "blue") for move in moved[:SHOWN_URLS]
+    ]
+    if len(moved) > SHOWN_URLS:
+        lines.append(Text(f"  > … and {len(moved) - SHOWN_URLS:,} more", "blue"))
+    return lines
+
+
+def warnings(crawl: CrawlJob) -> list[str]:
+    """What a person should know before they trust the numbers, each with the option that changes it."""
+    reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
+    return [sentence for sentence in (*_of_theend_words(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
+
+
+def _of_theend_words(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+    left = reasons.get(Reason.MAX_PAGES, 0)
+    if crawl.end_reason is EndReason.MAX_PAGES:
+        yield (
+            f"Stopped by --max-pages {crawl.config.max_pages}; {count(left, 'URL')} it had found "
+            f"{'was' if left == 1 else 'were'} left. Raise it to fetch more."
+        )
+    late = reasons.get(Reason.HOST_BLOCKED, 0)
+    if late:
+        yield f"{count(late, 'URL')} waited in vain for a host that wants to be left alone; use a longer --delay."
+    redirected = reasons.get(Reason.REDIRECTED, 0)
+    if redirected and not crawl.pages_crawled:
+        yield f"Nothing but redirects was found ({redirected:,}); crawl the URL they lead to."
+    elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
+        looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
+        yield f"The first page links to no other page, {looked}."
+
+
+def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+    merged, links = crawl.stats.get("merged_links", 0), crawl.stats.get("total_links", 0)
+    if links and merged / links > MERGED_SHARE:
+        yield (
+            f"{merged:,} of {links:,} links ({merged / links:.0%}) were taken for other spellings of the same pages; "
+            "--query-params keep tells apart those whose queries differ."
+        )
+    if refused := reasons.get(Reason.ROBOTS):
+        yield f"robots.txt keeps us out of {count(refused, 'URL')}; --ignore-robots goes there anyway, if you may."
+    if unread := reasons.get(Reason.ROBOTS_UNREACHABLE):
+        yield f"{count(unread, 'URL')} could not be asked for: robots.txt did not answer; --ignore-robots does without."
+    if forbidden := reasons.get(Reason.FORBIDDEN):
+        yield f"{count(forbidden, 'URL')} answered 401 or 403; --header 'Authorization: …' sends credentials along."
+    if closed := reasons.get(Reason.EGRESS):
+        yield (
+            f"{count(closed, 'URL')} {'was' if closed == 1 else 'were'} not asked for: only public addresses and the "
+            "host and port typed as URL may be reached; CRAWLER_EGRESS_ALLOW=host:port opens others."
+        )
+    if limited := reasons.get(Reason.RATE_LIMITED):
+        yield f"{count(limited, 'URL')} answered 429 again and again; crawl with a longer --delay."
+    yield from _of_browsers(reasons)
+    done = crawl.pages_crawled + crawl.pages_failed
+    if crawl.pages_failed and crawl.pages_failed / done > FAILED_SHARE:
+        again = f"'crawler crawl retry-failed {crawl.id}'"
+        yield f"{count(crawl.pages_failed, 'URL')} of {done:,} failed; {again} tries them again."
+    if reasons.get(Reason.NOT_INCLUDED) and crawl.pages_crawled <= 1:
+        yield "--include matched nothing that the first page links to; --include-mode prefer crawls the others too."
+
+
+def _of_browsers(reasons: dict[Reason, int]) -> Iterable[str]:
+    if plain := reasons.get(Reason.RENDER_UNAVAILABLE):
+        yield (
+            f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched; "
+            "'crawler doctor' says how to get one."
+        )
+    if blind := reasons.get(Reason.RENDER_FAILED):
+        yield (
+            f"{count(blind, 'page')} could not be rendered and {'was' if blind == 1 else 'were'} stored as fetched; "
+            "'crawler explain' says why."
+        )
+
+
+def failure(crawl: CrawlJob, advice: str | None) -> str:
+    """Why a crawl came to nothing, and what to do about it."""
+    told = fit(crawl.error_message or f"The crawl was {crawl.status}.", 10_000).rstrip(".")
+    return f"{told}. {advice}" if advice else f"{told}."

@@ -1,0 +1,84 @@
+"""What a person sees of `crawler up`: where things are, once they are there, and what goes wrong."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.text import Text
+
+from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.supervisor import FileOutput, ProcessState, TerminalOutput
+from crawler.supervisor.supervisor import NAME
+
+PATIENCE_SECONDS = 30.0
+"""After so long everything is told, whoever is still missing."""
+
+
+class UpOutput:
+    """Each process's lines go into its log; on the terminal are the supervisor's, or all if they are wanted."""
+
+    def __init__(self, names: Iterable[str], logs: Path, *, verbose: bool) -> None:
+        self._files = FileOutput(logs)
+        self._terminal = TerminalOutput((*names, NAME))
+        self._verbose = verbose
+        self._heard: set[str] = set()
+
+    def __call__(self, name: str, line: str) -> None:
+        self._files(name, line)
+        if "ready." in line:
+            self._heard.add(name)
+        if self._verbose or name == NAME:
+            self._terminal(name, line)
+
+    def is_ready(self, name: str) -> bool:
+        """Whether a worker has said so. Those that log little never do: see `Announcement`."""
+        return name in self._heard
+
+
+class Announcement:
+    """Said once, when all is there."""
+
+    def __init__(self, essential: str, tell: Callable[[Sequence[str]], None]) -> None:
+        self._essential = essential
+        self._tell = tell
+        self._began = time.monotonic()
+        self._told = False
+
+    def __call__(self, states: Sequence[ProcessState]) -> None:
+        missing = [state.name for state in states if not state.ready]
+        late = time.monotonic() - self._began > PATIENCE_SECONDS and self._essential not in missing
+        if not self._told and (not missing or late):
+            self._told = True
+            self._tell([state.name for state in states if state.pid is None])
+
+
+class Places(NamedTuple):
+    """Where things are, as they are told."""
+
+    service: str
+    flower: str
+    broker: str
+    key_file: Path
+    logs: Path
+    way_in: Callable[[], str]
+    """The dashboard's address, with which somebody at this terminal comes in."""
+
+
+def tell_addresses(places: Places, missing: Sequence[str]) -> None:
+    service = places.service
+    screen = Stderr()
+    screen.print(f"Everything is up but {', '.join(missing)}." if missing else "Everything is up.", style="bold")
+    pairs = [
+        ("dashboard", places.way_in()),
+        ("service", f"{service}/api/v1"),
+        ("health", f"{service}/api/v1/health  (without a key: /api/v1/health/live)"),
+        ("metrics", f"{service}/api/v1/metrics  (for Prometheus)"),
+        ("key", f"{places.key_file}  (sent as 'Authorization: Bearer …')"),
+        ("Flower", places.flower),
+        ("broker", f"{places.broker}  (for other programs' tasks: docs/tasks.md)"),
+        ("logs", str(places.logs)),
+    ]
+    for name, words in pairs:  # whole, however long: they are there to be copied
+        screen.print(Text.assemble((f"{name:<11}", "dim"), words), soft_wrap=True)
+    screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

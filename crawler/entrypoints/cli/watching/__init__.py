@@ -1,0 +1,1 @@
+"""One crawl from its start to its summary, watched in a terminal."""

@@ -1,0 +1,121 @@
+"""`crawler crawl watch` through a running service: the same view, made of the events it tells over a WebSocket."""
+
+import json
+import time
+from collections import Counter, deque
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import typer
+
+from crawler.client import Event
+from crawler.config import Settings
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.backend.remote import RemoteDesk, remote_desk
+from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
+from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, Glimpse, Rate
+from crawler.entrypoints.cli.screen.live_view import LiveView
+
+LOOK_SECONDS = 1.0
+"""Between two looks at the crawl's row; all else comes by itself."""
+DRAW_SECONDS = 0.25
+QUIET_SECONDS = 2.0
+"""After so long without an event somebody looks whether the crawl is over."""
+DIFF_PATIENCE_SECONDS = 20.0
+
+
+def watch_there(settings: Settings, crawl_id: UUID, *, as_json: bool) -> None:
+    with remote_desk(settings) as desk:
+        crawl = desk.get_crawl(crawl_id)
+        if as_json:
+            _print_events(desk, crawl)
+        else:
+            _look_on(desk, crawl)
+        end_of(desk.get_crawl(crawl_id))
+
+
+def _print_events(desk: RemoteDesk, crawl: CrawlJob) -> None:
+    """From the first one that is still kept. The last may be lost with Redis; the record says it too."""
+    heard = time.monotonic()
+    for event in desk.watch(crawl.project_id, after=0):
+        if event is not None:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > QUIET_SECONDS:
+            heard = time.monotonic()
+            if desk.get_crawl(crawl.id).status.is_over:
+                return
+        if event is not None and event.crawl_id == crawl.id:
+            typer.echo(json.dumps(event.model_dump(mode="json")))
+            if event.type == "completed":
+                return
+
+
+def _look_on(desk: RemoteDesk, crawl: CrawlJob) -> None:
+    told = _Told()
+    look_at = draw_at = 0.0
+    with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
+        for event in desk.watch(crawl.project_id, after=0) if not crawl.status.is_over else ():
+            if event is not None and event.crawl_id == crawl.id:
+                told.hear(event)
+            now = time.monotonic()
+            if now >= look_at or told.over:
+                look_at, crawl = now + LOOK_SECONDS, desk.get_crawl(crawl.id)
+            if crawl.status.is_over:
+                break
+            if now >= draw_at:
+                draw_at = now + DRAW_SECONDS
+                view.show(told.glimpse(crawl))
+        crawl = _await_diff(desk, crawl)
+    baseline = desk.get_crawl(crawl.compared_to) if crawl.compared_to else None
+    summary_of(crawl, baseline, crawl.seed_url)
+
+
+def _await_diff(desk: RemoteDesk, crawl: CrawlJob) -> CrawlJob:
+    """A cancelled crawl is compared with nothing."""
+    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
+    while crawl.status is not CrawlStatus.CANCELLED and desk.changes(crawl).state == "not_yet":
+        if time.monotonic() > deadline:
+            break
+        time.sleep(DRAW_SECONDS)
+    crawl = desk.get_crawl(crawl.id)
+    if crawl.change_summary is None:
+        return crawl
+    whole = desk.changes(crawl).model_dump(mode="json", by_alias=True)
+    return crawl.model_copy(update={"change_summary": whole})
+
+
+class _Told:
+    """What the events have said so far."""
+
+    def __init__(self) -> None:
+        self.over = False
+        self._pages: deque[dict[str, Any]] = deque(maxlen=PAGES)
+        self._reasons: Counter[str] = Counter()
+        self._progress: dict[str, Any] = {}
+        self._rate = Rate()
+
+    def hear(self, event: Event) -> None:
+        if event.type == "page":
+            self._pages.append(event.data)
+            if event.data.get("reason") and event.data.get("status") != "success":
+                self._reasons[event.data["reason"]] += 1
+        elif event.type == "progress":
+            self._progress = event.data
+        self.over = self.over or event.type == "completed"
+
+    def glimpse(self, crawl: CrawlJob) -> Glimpse:
+        """What waits at which host only the servers know."""
+        said = self._progress
+        pages = max(crawl.pages_crawled, int(said.get("pages_crawled", 0)))
+        return Glimpse(
+            crawl.model_copy(update={"pages_crawled": pages}),
+            queued=int(said.get("queued", 0)),
+            under_way=int(said.get("under_way", 0)),
+            percentage=float(said.get("progress", 0.0)),
+            estimated_total=int(said.get("estimated_total", crawl.config.max_pages)),
+            pages_per_second=self._rate(pages),
+            seconds=crawl.working_seconds(datetime.now(UTC)) if crawl.started_at else 0.0,
+            pages=tuple(self._pages),
+            reasons=dict(self._reasons),
+        )

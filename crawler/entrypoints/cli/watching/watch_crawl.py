@@ -1,0 +1,170 @@
+"""One crawl from its start to its summary, watched by a person or a program."""
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from crawler.adapters.pages.export_files import ExportFailed
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
+from crawler.domain.crawls.project import Project, checked_name
+from crawler.domain.exports.files import ExportFormat
+from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
+from crawler.entrypoints.cli.backend.session import session
+from crawler.entrypoints.cli.ending import quiet_logs
+from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.entrypoints.cli.input.run_options import Order, credentials
+from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
+from crawler.entrypoints.cli.screen.crawl_snapshot import Lookout
+from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.summary import summary
+from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS
+from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition
+from crawler.supervisor import Supervisor
+
+LOOK_SECONDS = 0.25
+RUN_SECONDS = 3600
+"""One hour, unlike a scheduled crawl's day: somebody is waiting."""
+DIFF_PATIENCE_SECONDS = 20.0
+
+
+def conduct(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
+    """The exit status."""
+    quiet_logs()
+    with session() as tools:
+        try:
+            project = _project(tools, order)
+            crawl = _begin(tools, project, order)
+            crawl = _watch(tools, supervisor, crawl, _title(crawl, order), quiet=as_json)
+            return _conclude(tools, crawl, order, as_json=as_json)
+        finally:
+            supervisor.stop(STOP_SECONDS, hurry=lambda: _is_nothing_to_lose(tools))
+
+
+def _is_nothing_to_lose(tools: App) -> bool:
+    """Then workers are not waited for: no crawl, of whomever, is under way or has requests of theirs."""
+    try:
+        standing = [tools.frontier.stats(crawl_id) for crawl_id in tools.frontier.open_crawls()]
+    except CrawlerError:
+        return False
+    return all(stats is None or (stats.paused and not stats.leased) for stats in standing)
+
+
+def _project(tools: App, order: Order) -> Project:
+    new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
+    project = tools.store.find_project(new.name) or tools.store.add_project(new)
+    if order.headers:
+        sealed = tools.store.find_secrets(project.id)
+        kept = credentials(order.headers, tools.box.open(sealed) if sealed else None)
+        tools.store.save_secrets(project.id, tools.box.seal(kept))
+    return project
+
+
+def _begin(tools: App, project: Project, order: Order) -> CrawlJob:
+    """A crawl of this project that was interrupted goes on; otherwise a new one begins."""
+    try:
+        return _start(tools, project, order)
+    except CrawlRunning:
+        running = tools.store.find_running(project.id)
+        return _join(tools, running) if running else _start(tools, project, order)
+
+
+def _start(tools: App, project: Project, order: Order) -> CrawlJob:
+    try:
+        crawl = tools.start_crawl(
+            project.id,
+            seed_url=order.seed.href,
+            config=order.config,
+            urls=order.urls,
+            opened=order.opened,
+            max_seconds=RUN_SECONDS,
+        )
+    except InvalidConfig as exc:
+        raise told_in_options(exc) from exc
+    # Here and now, while the workers are still starting; the coordinator finds it done.
+    return tools.seed_crawl(crawl.id)
+
+
+def _join(tools: App, running: CrawlJob) -> CrawlJob:
+    if not running.paused:
+        _say("A crawl of this project is already under way; this shows it, with the options it was started with.")
+        return running
+    _say("Going on with the paused crawl, with the options it was started with.")
+    return tools.control_crawl.resume(running.id)
+
+
+def _title(crawl: CrawlJob, order: Order) -> str:
+    """A crawl that was under way before may be another than the one that was ordered."""
+    return order.title if crawl.crawl_type is CrawlType.FETCH_ONLY else crawl.seed_url
+
+
+def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, quiet: bool) -> CrawlJob:
+    """Until the crawl is over and compared with the one before, or somebody paused it. Ctrl-C pauses it."""
+    lookout = Lookout(tools, crawl.id)
+    try:
+        with LiveView(title, quiet=quiet) as view:
+            while not crawl.status.is_over and not crawl.paused:
+                time.sleep(LOOK_SECONDS)
+                _look_after(tools, supervisor)
+                crawl = tools.store.get_crawl(crawl.id)
+                view.show(lookout.glance(crawl))
+            return _await_diff(tools, supervisor, crawl)
+    except (KeyboardInterrupt, BrokenPipeError):
+        # Whoever closes the terminal, or the pipe this is shown through, wants it to stop too.
+        with suppress(InvalidTransition):
+            crawl = tools.control_crawl.pause(crawl.id)
+        with suppress(BrokenPipeError):
+            _say(f"Paused after {crawl.pages_crawled} pages; the same command goes on where it stopped.")
+        raise KeyboardInterrupt from None
+
+
+def _look_after(tools: App, supervisor: Supervisor) -> None:
+    supervisor.poll()
+    if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
+        tools.reconcile()
+
+
+def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob:
+    """A cancelled crawl is compared with nothing."""
+    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
+    compared = (CrawlStatus.COMPLETED, CrawlStatus.FAILED)
+    while crawl.status in compared and time.monotonic() < deadline and not tools.store.is_diffed(crawl.id):
+        time.sleep(LOOK_SECONDS / 5)
+        _look_after(tools, supervisor)
+    return tools.store.get_crawl(crawl.id)
+
+
+def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> int:
+    if not crawl.status.is_over:
+        _say(
+            f"Somebody else paused the crawl after {crawl.pages_crawled} pages; the same command, or "
+            f"'crawler crawl resume {crawl.id}', goes on where it stopped."
+        )
+        return 1
+    if not as_json:
+        show_summary(tools, crawl, _title(crawl, order))
+    try:
+        if order.export_to is not None:
+            _export(tools, crawl, order.export_to, order.formats)
+    finally:
+        if as_json:
+            typer.echo(json.dumps(summary(crawl)))
+    check_completed(tools, crawl)
+    return 0
+
+
+def _export(tools: App, crawl: CrawlJob, directory: Path, formats: Sequence[ExportFormat]) -> None:
+    try:
+        tell_files(write_exports(tools, crawl.id, directory, formats))
+    except ExportFailed as exc:
+        again = f"The crawl is stored: 'crawler export {crawl.id} --output DIR' writes it elsewhere."
+        raise ExportFailed(f"{exc.message} {again}") from exc
+
+
+def _say(sentence: str) -> None:
+    Stderr().print(sentence, style="yellow")

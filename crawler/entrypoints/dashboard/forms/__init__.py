@@ -1,0 +1,1 @@
+"""Forms: what was typed, and what is wrong with it."""

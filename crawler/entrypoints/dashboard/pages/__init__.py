@@ -1,0 +1,36 @@
+"""The rooms, in the order their routes are tried. A room is a module with a `router`."""
+
+from crawler.entrypoints.dashboard.pages import (
+    crawl,
+    crawl_changes,
+    crawl_report,
+    crawl_urls,
+    documents,
+    login,
+    noise,
+    notifications,
+    one_page,
+    page_diff,
+    project,
+    project_changes,
+    project_form,
+    projects,
+    queue,
+    queue_add,
+    queue_categories,
+    queue_entry,
+    schedule,
+    schedule_backtest,
+    system,
+    system_hosts,
+    system_keys,
+    system_settings,
+)
+
+# Forms before single projects: /projects/new is no project's id.
+ROOMS = (
+    login, projects, project_form, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
+    crawl_changes, project_changes, noise, one_page, page_diff, notifications,
+    system, system_hosts, system_settings, system_keys,
+    queue, queue_add, queue_categories, queue_entry, documents,
+)  # fmt: skip

@@ -1,0 +1,145 @@
+"""`/crawls/{id}`: a crawl while it happens and after, and the buttons that steer it."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from crawler.adapters.pages.crawl_pace import MOST_URLS
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import HostWait, Wait
+from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.http.owned import OwnCrawl, Tools
+from crawler.errors import RedisUnavailable
+
+router = APIRouter()
+
+RECENT = 25
+STOP_ASKING = 286
+"""What ends the asking again and again of a page that is still open (htmx)."""
+HOSTS = 50
+SHOWN_HOSTS = 12
+HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
+WAITS = {
+    Wait.READY: "its turn is now",
+    Wait.GAP: "keeping its delay",
+    Wait.BLOCKED: "left alone after errors or complaints",
+    Wait.ROBOTS: "its robots.txt is read first",
+    Wait.PAUSED: "paused",
+    Wait.HOST_CAP: "all its slots are taken",
+    Wait.CRAWL_CAP: "all slots of the crawl are taken",
+    Wait.BUDGET: "as many under way as pages may still come",
+    Wait.RETRY: "will be tried again",
+}
+
+
+@router.get("/crawls/{crawl_id}")
+def crawl(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    recent, seen = _recent(tools, crawl)
+    return page(
+        request,
+        "crawl.html",
+        here="progress",
+        recent=recent,
+        seen=seen,
+        **_state(tools, crawl),
+    )
+
+
+@router.get("/crawls/{crawl_id}/state")
+def state(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    """The part of the page that changes with the crawl's state: asked for when it ends, and now and then."""
+    return page(request, "parts/crawl_state.html", **_state(tools, crawl))
+
+
+@router.get("/crawls/{crawl_id}/recent")
+def recent(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    """Asked for when the crawl ends or events were missed: a short crawl is over before its page listens."""
+    found, _ = _recent(tools, crawl)
+    return page(request, "parts/recent_rows.html", crawl=crawl, recent=found, own_host=urlsplit(crawl.seed_url).netloc)
+
+
+@router.get("/crawls/{crawl_id}/hosts")
+def hosts(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    """Asked for every few seconds while the crawl runs; tells also that it has ended, should nobody else."""
+    status = STOP_ASKING if crawl.status.is_over else 200
+    answer = page(request, "parts/crawl_hosts.html", status, crawl=crawl, **_hosts(tools, crawl))
+    if crawl.status.is_over:
+        answer.headers["HX-Trigger"] = "crawl-over"
+    return answer
+
+
+@router.get("/crawls/{crawl_id}/pace.json")
+def pace(crawl: OwnCrawl, tools: Tools) -> JSONResponse:
+    if crawl.started_at is None or crawl.total_discovered > MOST_URLS:
+        return JSONResponse({"step": 1, "points": [], "answers": {}, "counted": False})
+    found = tools.crawl_pace(crawl.id, crawl.started_at, crawl.completed_at or tools.clock())
+    told = {"step": found.step_seconds, "points": found.points, "answers": found.answers, "counted": True}
+    return JSONResponse(told)
+
+
+@router.post("/crawls/{crawl_id}/pause")
+def pause(crawl: OwnCrawl, tools: Tools) -> Response:
+    tools.control_crawl.pause(crawl.id)
+    return go(f"/crawls/{crawl.id}", "paused")
+
+
+@router.post("/crawls/{crawl_id}/resume")
+def resume(crawl: OwnCrawl, tools: Tools) -> Response:
+    tools.control_crawl.resume(crawl.id)
+    return go(f"/crawls/{crawl.id}", "resumed")
+
+
+@router.post("/crawls/{crawl_id}/cancel")
+def cancel(crawl: OwnCrawl, tools: Tools) -> Response:
+    tools.control_crawl.cancel(crawl.id)
+    return go(f"/crawls/{crawl.id}", "cancelled")
+
+
+@router.post("/crawls/{crawl_id}/retry-failed")
+def retry(crawl: OwnCrawl, tools: Tools) -> Response:
+    return go(f"/crawls/{tools.retry_failed(crawl.id).crawl_id}", "retried")
+
+
+def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
+    spent = (crawl.completed_at or tools.clock()) - (crawl.started_at or crawl.created_at)
+    seconds = max(spent.total_seconds(), 0.0)
+    return {
+        "crawl": crawl,
+        "project": tools.store.get_project(crawl.project_id),
+        "progress": tools.describe_progress.of_crawl(crawl),
+        "seconds": seconds,
+        "speed": crawl.pages_crawled / seconds if seconds >= 0.1 else None,
+        "own_host": urlsplit(crawl.seed_url).netloc,
+        **_hosts(tools, crawl),
+    }
+
+
+def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
+    """Those that must wait for something come first: they are what a person wonders about."""
+    waits = [] if crawl.status.is_over else [wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued]
+    waits.sort(key=lambda wait: (wait.why not in HELD, -wait.queued))
+    return {"hosts": [_host(wait) for wait in waits[:SHOWN_HOSTS]], "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
+
+
+def _host(wait: HostWait) -> dict[str, Any]:
+    timed = wait.due_seconds is not None and wait.due_seconds >= 1 and wait.why is not Wait.READY
+    return {
+        "host": wait.host,
+        "lane": wait.lane.value,
+        "queued": wait.queued,
+        "why": WAITS[wait.why],
+        "held": wait.why in HELD,
+        "seconds": wait.due_seconds if timed else None,
+    }
+
+
+def _recent(tools: App, crawl: CrawlJob) -> tuple[list[dict[str, Any]], int | None]:
+    """The last pages that were told of, newest first, and the number from which the page listens on."""
+    try:
+        events = tools.events.latest(crawl.id, "page", entries=20)
+    except RedisUnavailable:
+        return [], None
+    return [event.data for event in reversed(events)][:RECENT], events[-1].seq if events else None

@@ -1,0 +1,77 @@
+"""`/login`, `/logout`: a key, or a link that `crawler up` printed, becomes a session."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Query, Request, Response
+
+from crawler.adapters.operating.session_store import LONGEST_SECONDS, TICKET_PREFIX
+from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
+from crawler.entrypoints.dashboard.forms.fields import Sent
+from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.session_gate import cookie
+from crawler.entrypoints.http.auth import LONGEST_SECRET, TooManyFailures, address_of, look_up
+from crawler.entrypoints.http.failed_logins import FailedAttempts
+from crawler.entrypoints.http.owned import Tools
+from crawler.errors import Unauthorized
+
+router = APIRouter()
+
+LONGEST_NEXT = 2000
+UNKNOWN = "No key like that is known here, or it was revoked."
+Next = Annotated[str, Query(alias="next", max_length=LONGEST_NEXT)]
+
+
+@router.get("/login")
+def ask(request: Request, following: Next = "/") -> Response:
+    if request.state.key is not None:
+        return go(local(following))
+    return page(request, "login.html", following=local(following), wrong=None)
+
+
+@router.post("/login")
+def sign_in(request: Request, form: Sent, tools: Tools) -> Response:
+    following = local(form.text("next"))
+    try:
+        key = _key(tools, request.app.state.attempts, form.text("key"), address_of(request.scope))
+    except (Unauthorized, TooManyFailures) as exc:
+        wrong = (
+            exc.message if isinstance(exc, TooManyFailures) else "No key like that is known here, or it was revoked."
+        )
+        return page(request, "login.html", exc.http_status, following=following, wrong=wrong)
+    if request.state.session:
+        tools.sessions.close(request.state.session)  # a new one for each sign-in, whatever cookie came before it
+    answer = go(following)
+    made = cookie(tools.sessions.open(key.id), secure=request.url.scheme == "https", seconds=LONGEST_SECONDS)
+    answer.headers.append("set-cookie", made)
+    return answer
+
+
+@router.post("/logout")
+def sign_out(request: Request, tools: Tools) -> Response:
+    tools.sessions.close(request.state.session)
+    answer = go("/login", "signed-out")
+    answer.headers.append("set-cookie", cookie("", secure=request.url.scheme == "https", seconds=0))
+    return answer
+
+
+def _key(tools: App, attempts: FailedAttempts, given: str, address: str) -> ApiKey:
+    """Wrong tickets count as wrong keys do."""
+    usable = given if given.isascii() and 0 < len(given) <= LONGEST_SECRET else None
+    if usable is None or not usable.startswith(TICKET_PREFIX) or attempts.seconds_to_wait(address, ""):
+        return look_up(tools, attempts, usable, address)
+    key_id = tools.sessions.redeem(usable)
+    key = tools.store.find_key_by_id(key_id) if key_id else None
+    return key or look_up(tools, attempts, None, address)
+
+
+def local(path: str) -> str:
+    """Where to go on, if that is a page of ours: no link of somebody's may lead elsewhere through the sign-in."""
+    try:
+        parts = urlsplit(path if path.isascii() and path.isprintable() and "\\" not in path else "/")
+    except ValueError:
+        return "/"
+    if not parts.path.startswith("/") or parts.path.startswith(("//", "/login", "/api/")):
+        return "/"
+    return parts.path + (f"?{parts.query}" if parts.query else "")

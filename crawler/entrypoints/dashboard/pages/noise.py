@@ -1,0 +1,201 @@
+"""`/projects/{id}/noise`: what a project does not want to hear of. Rules are tried on past crawls before they hold."""
+
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from crawler.bootstrap import App
+from crawler.domain.diffs.rows import Row
+from crawler.domain.noise.rules import EVERYWHERE, Origin, RuleKind, checked_value
+from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
+from crawler.entrypoints.dashboard.forms.fields import Sent
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.shapes import Text
+from crawler.errors import Invalid, InvalidPattern, NotFound
+from crawler.handlers.changes.diff_without_noise import Remedy
+
+router = APIRouter()
+
+CRAWLS = 20
+KINDS = (
+    (RuleKind.SELECTOR.value, "What a CSS selector names"),
+    (RuleKind.REGEX.value, "Lines that match an expression"),
+    (RuleKind.NUMBERS.value, "That a number is another one"),
+    (RuleKind.DATES.value, "That a date or time is another one"),
+)
+KIND_WORDS = dict(KINDS)
+Kind = Annotated[str, Query(max_length=20)]
+Value = Annotated[Text, Query(max_length=600)]
+
+
+class Outcome(NamedTuple):
+    """A past crawl by the rules there are, and with the one that is tried."""
+
+    trial: Trial
+    now: Verdict
+    then: Verdict
+
+    @property
+    def silenced(self) -> bool:
+        return self.now.alert and not self.then.alert
+
+
+@router.get("/projects/{project_id}/noise")
+def rules(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+    known = tools.manage_noise.list_rules(project_id)
+    return page(
+        request,
+        "noise.html",
+        here="noise",
+        project=tools.store.get_project(project_id),
+        written=[rule for rule in known if rule.origin is Origin.OPERATOR],
+        learned=[rule for rule in known if rule.origin is Origin.LEARNED],
+        kinds=KINDS,
+        kind_words=KIND_WORDS,
+    )
+
+
+@router.get("/projects/{project_id}/noise/new")
+def new(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    kind: Kind = "",
+    value: Value = "",
+    page_id: Annotated[UUID | None, Query(alias="page")] = None,
+    older: Annotated[UUID | None, Query(alias="from")] = None,
+    newer: Annotated[UUID | None, Query(alias="to")] = None,
+    line: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    back: Annotated[Text, Query(max_length=9000)] = "",
+) -> Response:
+    """A rule before it is added. Of a line that was pointed at, with the rules that would keep it quiet."""
+    row: Row | None = None
+    remedies: list[Remedy] = []
+    why_not = None
+    if page_id and older and newer:
+        try:
+            first, second = tools.compared_pages.versions(project_id, page_id, [older, newer])
+            row, remedies = tools.judge_page.remedies(project_id, page_id, (first, second), line)
+        except (NotFound, Invalid) as exc:
+            why_not = exc.message
+    if not kind and remedies:
+        kind, value = remedies[0].suggestion.kind.value, remedies[0].suggestion.value
+    chosen = _rule(kind, value)
+    asked = {"page": page_id, "from": older, "to": newer, "line": line} if page_id else {}
+    return page(
+        request,
+        "noise_new.html",
+        here="noise",
+        project=tools.store.get_project(project_id),
+        row=row,
+        remedies=remedies,
+        why_not=why_not,
+        kind=kind or RuleKind.SELECTOR.value,
+        value=value,
+        wrong=chosen.wrong if kind else None,
+        ready=bool(kind) and chosen.wrong is None,
+        kinds=KINDS,
+        kind_words=KIND_WORDS,
+        asked=asked,
+        back=_own_path(back),
+    )
+
+
+@router.get("/projects/{project_id}/noise/trial")
+def trial(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    kind: Kind = "",
+    value: Value = "",
+    back: Annotated[Text, Query(max_length=9000)] = "",
+) -> Response:
+    """Which past crawls would (not) have been told with one more rule. Weighs pages again, so it is asked for apart."""
+    chosen = _rule(kind, value)
+    return page(
+        request,
+        "parts/noise_trial.html" if is_part(request) else "noise_trial.html",
+        here="noise",
+        project=tools.store.get_project(project_id),
+        outcomes=None if chosen.wrong else _tried(tools, project_id, chosen),
+        kind=kind,
+        value=chosen.value,
+        wrong=chosen.wrong,
+        kind_words=KIND_WORDS,
+        back=_own_path(back),
+    )
+
+
+@router.post("/projects/{project_id}/noise")
+def add(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    kind, value = form.text("kind"), form.text("value")
+    chosen = _rule(kind, value)
+    if chosen.wrong or chosen.kind is None:
+        raise Invalid(chosen.wrong or "Choose what the rule leaves out.")
+    tools.manage_noise.add(project_id, chosen.kind, "" if chosen.value == EVERYWHERE else chosen.value)
+    back = _own_path(form.text("back"))
+    if "?" in back:
+        return go(f"{back}&said=ignoring")
+    return go(back or f"/projects/{project_id}/noise", "ignoring")
+
+
+@router.post("/projects/{project_id}/noise/switch")
+def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    enabled = form.flag("on")
+    tools.manage_noise.set_enabled(project_id, _rule_id(form.text("rule")), enabled=enabled)
+    return go(f"/projects/{project_id}/noise", "rule-on" if enabled else "rule-off")
+
+
+@router.post("/projects/{project_id}/noise/remove")
+def remove(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    tools.manage_noise.remove(project_id, _rule_id(form.text("rule")))
+    return go(f"/projects/{project_id}/noise", "rule-removed")
+
+
+class _Chosen(NamedTuple):
+    kind: RuleKind | None
+    value: str
+    wrong: str | None = None
+
+
+def _rule(kind: str, value: str) -> _Chosen:
+    if kind not in KIND_WORDS:
+        return _Chosen(None, value, "Choose what the rule leaves out.")
+    chosen = RuleKind(kind)
+    if chosen in (RuleKind.NUMBERS, RuleKind.DATES):
+        return _Chosen(chosen, EVERYWHERE)
+    try:
+        return _Chosen(chosen, checked_value(chosen, value.strip()))
+    except (Invalid, InvalidPattern) as exc:
+        return _Chosen(chosen, value, exc.message)
+
+
+def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
+    """Only the rule differs between the two: whether a crawl was told then may have had other reasons."""
+    given: dict[RuleKind | None, dict[str, Any]] = {
+        RuleKind.SELECTOR: {"ignore_selectors": (chosen.value,)},
+        RuleKind.REGEX: {"ignore_patterns": (chosen.value,)},
+        RuleKind.NUMBERS: {"ignore_numbers": True},
+        RuleKind.DATES: {"ignore_dates": True},
+    }
+    without = tools.backtest_schedule(project_id, TrialRules(crawls=CRAWLS))
+    tried = {
+        one.crawl_id: one
+        for one in tools.backtest_schedule(project_id, TrialRules(crawls=CRAWLS, **given[chosen.kind]))
+    }
+    return [Outcome(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried]
+
+
+def _rule_id(given: str) -> UUID:
+    try:
+        return UUID(given)
+    except ValueError as exc:
+        raise NotFound("There is no such rule.") from exc
+
+
+def _own_path(given: str) -> str:
+    """Only back to changes and pages of ours."""
+    safe = given.startswith(("/crawls/", "/projects/")) and "\\" not in given and "//" not in given.partition("?")[0]
+    return given if safe and given.isprintable() else ""

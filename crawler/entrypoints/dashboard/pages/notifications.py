@@ -1,0 +1,115 @@
+"""`/notifications`: who was told of what, what they answered, and the same once more."""
+
+import re
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from crawler.adapters.notices.notification_list import NoticeFilter
+from crawler.adapters.notices.notification_store import KeptNotification
+from crawler.domain.notices.notice import Channel, Delivery, Kind
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.cursors import decode_id, encode
+from crawler.entrypoints.http.owned import Tools
+from crawler.entrypoints.http.shapes import Text
+from crawler.errors import NotFound
+
+router = APIRouter()
+
+SHOWN = 50
+LONGEST_TEXT = 200_000
+CHANNELS = (("email", "Mail"), ("webhook", "Webhook"), ("apprise", "Other channels"))
+KINDS = (("changes", "Changes"), ("crawl_failing", "Crawls fail"), ("crawl_recovered", "Works again"))
+STATES = (
+    ("sent", "Sent"),
+    ("failed", "Failed"),
+    ("blocked", "Blocked"),
+    ("unknown", "Unknown"),
+    ("sending", "Being sent"),
+)
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+Short = Annotated[Text, Query(max_length=30)]
+
+
+@router.get("/notifications")
+def notifications(
+    request: Request,
+    caller: Caller,
+    tools: Tools,
+    q: Annotated[Text, Query(max_length=200)] = "",
+    channel: Short = "",
+    status: Short = "",
+    kind: Short = "",
+    project: Annotated[UUID | None, Query()] = None,
+    cursor: Annotated[Text | None, Query(max_length=2000)] = None,
+) -> Response:
+    wanted = NoticeFilter(
+        project,
+        q.strip(),
+        channel if channel in set(Channel) else "",
+        status if status in set(Delivery) else "",
+        kind if kind in set(Kind) else "",
+    )
+    before = decode_id("notices", cursor)
+    rows = tools.notification_list(wanted, before=before, only=caller.project_ids, limit=SHOWN + 1)
+    return page(
+        request,
+        "parts/notice_rows.html" if is_part(request) else "notifications.html",
+        room="notifications",
+        rows=rows[:SHOWN],
+        following=encode("notices", str(rows[SHOWN - 1].id)) if len(rows) > SHOWN else None,
+        filters={**wanted._asdict(), "q": wanted.search},
+        of=tools.store.get_project(project) if project and caller.sees(project) else None,
+        channels=dict(CHANNELS),
+        kinds=dict(KINDS),
+        states=dict(STATES),
+        first=cursor is None,
+    )
+
+
+def _own(notification_id: Annotated[UUID, Path()], caller: Caller, tools: Tools) -> KeptNotification:
+    kept = tools.notifications.find(notification_id)
+    if kept is None or not caller.sees(kept.project_id):
+        raise NotFound(f"There is no notification {notification_id}.")
+    return kept
+
+
+OwnNotice = Annotated[KeptNotification, Depends(_own)]
+
+
+@router.get("/notifications/{notification_id}")
+def notification(request: Request, kept: OwnNotice, tools: Tools) -> Response:
+    return page(
+        request,
+        "notification.html",
+        room="notifications",
+        kept=kept,
+        project=tools.store.get_project(kept.project_id),
+        said_parts=_parts(kept.channel, kept.payload),
+        channels=dict(CHANNELS),
+        kinds=dict(KINDS),
+        states=dict(STATES),
+    )
+
+
+@router.post("/notifications/{notification_id}/resend")
+def resend(kept: OwnNotice, tools: Tools) -> Response:
+    """By the workers where there are any: their mail server counts."""
+    sent = tools.resend_notice(kept.id)
+    return go(f"/notifications/{kept.id}", "resent" if sent.status == Delivery.SENT else "resent-in-vain")
+
+
+def _parts(channel: str, payload: dict[str, Any]) -> dict[str, str]:
+    """What was said, as text: nothing of it is ever a page of ours."""
+    if channel.startswith(Channel.WEBHOOK):
+        return {"json": _inert(orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode())}
+    return {name: _inert(str(payload.get(name, ""))) for name in ("subject", "text", "html")}
+
+
+def _inert(text: str) -> str:
+    """On its lines, without signs that move or turn other text."""
+    shown = _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
+    return shown if len(shown) <= LONGEST_TEXT else f"{shown[:LONGEST_TEXT]}\n…"

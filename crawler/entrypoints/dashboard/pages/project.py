@@ -1,0 +1,100 @@
+"""`/projects/{id}`: one project: where it stands, its crawls, its pages; and what can be done with it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from crawler.domain.notices.schedule import Schedule
+from crawler.domain.pages.lists import PageFilter
+from crawler.entrypoints.dashboard.forms.fields import Sent
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.cursors import decode, decode_id, encode
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.shapes import PageStatus, Text
+
+router = APIRouter()
+
+CRAWLS = 12
+PAGES = 50
+Cursor = Annotated[Text | None, Query(max_length=8000)]
+Search = Annotated[Text, Query(max_length=200)]
+
+
+@router.get("/projects/{project_id}")
+def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Cursor = None) -> Response:
+    before = decode_id("crawls", cursor)
+    found = tools.store.get_project(project_id)
+    crawls = tools.store.list_crawls(project_id, CRAWLS + 1, before)
+    more = encode("crawls", str(crawls[CRAWLS - 1].id)) if len(crawls) > CRAWLS else None
+    latest = crawls[0] if crawls and before is None else None
+    return page(
+        request,
+        "parts/crawl_rows.html" if is_part(request) else "project.html",
+        here="overview",
+        project=found,
+        crawls=crawls[:CRAWLS],
+        following=more,
+        latest=latest,
+        progress=tools.describe_progress.of_crawl(latest) if latest and not latest.status.is_over else None,
+        schedule=_schedule(tools.schedules.find(project_id)),
+    )
+
+
+def _schedule(found: Schedule | None) -> Schedule | None:
+    return found if found and found.config.enabled else None
+
+
+@router.get("/projects/{project_id}/pages")
+def pages(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    q: Search = "",
+    prefix: Annotated[Text, Query(max_length=2000)] = "",
+    status: Annotated[str, Query(max_length=20)] = "",
+    cursor: Cursor = None,
+) -> Response:
+    found = tools.store.get_project(project_id)
+    after = decode("pages", cursor)
+    status = status if status in set(PageStatus) else ""
+    wanted = PageFilter(status or None, None, None, _key_prefix(prefix, found.website_url), q.strip() or None)
+    part = tools.pages.list_pages(project_id, wanted, after[0] if after else None, PAGES + 1)
+    last = part.rows[PAGES - 1].normalized_url if len(part.rows) > PAGES else part.looked_until
+    return page(
+        request,
+        "parts/page_rows.html" if is_part(request) else "project_pages.html",
+        here="pages",
+        project=found,
+        rows=part.rows[:PAGES],
+        following=encode("pages", last) if last else None,
+        filters={"q": q.strip(), "prefix": prefix.strip(), "status": status},
+        first=cursor is None,
+    )
+
+
+def _key_prefix(prefix: str, website: str | None) -> str | None:
+    """As people write it: /docs, or a whole address."""
+    wanted = prefix.strip().lower()
+    if wanted.startswith("/") and website:
+        return website.rstrip("/").lower() + wanted
+    return wanted or None
+
+
+@router.post("/projects/{project_id}/crawl")
+def start(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+    crawl = tools.start_crawl(project_id, seed_url=form.text("seed_url") or None)
+    return go(f"/crawls/{crawl.id}", "started")
+
+
+@router.post("/projects/{project_id}/review")
+def review(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    flagged = form.flag("flagged")
+    tools.manage_projects.change(project_id, {"flagged_for_review": flagged})
+    return go(f"/projects/{project_id}", "flagged" if flagged else "reviewed")
+
+
+@router.post("/projects/{project_id}/delete")
+def delete(project_id: OwnProject, tools: Tools) -> Response:
+    tools.manage_projects.delete(project_id)
+    return go("/", "deleted")

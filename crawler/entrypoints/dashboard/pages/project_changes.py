@@ -1,0 +1,39 @@
+"""`/projects/{id}/changes`: every crawl that found something changed."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.cursors import decode_id, encode
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.shapes import Text
+
+router = APIRouter()
+
+SHOWN = 25
+
+
+@router.get("/projects/{project_id}/changes")
+def project_changes(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    all: Annotated[bool, Query()] = False,  # noqa: A002 - what people read in the address
+    cursor: Annotated[Text | None, Query(max_length=8000)] = None,
+) -> Response:
+    before = decode_id("changes", cursor)
+    project = tools.store.get_project(project_id)
+    found = tools.change_history(project_id, before, SHOWN, quiet=all)
+    return page(
+        request,
+        "parts/changed_crawl_rows.html" if is_part(request) else "project_changes.html",
+        here="changes",
+        project=project,
+        rows=found.rows,
+        told=tools.notifications.told_of([row.id for row in found.rows]),
+        compared=found.compared,
+        following=encode("changes", str(found.looked_until)) if found.looked_until else None,
+        filters={"all": all},
+        first=cursor is None,
+    )

@@ -1,0 +1,142 @@
+"""`/projects/new`, `/projects/{id}/edit`: make and change a project, and see what its rules would do while typing."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
+from crawler.entrypoints.dashboard.forms.fields import Form, Sent
+from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.words import split_url
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.errors import Conflict, Forbidden, Invalid
+
+router = APIRouter()
+
+LOOKED_AT = 10
+"""Crawls, the newest first, among which the last whole one is looked for."""
+
+
+@router.get("/projects/new")
+def new(request: Request, tools: Tools) -> Response:
+    return _show(request, tools, None, {"name": "", "website_url": "", **fields_of(CrawlConfig())}, {})
+
+
+@router.post("/projects")
+def create(request: Request, caller: Caller, tools: Tools, form: Sent) -> Response:
+    if caller.project_ids is not None:
+        raise Forbidden("This API key is limited to its projects; it cannot make others.")
+    settings, errors = settings_of(form)
+    if not form.text("website_url"):
+        errors["website_url"] = "Where does the site begin? For instance https://example.org/."
+    if not errors:
+        try:
+            made = tools.manage_projects.create(
+                name=form.text("name") or _name_of(form), website_url=form.text("website_url"), settings=settings
+            )
+        except (Invalid, Conflict) as exc:
+            errors = _placed(exc)
+        else:
+            return go(f"/projects/{made.id}", "created")
+    return _show(request, tools, None, form.raw(), errors, 422)
+
+
+@router.get("/projects/{project_id}/edit")
+def edit(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+    project = tools.store.get_project(project_id)
+    values = {
+        "name": project.name,
+        "website_url": project.website_url or "",
+        "is_active": "on" if project.is_active else "",
+        **fields_of(project.settings),
+    }
+    return _show(request, tools, project, values, {})
+
+
+@router.post("/projects/{project_id}/edit")
+def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    project = tools.store.get_project(project_id)
+    settings, errors = settings_of(form)
+    if not errors:
+        changes = {
+            "name": form.text("name"),
+            "website_url": form.text("website_url") or None,
+            "is_active": form.flag("is_active"),
+            "settings": settings,
+        }
+        try:
+            tools.manage_projects.change(project_id, changes)
+        except (Invalid, Conflict) as exc:
+            errors = _placed(exc)
+        else:
+            return go(f"/projects/{project_id}", "saved")
+    return _show(request, tools, project, form.raw(), errors, 422)
+
+
+@router.post("/projects/{project_id}/preview")
+def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """What the rules as they are typed would do. Nothing is saved."""
+    settings, errors = settings_of(form)
+    effect = None
+    if not errors:
+        try:
+            effect = tools.preview_settings(
+                project_id,
+                settings,
+                seed_url=form.text("website_url") or None,
+                last_crawl=_last_whole(tools, project_id),
+            )
+        except Invalid as exc:
+            errors = _placed(exc)
+    return page(request, "parts/scope_effect.html", effect=effect, errors=errors, own_host=_host(form))
+
+
+def _host(form: Form) -> str:
+    return split_url(form.text("website_url"))[0]
+
+
+def _last_whole(tools: App, project_id: UUID) -> UUID | None:
+    crawls = tools.store.list_crawls(project_id, LOOKED_AT)
+    return next((crawl.id for crawl in crawls if crawl.crawl_type is not CrawlType.FETCH_ONLY), None)
+
+
+def _show(
+    request: Request,
+    tools: App,
+    project: Project | None,
+    values: Mapping[str, Any],
+    errors: Mapping[str, str],
+    status: int = 200,
+) -> Response:
+    return page(
+        request,
+        "project_form.html",
+        status,
+        here="settings",
+        project=project,
+        values=values,
+        errors=errors,
+        ceiling=tools.settings.max_pages_ceiling,
+    )
+
+
+def _name_of(form: Form) -> str:
+    """A site's own address is a good name for it."""
+    return form.text("website_url").removeprefix("https://").removeprefix("http://").strip("/")[:200]
+
+
+def _placed(exc: Invalid | Conflict) -> dict[str, str]:
+    """Beside the field it speaks of, or above all of them."""
+    if isinstance(exc, Conflict):
+        return {"name": exc.message}
+    where, _, _ = exc.message.partition(":")
+    name = where.split(".")[0].strip()
+    if name in CrawlConfig.model_fields or name == "name":
+        return {name: exc.message.partition(":")[2].strip() or exc.message}
+    return {"website_url" if exc.code == "invalid_url" else "": exc.message}

@@ -1,0 +1,48 @@
+"""`/queue/{id}`: one entry in full: where it stands, why it failed, what was read from its page."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from crawler.domain.acquisition.entries import ACQUISITION_ID, EntryStatus
+from crawler.entrypoints.dashboard.serving.render import page
+from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
+from crawler.entrypoints.dashboard.views.queue_filters import STATUSES
+from crawler.entrypoints.http.auth import WholeSystem
+from crawler.entrypoints.http.owned import Tools
+
+router = APIRouter(dependencies=[WholeSystem])
+
+MOST_TEXT = 40_000
+"""Characters; all of them are one click away, at the API."""
+STEPS = (
+    (EntryStatus.PENDING, "Waits"),
+    (EntryStatus.FETCHING, "Is fetched"),
+    (EntryStatus.FETCHED, "Stored"),
+    (EntryStatus.EXTRACTING, "Is read"),
+    (EntryStatus.DONE, "Done"),
+)
+
+
+@router.get("/queue/{entry_id}")
+def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> Response:
+    found = tools.queue.get(entry_id)
+    project_id = found.project_id or ACQUISITION_ID
+    return page(
+        request,
+        "queue_entry.html",
+        room="queue",
+        here="entries",
+        entry=found,
+        extraction=tools.extractions.find(found.extraction_id) if found.extraction_id else None,
+        trouble=trouble_of(found),
+        project=None if found.project_id is None else tools.store.get_project(found.project_id),
+        page_kept=bool(found.page_id and tools.queue_overview.project_of_page(found.page_id) == project_id),
+        project_id=project_id,
+        batch=tools.store.find_crawl(found.crawl_id) if found.crawl_id else None,
+        defined=bool(found.category and tools.categories.find(found.category)),
+        classifies=tools.settings.classify_task is not None,
+        statuses=STATUSES,
+        steps=STEPS,
+        most=MOST_TEXT,
+    )

@@ -1,0 +1,158 @@
+"""`/projects/{id}/schedule`: when a project is crawled again and who is told; the next runs while typing."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
+from crawler.entrypoints.dashboard.forms import schedule as schedule_form
+from crawler.entrypoints.dashboard.forms.fields import Form, Sent
+from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.views.run_history import lines
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.errors import Invalid, InvalidConfig
+
+router = APIRouter()
+
+LOOKED_AT = 40
+"""Runs that are shown, and drawn."""
+
+
+@router.get("/projects/{project_id}/schedule")
+def schedule(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+    project, kept = tools.store.get_project(project_id), _kept(tools, project_id)
+    values = schedule_form.fields_of(kept.config if kept else None, project.settings)
+    return _show(request, tools, project, kept, values, {})
+
+
+@router.post("/projects/{project_id}/schedule")
+def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    project, kept = tools.store.get_project(project_id), _kept(tools, project_id)
+    asked, errors = schedule_form.schedule_of(form)
+    limits, wrong_limits = schedule_form.thresholds_of(form)
+    errors |= wrong_limits
+    if not errors:
+        try:
+            tools.set_schedule(project_id, _without_same_webhook(asked, kept, form))
+            tools.manage_projects.change(project_id, {"settings": limits})
+        except Invalid as exc:
+            errors = _placed(exc)
+        else:
+            return go(f"/projects/{project_id}/schedule", "scheduled" if asked["enabled"] else "schedule-off")
+    return _show(request, tools, project, kept, form.raw(), errors, 422)
+
+
+@router.post("/projects/{project_id}/schedule/preview")
+def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """The next runs of what is typed, and what is wrong with it. Nothing is saved."""
+    tools.store.get_project(project_id)
+    asked, errors = schedule_form.schedule_of(form)
+    errors |= schedule_form.thresholds_of(form)[1]
+    return page(
+        request,
+        "parts/schedule_runs.html",
+        errors=errors,
+        fields=schedule_form.FIELDS,
+        with_fields=True,
+        **_outlook(tools, asked, _kept(tools, project_id)),
+    )
+
+
+@router.post("/projects/{project_id}/schedule/run")
+def run_now(project_id: OwnProject, tools: Tools) -> Response:
+    tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+    crawl = tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED)
+    return go(f"/crawls/{crawl.id}", "started")
+
+
+@router.post("/projects/{project_id}/schedule/switch")
+def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """On or off; all else stays as it is."""
+    tools.set_schedule.get(project_id)
+    on = form.flag("enabled")
+    tools.set_schedule(project_id, {"enabled": on})
+    return go(f"/projects/{project_id}/schedule", "scheduled" if on else "schedule-off")
+
+
+def _show(
+    request: Request,
+    tools: App,
+    project: Project,
+    kept: Schedule | None,
+    values: Mapping[str, str],
+    errors: Mapping[str, str],
+    status: int = 200,
+) -> Response:
+    asked = schedule_form.schedule_of(Form(list(values.items())))[0]
+    crawls = tools.store.list_crawls(project.id, LOOKED_AT)
+    running = next((crawl for crawl in crawls if not crawl.status.is_over), None)
+    return page(
+        request,
+        "schedule.html",
+        status,
+        here="schedule",
+        project=project,
+        schedule=kept,
+        values=values,
+        errors=errors,
+        running=running,
+        frequencies=schedule_form.FREQUENCIES,
+        weekdays=schedule_form.WEEKDAYS,
+        zones=schedule_form.zones(),
+        history=lines(tools.schedules.slots(project.id, LOOKED_AT), crawls, LOOKED_AT),
+        with_fields=False,
+        **_outlook(tools, asked, kept),
+    )
+
+
+def _outlook(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dict[str, Any]:
+    """What follows from what is asked for; of its times even while the rest makes no sense yet."""
+    config = _valid(asked) or _valid({name: asked[name] for name in schedule_form.TIMING if name in asked})
+    if config is None:
+        return {"config": None, "runs": [], "warnings": (), "begins": None}
+    begins = kept.model_copy(update={"config": config}).jitter if kept else None
+    return {
+        "config": config,
+        "runs": schedule_form.next_runs(config, kept, tools.clock()),
+        "warnings": tools.foresee_notices(config),
+        "begins": begins.total_seconds() if begins else None,
+    }
+
+
+def _valid(asked: Mapping[str, Any]) -> ScheduleConfig | None:
+    try:
+        return ScheduleConfig.model_validate(asked)
+    except ValidationError:
+        return None
+
+
+def _kept(tools: App, project_id: UUID) -> Schedule | None:
+    """One that makes no sense here, for instance for its zone, is replaced by what is saved next."""
+    try:
+        return tools.schedules.find(project_id)
+    except InvalidConfig:
+        return None
+
+
+def _without_same_webhook(asked: dict[str, Any], kept: Schedule | None, form: Form) -> dict[str, Any]:
+    """To set it is to say that it works again: only who changed it, or ticks that, says so."""
+    same = kept is not None and asked["notification_webhook"] == kept.config.notification_webhook
+    if same and not form.flag("webhook_again"):
+        return {name: value for name, value in asked.items() if name != "notification_webhook"}
+    return asked
+
+
+def _placed(exc: Invalid) -> dict[str, str]:
+    where, _, words = exc.message.partition(":")
+    return {where: _sentence(words)} if where in schedule_form.FIELDS and words else {"": exc.message}
+
+
+def _sentence(words: str) -> str:
+    said = words.strip()
+    return said[:1].upper() + said[1:]

@@ -1,0 +1,72 @@
+"""`/projects/{id}/schedule/backtest`: which past crawls would have been told of, by other thresholds."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import ValidationError
+
+from crawler.domain.crawls.project import Project
+from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.schedule import NotifyOn
+from crawler.entrypoints.dashboard.forms.wrong_values import sentence, share_of
+from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.shapes import Text
+
+router = APIRouter()
+
+CRAWLS = 50
+Typed = Annotated[Text, Query(max_length=40)]
+
+
+@router.get("/projects/{project_id}/schedule/backtest")
+def backtest(
+    request: Request, project_id: OwnProject, tools: Tools, new_pages: Typed = "", share: Typed = "", told: Typed = ""
+) -> Response:
+    """Reads what is stored; nothing is saved or sent."""
+    project = tools.store.get_project(project_id)
+    kept = tools.schedules.find(project_id)
+    values = {
+        "new_pages": new_pages.strip() or str(project.settings.significant_new_pages),
+        "share": share.strip() or f"{project.settings.significant_changed_share * 100:g}",
+        "told": told if told in set(NotifyOn) else (kept.config.notify_on if kept else NotifyOn.SIGNIFICANT).value,
+    }
+    rules, errors = _rules(values)
+    trials = tools.backtest_schedule(project_id, rules) if rules else []
+    return page(
+        request,
+        "parts/backtest_rows.html" if is_part(request) else "schedule_backtest.html",
+        200 if rules or is_part(request) else 422,
+        here="schedule",
+        project=project,
+        values=values,
+        errors=errors,
+        trials=trials,
+        now_in_force=_in_force(project, kept.config.notify_on if kept else None),
+        said_then=sum(trial.then.alert for trial in trials),
+        said_now=sum(trial.now.alert for trial in trials),
+    )
+
+
+def _rules(values: dict[str, str]) -> tuple[TrialRules | None, dict[str, str]]:
+    given: dict[str, Any] = {
+        "significant_new_pages": values["new_pages"],
+        "notify_on": values["told"],
+        "crawls": CRAWLS,
+    }
+    part = share_of(values["share"])
+    if part is None:
+        return None, {"share": "This is not a number from 0 to 100."}
+    try:
+        return TrialRules.model_validate({**given, "significant_changed_share": part}), {}
+    except ValidationError as exc:
+        names = {"significant_new_pages": "new_pages", "significant_changed_share": "share"}
+        return None, {names.get(str(error["loc"][0]), "told"): sentence(error) for error in exc.errors()}
+
+
+def _in_force(project: Project, notify_on: NotifyOn | None) -> dict[str, object]:
+    return {
+        "new_pages": project.settings.significant_new_pages,
+        "share": project.settings.significant_changed_share,
+        "told": notify_on,
+    }

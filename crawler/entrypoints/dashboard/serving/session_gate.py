@@ -1,0 +1,97 @@
+"""Who is it? Deny by default: every page but the sign-in and the assets needs a session.
+
+`scope["state"]` gets `key` (the caller's API key) and `session` (the cookie's value); `mishap`, if nobody could tell.
+"""
+
+import secrets
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crawler.bootstrap import App
+from crawler.entrypoints.http.auth import everybody, refuse_strangers
+from crawler.entrypoints.http.cookie_session import COOKIE, key_of, token_of
+from crawler.entrypoints.http.problems import problem_of
+from crawler.errors import CrawlerError
+
+LOGIN = "/login"
+OPEN = (LOGIN, "/favicon.ico", "/robots.txt")
+ASSETS = "/static/"
+
+
+class SessionGate:
+    def __init__(self, app: ASGIApp, tools: App) -> None:
+        self._app = app
+        self._tools = tools
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        headers = Headers(scope=scope)
+        state["session"] = token_of(headers)
+        if self._tools.settings.no_auth:
+            await self._without_keys(scope, receive, send, headers)
+            return
+        try:
+            state["key"] = await self._caller(scope)
+        except CrawlerError as exc:  # told as a page, by the guard before the room
+            state |= {"key": None, "mishap": exc}
+        if state["key"] is None and "mishap" not in state and not _is_open(scope["path"]):
+            await _to_login(scope, headers)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> object:
+        token = scope["state"]["session"]
+        if token is None or scope["path"].startswith(ASSETS):
+            return None
+        return await run_in_threadpool(key_of, self._tools, token)
+
+    async def _without_keys(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        """Everybody on this machine; a cookie of no meaning still ties changes to our own pages."""
+        try:
+            refuse_strangers(scope, headers)
+        except CrawlerError as exc:
+            await problem_of(exc)(scope, receive, send)
+            return
+        state = scope["state"]
+        state["key"] = everybody(self._tools)
+        fresh = None if state["session"] else secrets.token_urlsafe(32)
+        state["session"] = state["session"] or fresh
+
+        async def with_cookie(message: Message) -> None:
+            if fresh and message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("Set-Cookie", cookie(fresh, secure=False))
+            await send(message)
+
+        await self._app(scope, receive, with_cookie)
+
+
+def cookie(value: str, *, secure: bool, seconds: int | None = None) -> str:
+    """Lax, not Strict: who follows the link in a mail should not have to sign in again. No GET changes anything."""
+    made = Response()
+    made.set_cookie(COOKIE, value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)
+    return made.headers["set-cookie"]
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN or path.startswith(ASSETS)
+
+
+def _to_login(scope: Scope, headers: Headers) -> Response:
+    """Back to where the person wanted to go, if that was a page."""
+    asked = headers.get("hx-current-url", "") if "hx-request" in headers else _address(scope)
+    where = f"{LOGIN}?{urlencode({'next': asked})}" if asked and scope["method"] == "GET" and asked != "/" else LOGIN
+    if "hx-request" in headers:
+        return Response(status_code=401, headers={"HX-Redirect": where})
+    return RedirectResponse(where, 303)
+
+
+def _address(scope: Scope) -> str:
+    query = scope.get("query_string", b"").decode("latin-1")
+    return str(scope["path"]) + (f"?{query}" if query else "")

@@ -1,0 +1,1 @@
+"""What a page shows, gathered and put in order."""

@@ -1,0 +1,1 @@
+"""What the API and the dashboard share: keys, sessions, errors, limits, lists."""

@@ -1,0 +1,49 @@
+"""A person's session in a browser: a cookie in place of a key, and a token that only our own pages know.
+
+The cookie is sent by the browser, whoever's page asks it to; so every change also needs the token, which other sites'
+pages cannot read. It is made from the cookie's value: nothing more has to be kept.
+"""
+
+import base64
+import hashlib
+import hmac
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+
+from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
+from crawler.entrypoints.http.origins import is_own_origin
+
+COOKIE = "crawler_session"
+CSRF_HEADER = "X-CSRF-Token"
+LONGEST_TOKEN = 200
+
+
+def token_of(headers: Headers) -> str | None:
+    value = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    return value if 0 < len(value) <= LONGEST_TOKEN and value.isascii() else None
+
+
+def key_of(tools: App, token: str) -> ApiKey | None:
+    """The key the session was opened with; a revoked one ends it."""
+    key_id = tools.sessions.find(token)
+    key = tools.store.find_key_by_id(key_id) if key_id else None
+    if key_id and key is None:
+        tools.sessions.close(token)
+    return key
+
+
+def csrf_token(token: str) -> str:
+    made = hmac.new(token.encode(), b"csrf", hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(made).decode().rstrip("=")
+
+
+def is_csrf(token: str, given: str) -> bool:
+    return hmac.compare_digest(csrf_token(token).encode(), given.encode(errors="replace"))
+
+
+def is_own_page(headers: Headers) -> bool:
+    """By what the browser says of who asked. Old ones say nothing: then the token decides alone."""
+    site = headers.get("sec-fetch-site", "same-origin")
+    return site in ("same-origin", "none") and is_own_origin(headers, ())

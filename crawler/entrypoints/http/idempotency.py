@@ -1,0 +1,58 @@
+"""`Idempotency-Key`: a start that is sent twice happens once."""
+
+import hashlib
+import json
+from collections.abc import Callable, Set
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from crawler.domain.idempotent_answers import Answer
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.owned import Tools
+
+KeyHeader = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="The same key with the same body within a day gets the same answer, and nothing is done twice",
+    ),
+]
+
+
+class Once:
+    """Does a thing once for a caller, a path and a key."""
+
+    def __init__(self, request: Request, caller: Caller, tools: Tools, key: KeyHeader = None) -> None:
+        self._tools = tools
+        self._given = key
+        parts = "\n".join((str(caller.id), request.method, request.url.path, key or ""))
+        self._digest = hashlib.sha256(parts.encode()).digest()
+
+    @property
+    def crawl_key(self) -> str | None:
+        """For the start itself, which keeps its own record: a repeat after a crash is the same crawl."""
+        return f"http:{self._digest.hex()}" if self._given else None
+
+    def __call__(self, body: BaseModel, do: Callable[[], BaseModel], status: int) -> JSONResponse:
+        def answer() -> Answer:
+            shown: dict[str, Any] = do().model_dump(mode="json")
+            return Answer(status, shown)
+
+        done = answer() if self._given is None else self._tools.answer_once(self._digest, _fingerprint(body), answer)
+        return JSONResponse(done.body, done.status)
+
+
+def _fingerprint(body: BaseModel) -> bytes:
+    """The same for the same values, in whatever order and process: sets have an order of their own in each."""
+    given = body.model_dump(exclude_unset=True)
+    text = json.dumps(given, sort_keys=True, default=lambda v: sorted(map(str, v)) if isinstance(v, Set) else str(v))
+    return hashlib.sha256(text.encode()).digest()
+
+
+DoOnce = Annotated[Once, Depends()]

@@ -1,0 +1,25 @@
+"""How much one request may ask for, and how many may ask at once."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from crawler.errors import Unavailable
+
+MOST_QUEUE_URLS = 1000
+"""Added by hand in one request; longer lists come as a CSV file."""
+BULK_SECONDS = 10.0
+"""For one step of a bulk change: well before whoever waits gives up."""
+HEAVY_READS = 2
+"""Of those that look through all pages or requests of a crawl: a large one takes seconds of Postgres."""
+_heavy_reads = threading.BoundedSemaphore(HEAVY_READS)
+
+
+@contextmanager
+def heavy_read() -> Iterator[None]:
+    if not _heavy_reads.acquire(timeout=5):
+        raise Unavailable("Others are looking through crawls at the moment; try again in a few seconds.")
+    try:
+        yield
+    finally:
+        _heavy_reads.release()

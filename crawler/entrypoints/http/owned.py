@@ -1,0 +1,43 @@
+"""Things named in a path, if the caller's key sees them. What it does not see does not exist for it."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Path
+from starlette.requests import HTTPConnection
+
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.entrypoints.http.auth import Caller
+from crawler.errors import NotFound
+
+
+def tools_of(connection: HTTPConnection) -> App:
+    tools: App = connection.app.state.tools
+    return tools
+
+
+Tools = Annotated[App, Depends(tools_of)]
+
+
+def _project(project_id: Annotated[UUID, Path(description="The project's id")], caller: Caller) -> UUID:
+    """Only whether the key sees it; whether it exists is told by who reads it."""
+    if not caller.sees(project_id):
+        raise NotFound(f"There is no project {project_id}.")
+    return project_id
+
+
+def _notebook(notebook_id: Annotated[UUID, Path(description="A project's id")], caller: Caller) -> UUID:
+    return _project(notebook_id, caller)
+
+
+def _crawl(crawl_id: Annotated[UUID, Path(description="The crawl's id")], caller: Caller, tools: Tools) -> CrawlJob:
+    crawl = tools.store.find_crawl(crawl_id)
+    if crawl is None or not caller.sees(crawl.project_id):
+        raise NotFound(f"There is no crawl {crawl_id}.")
+    return crawl
+
+
+OwnProject = Annotated[UUID, Depends(_project)]
+OwnNotebook = Annotated[UUID, Depends(_notebook)]
+OwnCrawl = Annotated[CrawlJob, Depends(_crawl)]

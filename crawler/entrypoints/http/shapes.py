@@ -1,0 +1,70 @@
+"""Shapes that all resources share: bodies that can be stored, lists with a cursor."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+Item = TypeVar("Item")
+
+_DEEPEST = 20
+
+
+class Wire(BaseModel):
+    """What is sent to callers."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def storable(value: str) -> str:
+    """Postgres takes no NUL, and UTF-8 no half characters."""
+    if "\x00" in value:
+        raise ValueError("text must not hold the character NUL")
+    try:
+        value.encode()
+    except UnicodeEncodeError as exc:
+        raise ValueError("text must be valid Unicode") from exc
+    return value
+
+
+def _check(value: Any, depth: int = 0) -> None:
+    if depth > _DEEPEST:
+        raise ValueError("the body is nested too deeply")
+    if isinstance(value, str):
+        storable(value)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check(key, depth)
+            _check(inner, depth + 1)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            _check(inner, depth + 1)
+
+
+class Body(BaseModel):
+    """What callers send: unknown fields are refused, so that a misspelt option is not silently ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        _check(value)
+        return value
+
+
+Text = Annotated[str, AfterValidator(storable)]
+
+
+class Listed(Wire, Generic[Item]):
+    """Part of a list, in an order that does not change while things are added."""
+
+    items: list[Item]
+    next_cursor: str | None = Field(description="Give it as `cursor` for what follows; null at the end")
+
+
+class PageStatus(StrEnum):
+    SUCCESS = "success"
+    FAILED = "failed"
+    SKIPPED = "skipped"
