@@ -95,7 +95,7 @@ def _import_here(database_url: str, file: str) -> None:
     tools = build(load_settings(database_url=database_url, redis_url="redis://127.0.0.1:1/0"))
     began = time.monotonic()
     with Path(file).open("rb") as opened:
-        report = tools.fill_queue.whole_file(iter(lambda: opened.read(_CHUNK), b""))
+        report = tools.acquisition.fill_queue.whole_file(iter(lambda: opened.read(_CHUNK), b""))
     seconds = time.monotonic() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({**report.model_dump(exclude={"problems"}), "seconds": seconds, "peak_mb": peak}))
@@ -103,7 +103,7 @@ def _import_here(database_url: str, file: str) -> None:
 
 def export(crawler: Ours) -> float:
     began = time.monotonic()
-    assert sum(map(len, as_csv(crawler.tools.queue.rows(QueueFilter())))) > 0
+    assert sum(map(len, as_csv(crawler.tools.acquisition.queue.rows(QueueFilter())))) > 0
     return time.monotonic() - began
 
 
@@ -112,7 +112,7 @@ def list_milliseconds(crawler: Ours, sort: Sort) -> float:
     times = []
     for _ in range(10):
         began = time.monotonic()
-        assert len(crawler.tools.queue.list_entries(QueueFilter(), sort, None, 51)) == 51
+        assert len(crawler.tools.acquisition.queue.list_entries(QueueFilter(), sort, None, 51)) == 51
         times.append(time.monotonic() - began)
     return max(times) * 1000
 
@@ -122,12 +122,12 @@ def work_off(crawler: Ours, sites: Sites, per_host: int) -> tuple[int, float, fl
     tools = crawler.tools
     urls = [f"{url.rstrip('/')}/?part={number}" for url in sites.urls("queue") for number in range(per_host)]
     dead = [f"{DEAD}/{number}" for number in range(per_host)]
-    tools.fill_queue.add(dead, priority=0)
-    tools.fill_queue.add(urls)
+    tools.acquisition.fill_queue.add(dead, priority=0)
+    tools.acquisition.fill_queue.add(urls)
     settings = {"render": "never", "delay_seconds": DELAY_SECONDS}
-    tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
+    tools.projects.manage.change(ACQUISITION_ID, {"settings": settings})
     mark, began = sites.mark(), time.monotonic()
-    tools.run_queue()
+    tools.acquisition.run_queue()
     counts = _wait(crawler, began, len(urls), "fetched", "extracting", "done")
     seconds = time.monotonic() - began
     dead_left = counts["fetching"] + counts["failed"] + counts["pending"]
@@ -137,7 +137,7 @@ def work_off(crawler: Ours, sites: Sites, per_host: int) -> tuple[int, float, fl
 
 
 def _wait(crawler: Ours, began: float, entries: int, *states: str) -> dict[str, int]:
-    while sum((counts := crawler.tools.queue.counts())[state] for state in states) < entries:
+    while sum((counts := crawler.tools.acquisition.queue.counts())[state] for state in states) < entries:
         if time.monotonic() - began > 300:
             raise SystemExit(f"The queue was not worked off: {counts}")
         crawler.attend(0.2)

@@ -58,7 +58,7 @@ def run(options: Options) -> str:
         timings = measure(reader, all_reads(reader, stocked, running, hosts[0]), options.size(ROUNDS, 3))
         speed = len([line for line in sites.lines(mark) if line.is_page]) / (time.monotonic() - began)
         busy = [_start(crawler, sites, reader, url, 1.0) for url in urls[starts:]]
-        crawler.tools.control_crawl.cancel(running)
+        crawler.tools.crawls.control.cancel(running)
     return table(Outcome(number, timings, speed, idle, busy))
 
 

@@ -45,15 +45,15 @@ def stock(crawler: Ours, sites: Sites, pages: int, **config: Any) -> Stocked:
         "project": project.id, "before": before.id, "latest": latest.id, "pages": pages, "texts": TEXTS,
         "base": sites.portal, "hosts": HOSTS, "requests": REQUESTS,
     }  # fmt: skip
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         _write_texts(db)
         for statement in _STATEMENTS:
             db.execute(text(statement), values)
-    with tools.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
+    with tools.database.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         db.execute(text("VACUUM ANALYZE"))
         page_id, url = db.execute(text(_CHANGED_PAGE), values).one()
-    tools.diff_crawl(latest.id)
-    tools.report_crawl.ensure(latest.id)
+    tools.changes.diff_crawl(latest.id)
+    tools.crawls.report.ensure(latest.id)
     return Stocked(project, before, latest, page_id, url)
 
 
@@ -64,7 +64,7 @@ def _past_crawl(crawler: Ours, project: Project, days: int) -> CrawlJob:
         config=project.settings, now=now,
     )  # fmt: skip
     added = crawler.tools.store.add_crawl(crawl)
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.execute(text(_ENDED), {"crawl": added.id, "at": now})
     return crawler.tools.store.get_crawl(added.id)
 

@@ -74,11 +74,11 @@ def attempts(crawler: Ours, wanted: Sequence[str], scrapy: Sequence[str] = (), *
 
 def bare_loop(crawler: Ours, seed: str) -> Run:
     """It stores in our Postgres, whose work counts as its own."""
-    url = crawler.tools.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    url = crawler.tools.database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     command = [sys.executable, "-m", "benchmarks.bare_loop", seed, url]
     with crawler.frozen():
         usage = peers.watched(command, HERE.parent, also=lambda: [crawler.postgres_pid()])
-    with crawler.tools.engine.connect() as connection:
+    with crawler.tools.database.connect() as connection:
         return Run(usage, connection.exec_driver_sql("SELECT count(*) FROM bare_pages").scalar_one())
 
 

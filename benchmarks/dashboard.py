@@ -122,8 +122,8 @@ def _browser() -> Iterator[Browser]:
 
 def _watch(crawler: Ours, api: Service, stocked: Stocked, seconds: int) -> Watching:
     """A paused crawl whose news we tell ourselves: exactly so many a second."""
-    crawl = crawler.tools.start_crawl(stocked.project.id)
-    crawler.tools.control_crawl.pause(crawl.id)
+    crawl = crawler.tools.crawls.start(stocked.project.id)
+    crawler.tools.crawls.control.pause(crawl.id)
     with _browser() as browser:
         page = browser.new_page(base_url=f"http://127.0.0.1:{api.port}", viewport={"width": 1280, "height": 1400})
         page.goto("/login")
@@ -137,7 +137,7 @@ def _watch(crawler: Ours, api: Service, stocked: Stocked, seconds: int) -> Watch
         share = (_cpu(renderer) - before) / (time.monotonic() - began)
         page.wait_for_timeout(2000)
         shown = int(page.locator("#answers b").first.inner_text().replace(",", ""))
-    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.tools.crawls.control.cancel(crawl.id)
     return Watching(share, told, shown)
 
 

@@ -45,9 +45,9 @@ def run(options: Options) -> str:
         ending_with_us(Path(folder)),
     ):
         tools = _tools(servers.database_url, servers.redis_url)
-        migrate(tools.engine)
+        migrate(tools.database)
         crawl_id = _stock(tools, pages)
-        tools.engine.dispose()
+        tools.database.dispose()
         spawn = multiprocessing.get_context("spawn")
         with spawn.Pool(1, maxtasksperchild=1) as processes:
             job = (servers.database_url, servers.redis_url, crawl_id)
@@ -63,7 +63,7 @@ def _measure(database_url: str, redis_url: str, crawl_id: UUID) -> Measured:
     tools = _tools(database_url, redis_url)
     tools.store.get_crawl(crawl_id)  # connected
     began = time.perf_counter()
-    summary = tools.diff_crawl(crawl_id).change_summary
+    summary = tools.changes.diff_crawl(crawl_id).change_summary
     seconds = time.perf_counter() - began
     assert summary is not None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -89,14 +89,14 @@ def _stock(tools: App, pages: int) -> UUID:
     project = tools.store.add_project(Project.create(name="diff", website_url=_SITE, now=tools.clock()))
     before, latest = (_crawl(tools, project) for _ in range(2))
     values = {"project": project.id, "before": before.id, "latest": latest.id, "pages": pages, "site": _SITE}
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         for statement in _STATEMENTS:
             db.execute(text(statement), values)
         edited = [number for number in range(1, pages + 1) if number % 100 < 2]
         bodies = [(crawl.id, number, _page(crawl.id, number)) for crawl in (before, latest) for number in edited]
         db.execute(text(_SNAPSHOTS), [_snapshot(*body) for body in bodies])
         db.execute(text(_EDITED), [{"crawl": crawl_id, "n": number} for crawl_id, number, _ in bodies])
-    with tools.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
+    with tools.database.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         db.execute(text("VACUUM ANALYZE"))
     return latest.id
 
@@ -122,7 +122,7 @@ def _crawl(tools: App, project: Project) -> CrawlJob:
         config=CrawlConfig(max_pages=100_000), now=tools.clock(),
     )  # fmt: skip
     added = tools.store.add_crawl(crawl)
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         db.execute(text(_ENDED), {"crawl": added.id})
     return tools.store.get_crawl(added.id)
 

@@ -62,16 +62,16 @@ def run(options: Options) -> str:
         ending_with_us(Path(folder)),
     ):
         tools = build(load_settings(database_url=servers.database_url, redis_url=servers.redis_url, shift_seconds=300))
-        migrate(tools.engine)
+        migrate(tools.database)
         project = tools.store.add_project(Project.create(name="manuals", website_url=_SITE, now=tools.clock()))
         _store(tools, project.id, pages)
         began = time.perf_counter()
-        made = tools.ingest_documents()
+        made = tools.documents.ingest()
         ingested = made / (time.perf_counter() - began)
         assert made == len(pages)
         chunks = _multiply(tools, project.id, options.size(CHUNKS, 5_000))
         times = _search(tools, project.id, options.size(5, 1))
-        tools.engine.dispose()
+        tools.database.dispose()
     everything = [ms for kind in times.values() for ms in kind]
     by_kind = {kind: quantiles(found, n=20)[-1] for kind, found in times.items()}
     return table(Outcome(len(pages), chunked, extracted, ingested, chunks, len(everything), everything, by_kind))
@@ -109,25 +109,25 @@ def _store(tools: App, project_id: UUID, pages: Sequence[bytes]) -> None:
                 "length": len(body), "document": document_id(project_id, url),
             }
         )  # fmt: skip
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         for statement in _STATEMENTS:
             db.execute(text(statement), rows)
 
 
 def _multiply(tools: App, project_id: UUID, wanted: int) -> int:
     """The same chunks under other addresses until there are enough; then the indexes are as they are after a night."""
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         have = int(db.execute(text("SELECT count(*) FROM document_chunks")).scalar_one())
         for _ in range(max(0, -(-wanted // have) - 1)):
             db.execute(text(_COPY), {"project": project_id, "most": wanted})
-    with tools.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
+    with tools.database.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         db.execute(text("VACUUM ANALYZE document_chunks"))
         db.execute(text("VACUUM ANALYZE documents"))
         return int(db.execute(text("SELECT count(*) FROM document_chunks")).scalar_one())
 
 
 def _search(tools: App, project_id: UUID, rounds: int) -> dict[str, list[float]]:
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         headings = db.execute(text("SELECT DISTINCT headings[array_upper(headings, 1)] FROM document_chunks")).scalars()
         known = sorted(heading for heading in headings if heading and len(heading) < 80)
     kinds = {
@@ -140,7 +140,7 @@ def _search(tools: App, project_id: UUID, rounds: int) -> dict[str, list[float]]
         for kind, queries in kinds.items():
             for query in queries:
                 began = time.perf_counter()
-                tools.search_documents(project_id, query, limit=10)
+                tools.documents.search(project_id, query, limit=10)
                 times[kind].append((time.perf_counter() - began) * 1000)
     return times
 

@@ -72,7 +72,7 @@ def compare(crawler: Ours, sites: Sites, name: str) -> tuple[set[str], set[str]]
     seed = sites.url(name)
     expected = reachable(PACKAGES[name][1], seed)
     crawl = crawler.crawl(crawler.project(seed))
-    rows = crawler.tools.ledger.rows(crawl.id)
+    rows = crawler.tools.engine.ledger.rows(crawl.id)
     stored = {row.normalized_url for row in rows if row.fetch_state == "done"}
     print(f"{name}: {len(stored)} pages stored, {len(expected)} reachable", flush=True)
     return stored - expected, expected - stored

@@ -87,7 +87,7 @@ class Ours:
 
     def crawl(self, project: Project, seconds: float = 600, watch: Watch | None = None) -> CrawlJob:
         """Crawl to the end; `watch` hears of it about ten times a second and may end it."""
-        crawl = self.tools.start_crawl(project.id)
+        crawl = self.tools.crawls.start(project.id)
         until = time.monotonic() + seconds
         while not crawl.status.is_over:
             if time.monotonic() > until:
@@ -132,8 +132,8 @@ def ours(
             stack.callback(embedded.release)
             stack.enter_context(ending_with_us(data_dir))
         tools = build(named)
-        stack.callback(tools.engine.dispose)
-        migrate(tools.engine)
+        stack.callback(tools.database.dispose)
+        migrate(tools.database)
         processes = crawl_processes(named, fetchers or os.cpu_count() or 1, render=render)
         if up:
             names = ("control", "fetch", *(("ingest",) if ingest else ()))

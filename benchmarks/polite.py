@@ -62,7 +62,7 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
         sites.portal, allowed_hosts=tuple(named), delay_seconds=GAP_MS / 1000, max_concurrent=256
     )  # fmt: skip
     mark = sites.mark()
-    crawl = crawler.tools.start_crawl(project.id)
+    crawl = crawler.tools.crawls.start(project.id)
     began_ms = _await_start(crawler, sites, set(named), mark)
     print(f"  all {hosts} hosts were asked; now {seconds} s …", flush=True)
     with Usage(crawler.pids) as usage:
@@ -71,7 +71,7 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
             raise SystemExit("The processes that fetch were not found.")
         crawler.attend(seconds + 1)
         measured = time.monotonic() - measured_from
-    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.tools.crawls.control.cancel(crawl.id)
     crawler.attend(2)
     lines = _of(sites.lines(mark), set(named))
     return Outcome(

@@ -42,7 +42,7 @@ def _measure(crawler: Ours, sites: Sites, site: str, max_pages: int) -> Pair:
         crawl = crawler.crawl(project)
         served.append(sites.measure(mark))
         # What a crawl leaves to be done when it is over is not part of the next one.
-        crawler.tools.report_crawl.ensure(crawl.id)
+        crawler.tools.crawls.report.ensure(crawl.id)
         crawler.attend(2)
     pair = Pair(site, *served)
     print(

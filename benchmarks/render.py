@@ -98,7 +98,7 @@ class Bench:
         return self._watch.look()
 
     def _report(self, laps: Sequence[Lap], found: Mapping[str, Found], held: Held, why_none: str) -> str:
-        browsers = self._crawler.tools.lanes.counts(Lane.BROWSER)["restarts"]
+        browsers = self._crawler.tools.engine.lanes.counts(Lane.BROWSER)["restarts"]
         told = "\n".join(f"- {name}: {what}" for name, what in found.items())
         return f"""Debian's manuals, whose server sends their text, and two single-page apps: npm's docsify with its
 history router, and a React site built by Vite, with react-router, a lazy chunk and pages whose data is fetched. `auto`
@@ -121,7 +121,7 @@ and {self._watch.replaced} workers.
 def stored_texts(crawler: Ours, crawl: CrawlJob) -> dict[str, str]:
     """By path."""
     query = "SELECT url, content_text FROM crawled_pages WHERE project_id = :project AND status = 'success'"
-    with crawler.tools.engine.connect() as db:
+    with crawler.tools.database.connect() as db:
         rows = db.execute(text(query), {"project": crawl.project_id})
         return {urlsplit(row.url).path: row.content_text for row in rows}
 

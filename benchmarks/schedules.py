@@ -74,8 +74,8 @@ def populate(crawler: Ours, count: int) -> list[UUID]:
     tools = crawler.tools
     first = crawler.project("http://127.0.0.2:9/", delay_seconds=1)
     daily = {"enabled": True, "frequency": "daily", "time": f"{datetime.now(UTC) - timedelta(hours=2):%H:%M}"}
-    tools.set_schedule(first.id, daily)
-    with tools.engine.begin() as db:
+    tools.notices.set_schedule(first.id, daily)
+    with tools.database.begin() as db:
         given = {"first": first.id, "count": count - 1}
         copied = _copy(t.projects, id="gen_random_uuid()", name="gen_random_uuid()::text")
         db.execute(text(f"{copied}, generate_series(1, :count) WHERE f.id = :first"), given)
@@ -92,7 +92,7 @@ def _copy(table: Table, **new: str) -> str:
 
 def measure_ticks(tools: App, projects: Sequence[UUID], times: int) -> Ticks:
     began = time.monotonic()
-    tools.set_schedule.rebuild_entries()
+    tools.notices.set_schedule.rebuild_entries()
     rebuilt = time.monotonic() - began
     beat = BeatScheduler(app=tools.celery)
     beat.lock_key = None  # nobody else ticks here
@@ -104,11 +104,11 @@ def measure_ticks(tools: App, projects: Sequence[UUID], times: int) -> Ticks:
         chosen = projects[-DUE_AT_ONCE * (number + 1) :][:DUE_AT_ONCE]
         at = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
         for project in chosen:
-            tools.beat_entries._write(project, at)
+            tools.notices.beat_entries._write(project, at)
         time.sleep(max(0.0, (at - datetime.now(UTC)).total_seconds() + 0.1))
         sent.append(_timed(beat.tick))
         _make_due(tools, chosen)
-        run.append(_timed(tools.run_schedules))
+        run.append(_timed(tools.notices.run_schedules))
         _end_crawls(tools)
     return Ticks(rebuilt, *(statistics.median(taken) for taken in (idle, sent, run)))
 
@@ -124,12 +124,12 @@ def _make_due(tools: App, projects: Sequence[UUID], at: datetime | None = None) 
     """By their own rule: their daily time is this minute's, or that of `at`."""
     slot = (at or datetime.now(UTC)).replace(second=0, microsecond=0)
     change = "UPDATE crawl_schedules SET time_of_day = :time, next_run_at = :at WHERE project_id = ANY(:ids)"
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         db.execute(text(change), {"time": slot.time(), "at": slot, "ids": list(projects)})
 
 
 def _end_crawls(tools: App) -> None:
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         db.execute(text("DELETE FROM crawl_jobs"))
         db.execute(text("DELETE FROM schedule_slots"))
 
@@ -161,7 +161,7 @@ def _starts(tools: App, minute: datetime) -> tuple[int, int, int, float, float]:
             coalesce(extract(epoch FROM max(started_at) - :minute), 0)
         FROM crawl_jobs WHERE crawl_type = 'scheduled'
     """
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         rows, begun, doubled, last_row, last_start = db.execute(text(query), {"minute": minute}).one()
     return rows, begun, doubled, float(last_row), float(last_start)
 

@@ -80,8 +80,8 @@ def _start(**_: Any) -> None:
 @worker_process_shutdown.connect
 def _end(**_: Any) -> None:
     """A browser must not outlive its worker."""
-    if _container.cache_info().currsize and "browser" in container().__dict__:
-        container().browser.close()
+    if _container.cache_info().currsize and "engine" in vars(container()):
+        container().engine.close_browser()
 
 
 @worker_shutting_down.connect
@@ -95,7 +95,7 @@ def _mirror_schedules(**_: Any) -> None:
     # Of a tick with many due a third is telling monitors what they hear again when the task is received.
     app.conf.task_send_sent_event = False
     try:
-        log.info("beat_entries_made", count=container().set_schedule.rebuild_entries())
+        log.info("beat_entries_made", count=container().notices.set_schedule.rebuild_entries())
     except CrawlerError as exc:
         log.warning("beat_entries_not_made", detail=exc.message)
 

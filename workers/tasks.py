@@ -54,13 +54,13 @@ def start_crawl(
     )
     started = order.crawl_id or _new_crawl(order, self.request.id)
     bind_contextvars(crawl_id=str(started))
-    return str(container().seed_crawl(started).id)
+    return str(container().crawls.seed(started).id)
 
 
 def _new_crawl(order: StartOrder, task_id: str | None) -> UUID:
     """A message may come twice: it has a key of its own, if its sender gave it none."""
     assert order.project_id is not None
-    started = container().start_crawl(
+    started = container().crawls.start(
         order.project_id,
         seed_url=order.seed_url,
         crawl_type=order.crawl_type,
@@ -82,7 +82,7 @@ def fetch(self: Any, lane: str) -> None:
     if chosen is Lane.BROWSER:
         _render(tools, self.request.id, self.request.hostname or "")
     else:
-        _work(tools, tools.work_shift, Lane.HTTP, self.request.id)
+        _work(tools, tools.engine.work_shift, Lane.HTTP, self.request.id)
 
 
 def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:
@@ -97,25 +97,25 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
     """A shift in the browser lane, where that is possible; else nobody waits for it any longer."""
     lack = why_unavailable(tools.settings.chromium, tools.settings.data_dir)
     if lack:
-        tools.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
-        tools.reconcile()
+        tools.engine.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
+        tools.crawls.reconcile()
         return
-    _work(tools, tools.browser_shift, Lane.BROWSER, shift_id)
-    tools.lanes.count(Lane.BROWSER, **tools.browser.counts()._asdict())
+    _work(tools, tools.engine.browser_shift, Lane.BROWSER, shift_id)
+    tools.engine.lanes.count(Lane.BROWSER, **tools.engine.browser.counts()._asdict())
     if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # it turned out not to start
-        tools.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
+        tools.engine.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
 
 
 def _look_for_lost(tools: App) -> None:
-    tools.reconcile()
-    tools.ingest_documents.tend()
-    tools.embed_documents.tend()
+    tools.crawls.reconcile()
+    tools.documents.ingest.tend()
+    tools.documents.embed.tend()
 
 
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
 def finish_crawl(crawl_id: str) -> None:
     """End a crawl that has nothing left to do."""
-    container().finish_crawl(crawl_of(crawl_id))
+    container().crawls.finish(crawl_of(crawl_id))
 
 
 @app.task(name="crawler.reconcile", **_options)
@@ -124,76 +124,76 @@ def reconcile() -> None:
     tools = container()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
         _look_for_lost(tools)
-        send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
+        send_canaries(tools.operating.canaries, tools.hints, app.conf.canary_queues, time.time())
     if app.conf.tends_schedules:
-        tools.tend_schedules()
-        tools.run_queue.tend()
-        tools.extract_entries.tend()
-        tools.relay_outbox.tend()
+        tools.notices.recover_schedules()
+        tools.acquisition.run_queue.tend()
+        tools.acquisition.extract_entries.tend()
+        tools.acquisition.relay_outbox.tend()
 
 
 @app.task(name="crawler.run_queue", **_options)
 def run_queue() -> None:
     """Make batches of what waits in the acquisition queue, as far as there is room."""
     if app.conf.tends_schedules:  # a single run has no business with it
-        container().run_queue()
+        container().acquisition.run_queue()
 
 
 @app.task(name="crawler.canary", **_options)
 def canary(queue: str) -> None:
     """Says by being run that its queue is consumed."""
-    container().canaries.sang(queue_named(queue), time.time())
+    container().operating.canaries.sang(queue_named(queue), time.time())
 
 
 @app.task(name="crawler.extract_entries", **_options)
 def extract_entries() -> None:
     """Read the pages of entries that were fetched, for a bounded time, and hand on what they say."""
-    container().extract_entries(is_stopping)
+    container().acquisition.extract_entries(is_stopping)
 
 
 @app.task(name="crawler.ingest_document", **_options)
 def ingest_document(document_id: str) -> None:
     """Make this document, if it waits and nobody else works on it."""
-    container().ingest_documents.one(document_of(document_id))
+    container().documents.ingest.one(document_of(document_id))
 
 
 @app.task(name="crawler.ingest_documents", **_options)
 def ingest_documents() -> None:
     """Make documents of pages that wait for it, for a bounded time."""
-    container().ingest_documents(is_stopping)
+    container().documents.ingest(is_stopping)
 
 
 @app.task(name="crawler.embed_documents", **_options)
 def embed_documents() -> None:
     """Ask for vectors of documents that lack some, for a bounded time."""
-    container().embed_documents(is_stopping)
+    container().documents.embed(is_stopping)
 
 
 @app.task(name="crawler.diff_crawl", ignore_result=False, **_options)
 def diff_crawl(crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
-    return str(container().diff_crawl(crawl_of(crawl_id)).id)
+    return str(container().changes.diff_crawl(crawl_of(crawl_id)).id)
 
 
 @app.task(name="crawler.report_crawl", ignore_result=False, **_options)
 def report_crawl(crawl_id: str) -> None:
     """Write down what a finished crawl found wrong with its site, before the next one changes its pages."""
-    container().report_crawl.ensure(crawl_of(crawl_id))
+    container().crawls.report.ensure(crawl_of(crawl_id))
 
 
 @app.task(name="crawler.run_scheduled_crawl", **_options)
 def run_scheduled_crawl(project_id: str) -> None:
     """Start the project's crawl if a slot of its schedule is due; what is not due, or was started, stays as it is."""
-    container().run_schedules.of(project_of(project_id))
+    container().notices.run_schedules.of(project_of(project_id))
 
 
 @app.task(name="crawler.notify", **_options)
 def notify(crawl_id: str) -> None:
     """Tell people and programs what a scheduled crawl found; nobody is told twice."""
-    container().notify_crawl(crawl_of(crawl_id))
+    container().notices.notify_crawl(crawl_of(crawl_id))
 
 
 @app.task(name="crawler.resend_notice", acks_late=False, **_options)
 def resend_notice(notification_id: str) -> None:
     """Send a notice again, because somebody asked for it: once, even if its worker dies on the way."""
-    container().notify_crawl.resend(notice_of(notification_id))
+    container().notices.notify_crawl.resend(notice_of(notification_id))

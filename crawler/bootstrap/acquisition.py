@@ -1,6 +1,7 @@
-"""The queue of URLs of many sites: fetched, read by selectors, handed on."""
+"""The acquisition queue: fetch URLs of many sites, extract fields, hand them on."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from crawler.adapters.acquisition.category_store import CategoryStore
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
@@ -9,9 +10,9 @@ from crawler.adapters.acquisition.extraction_store import ExtractionStore
 from crawler.adapters.acquisition.field_fills import FieldFills
 from crawler.adapters.acquisition.outbox import Outbox
 from crawler.adapters.acquisition.queue_claims import QueueClaims
+from crawler.adapters.acquisition.queue_overview import QueueOverview
 from crawler.adapters.acquisition.queue_store import QueueStore
 from crawler.bootstrap.failpoint import failpoint
-from crawler.bootstrap.recurring import Recurring
 from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.handlers.acquisition.extract_entries import ExtractEntries
 from crawler.handlers.acquisition.fill_queue import FillQueue
@@ -19,80 +20,88 @@ from crawler.handlers.acquisition.manage_categories import ManageCategories
 from crawler.handlers.acquisition.relay_outbox import RelayOutbox
 from crawler.handlers.acquisition.run_queue import RunQueue
 
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
 EXTRACTION_SECONDS = 15.0
 """Of one task; others wait for the same worker."""
 
 
-class Acquisition(Recurring):
-    """What fills the queue and works it off."""
+class Acquisition:
+    def __init__(self, app: "App") -> None:
+        self._app = app
 
     @cached_property
     def queue(self) -> QueueStore:
-        return QueueStore(self.engine)
+        return QueueStore(self._app.database)
 
     @cached_property
     def fill_queue(self) -> FillQueue:
-        return FillQueue(self.queue, self.store, self.clock)
+        return FillQueue(self.queue, self._app.store, self._app.clock)
 
     @cached_property
     def run_queue(self) -> RunQueue:
         return RunQueue(
-            QueueClaims(self.engine),
-            self.store,
-            self.hints.start_crawl,
-            self.clock,
-            batch_size=lambda: self.in_force().queue_batch_size or self.settings.queue_batch_size,
-            concurrency=self.settings.queue_concurrency,
+            QueueClaims(self._app.database),
+            self._app.store,
+            self._app.hints.start_crawl,
+            self._app.clock,
+            batch_size=lambda: self._app.current_settings().queue_batch_size or self._app.settings.queue_batch_size,
+            concurrency=self._app.settings.queue_concurrency,
         )
 
     @cached_property
+    def overview(self) -> QueueOverview:
+        return QueueOverview(self._app.database)
+
+    @cached_property
     def categories(self) -> CategoryStore:
-        return CategoryStore(self.engine)
+        return CategoryStore(self._app.database)
 
     @cached_property
-    def extractions(self) -> ExtractionReader:
-        return ExtractionReader(self.engine)
-
-    @cached_property
-    def field_fills(self) -> FieldFills:
-        return FieldFills(self.engine)
-
-    @cached_property
-    def outbox(self) -> Outbox:
-        return Outbox(self.engine)
+    def manage_categories(self) -> ManageCategories:
+        find_page, seconds = ExtractionStore(self._app.database).find_page, self._app.settings.extract_timeout_seconds
+        return ManageCategories(
+            self.categories, self.field_fills, find_page, ExtractionProcess, _check, seconds=seconds
+        )
 
     @cached_property
     def extractor(self) -> ExtractionProcess:
         """A process of its own, started with the first page."""
-        return ExtractionProcess(self.settings.extract_timeout_seconds)
+        return ExtractionProcess(self._app.settings.extract_timeout_seconds)
 
     @cached_property
     def extract_entries(self) -> ExtractEntries:
-        settings = self.settings
+        settings = self._app.settings
         return ExtractEntries(
-            ExtractionStore(self.engine),
+            ExtractionStore(self._app.database),
             self.categories.find,
             self.extractor,
             self.field_fills,
             self.relay_outbox,
-            self.hints.extract_entries,
+            self._app.hints.extract_entries,
             seconds=EXTRACTION_SECONDS,
             stale_seconds=settings.lease_seconds + settings.extract_timeout_seconds,
             failpoint=failpoint(settings.failpoint),
         )
 
     @cached_property
-    def manage_categories(self) -> ManageCategories:
-        find_page, seconds = ExtractionStore(self.engine).find_page, self.settings.extract_timeout_seconds
-        return ManageCategories(
-            self.categories, self.field_fills, find_page, ExtractionProcess, _check, seconds=seconds
-        )
+    def extractions(self) -> ExtractionReader:
+        return ExtractionReader(self._app.database)
+
+    @cached_property
+    def field_fills(self) -> FieldFills:
+        return FieldFills(self._app.database)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        return Outbox(self._app.database)
 
     @cached_property
     def relay_outbox(self) -> RelayOutbox:
-        settings = self.settings
-        send, stop = self.hints.classify, failpoint(settings.failpoint)
-        return RelayOutbox(self.outbox, send, settings.classify_task, self.clock, stop)
+        settings = self._app.settings
+        send, stop = self._app.hints.classify, failpoint(settings.failpoint)
+        return RelayOutbox(self.outbox, send, settings.classify_task, self._app.clock, stop)
 
 
 def _check(rules: SelectorSet) -> None:

@@ -1,15 +1,62 @@
-"""All rooms as one, and how it is made."""
+"""Everything a process of ours can use, room by room: `app.crawls.start`, `app.documents.search`."""
 
-from typing import Any
+from importlib import import_module
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from crawler.bootstrap.doors import Doors
+from crawler.bootstrap.shared import Shared
 from crawler.config import Settings
 from crawler.embedded import EmbeddedServers
 
+if TYPE_CHECKING:
+    from crawler.bootstrap.acquisition import Acquisition
+    from crawler.bootstrap.changes import Changes
+    from crawler.bootstrap.crawls import Crawls
+    from crawler.bootstrap.documents import Documents
+    from crawler.bootstrap.engine import Engine
+    from crawler.bootstrap.hosts import Hosts
+    from crawler.bootstrap.notices import Notices
+    from crawler.bootstrap.operating import Operating
+    from crawler.bootstrap.pages import Pages
+    from crawler.bootstrap.projects import Projects
 
-class App(Doors):
-    """Everything a process of ours can use, built when first asked for. Each room may use those below it."""
+Made = TypeVar("Made")
+_making = RLock()
+
+
+class Room(Generic[Made]):
+    """A part of the app, imported and made when it is first used: few processes need them all.
+
+    `crawls: Room["Crawls"] = Room()` is the class `Crawls` of the module `crawler.bootstrap.crawls`.
+    """
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, app: "App", _: type) -> Made:
+        with _making:
+            if self._name not in app.__dict__:
+                module = import_module(f"crawler.bootstrap.{self._name}")
+                app.__dict__[self._name] = getattr(module, self._name.capitalize())(app)
+        made: Made = app.__dict__[self._name]
+        return made
+
+
+class App(Shared):
+    """The composition root of one process. Each room makes its own parts when they are first asked for."""
+
+    crawls: Room["Crawls"] = Room()
+    projects: Room["Projects"] = Room()
+    engine: Room["Engine"] = Room()
+    hosts: Room["Hosts"] = Room()
+    pages: Room["Pages"] = Room()
+    changes: Room["Changes"] = Room()
+    notices: Room["Notices"] = Room()
+    acquisition: Room["Acquisition"] = Room()
+    documents: Room["Documents"] = Room()
+    operating: Room["Operating"] = Room()
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:
+    """`overrides` replace what the app itself would make, such as `redis`."""
     return App(settings, overrides=overrides, embedded=embedded)

@@ -59,7 +59,7 @@ class Servers:
         return prepare_data_dir(self.settings.data_dir)
 
     @cached_property
-    def engine(self) -> Engine:
+    def database(self) -> Engine:
         if self.settings.database_url is None:
             raise SettingsError("CRAWLER_DATABASE_URL is not set and no embedded server was started.")
         return connect(self.settings.database_url.get_secret_value(), self.settings.database_pool_size)

@@ -48,7 +48,7 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     """
     if fix:
         with suppress(CrawlerError):  # what stays wrong is told by the checks below
-            migrate(tools.engine)
+            migrate(tools.database)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(tools)),
         ("schema", lambda: _schema(tools)),
@@ -68,7 +68,7 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
 def queue_checks(tools: App) -> list[Check]:
     """Whether each queue is really consumed. Not required: no worker of another machine makes this service ill."""
     try:
-        canaries, renderers = tools.canaries.read(QUEUES), tools.lanes.workers(Lane.BROWSER)
+        canaries, renderers = tools.operating.canaries.read(QUEUES), tools.engine.lanes.workers(Lane.BROWSER)
     except CrawlerError as exc:
         return [told("queues", exc)._replace(required=False)]
     now = time.time()
@@ -129,12 +129,12 @@ def _sentence(words: str) -> str:
 
 
 def _postgres(tools: App) -> str:
-    present_revision(tools.engine)
+    present_revision(tools.database)
     return "Postgres answers."
 
 
 def _schema(tools: App) -> str:
-    check_schema(tools.engine)
+    check_schema(tools.database)
     return "The schema is the one this version needs."
 
 
@@ -175,18 +175,18 @@ def _try_out(program: Path, settings: Settings) -> str | None:
 def _mail(tools: App, *, connect: bool) -> list[Check]:
     """Nothing is said where no schedule wants mails and no server is set; `connect` greets the one that is."""
     try:
-        mailing, lack = tools.schedules.count_mailing(), tools.foresee_notices.mail_lack()
+        mailing, lack = tools.notices.schedules.count_mailing(), tools.notices.warn_about_channels.mail_lack()
     except CrawlerError as exc:
         return [told("mail", exc)._replace(required=False)]
     if mailing and lack:
         remedy = "Set CRAWLER_SMTP_URL=smtp://user:password@host:port and CRAWLER_MAIL_FROM=name@example.org."
         wants = "1 schedule sends mails" if mailing == 1 else f"{mailing} schedules send mails"
         return [Check("mail", ok=False, message=f"{wants}. {lack}", fix=remedy, required=False)]
-    return _mail_server(tools) if connect and tools.mailer.place else []
+    return _mail_server(tools) if connect and tools.notices.mailer.place else []
 
 
 def _mail_server(tools: App) -> list[Check]:
-    place, wrong = tools.mailer.place, tools.mailer.why_unreachable()
+    place, wrong = tools.notices.mailer.place, tools.notices.mailer.why_unreachable()
     if wrong is None:
         return [Check("mail", ok=True, message=f"The mail server {place} answers.", required=False)]
     message = f"The mail server {place} {wrong}."
@@ -198,12 +198,12 @@ def _vectors(tools: App, *, ask: bool) -> list[Check]:
     if tools.settings.embed_url is None:
         return []
     try:
-        if not tools.vectors.available():
+        if not tools.documents.vectors.available():
             wrong = "The database has no pgvector, so documents are found by words alone."
             remedy = "As a superuser, once: CREATE EXTENSION vector."
             return [Check("vectors", ok=False, message=wrong, fix=remedy, required=False)]
-        if ask and tools.query_embedder is not None:
-            tools.query_embedder.embed(["A word."])
+        if ask and tools.documents.query_embedder is not None:
+            tools.documents.query_embedder.embed(["A word."])
     except CrawlerError as exc:
         return [told("vectors", exc)._replace(required=False)]
     words = f"The embedding service makes vectors of {tools.settings.embed_dimension} numbers." if ask else "It is set."

@@ -109,7 +109,7 @@ def workers(
     finally:
         supervisor.stop(15)
         foreign.close()
-        tools.engine.dispose()
+        tools.database.dispose()
         tools.redis.close()
 
 
@@ -418,7 +418,7 @@ def test_log_lines_of_a_task_carry_its_ids(workers: Workers) -> None:
 
 
 def test_canaries_tell_consumed_queues_from_others(workers: Workers) -> None:
-    book = workers.tools.canaries
+    book = workers.tools.operating.canaries
     assert eventually(lambda: all(book.read([queue])[queue].sang_at for queue in ("coordinator", "notify", "fetch")))
     neglected = book.read(["render"])["render"]
     assert neglected.is_out

@@ -79,7 +79,7 @@ def test_a_crawl_that_is_over_is_told_at_once_and_its_end_is_the_exit_status(
     done = engine.crawl(site.url())
     assert cli("crawl", "watch", str(done.id), *json_).returncode == 0
     cancelled = engine.start(engine.project(site.url()))
-    engine.tools.control_crawl.cancel(cancelled.id)
+    engine.tools.crawls.control.cancel(cancelled.id)
     engine.tools.redis.flushdb()
     ended = cli("crawl", "watch", str(cancelled.id), *json_)
     assert (ended.returncode, ended.stderr.splitlines()[-1:]) == (1, ["The crawl was cancelled."])

@@ -49,7 +49,7 @@ def _ledger(stack: Stack, crawl: Crawl) -> dict[str, Mapping[str, Any]]:
 
 
 def _rows(stack: Stack, query: str, **values: Any) -> list[Mapping[str, Any]]:
-    with stack.tools.engine.begin() as db:
+    with stack.tools.database.begin() as db:
         return [row._asdict() for row in db.execute(text(query), values)]
 
 

@@ -109,9 +109,9 @@ class Stack:
             self._environment["CRAWLER_BROKER_URL"] = self.rabbit.url
         self.networks = {name: self._proxy(name) for name in (POSTGRES, VALKEY)}
         self.tools = self._tools()
-        self._exit.callback(self.tools.engine.dispose)
+        self._exit.callback(self.tools.database.dispose)
         self._exit.callback(self.tools.redis.close)
-        migrate(self.tools.engine)
+        migrate(self.tools.database)
         self._exit.enter_context(self.site)
         self.start_workers()
         self._exit.callback(self.stop_workers)
@@ -262,7 +262,7 @@ class Stack:
             "use_sitemaps": False,
             **config,
         }
-        crawl = self.tools.start_crawl(project.id, config=options)
+        crawl = self.tools.crawls.start(project.id, config=options)
         expected = self.site.expected(start=chosen[0], hosts=frozenset(chosen))
         cap = max(5, concurrency) if delay == 0 else 5
         return Crawl(crawl.id, project.id, frozenset(chosen), delay, cap, expected)

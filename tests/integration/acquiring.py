@@ -28,7 +28,7 @@ class Extraction:
         self.tools = queue.tools
 
     def __call__(self) -> Any:
-        return self.tools.extract_entries()
+        return self.tools.acquisition.extract_entries()
 
     def fetch(self, *urls: str, **options: Any) -> None:
         self.queue.add(*urls, **options)
@@ -36,12 +36,12 @@ class Extraction:
 
     def again(self) -> None:
         """Fetch and extract everything once more."""
-        self.tools.queue.change(BulkAction.RETRY, Chosen.of([row["id"] for row in self.entries()], None))
+        self.tools.acquisition.queue.change(BulkAction.RETRY, Chosen.of([row["id"] for row in self.entries()], None))
         self.queue.work()
         self()
 
     def define(self, name: str, selectors: dict[str, Any]) -> None:
-        self.tools.categories.put(name, read_selectors(selectors))
+        self.tools.acquisition.categories.put(name, read_selectors(selectors))
 
     def entries(self) -> list[dict[str, Any]]:
         return list(self.queue.entries().values())
@@ -66,7 +66,7 @@ class Extraction:
 @contextmanager
 def extracting(crawler: Engine) -> Iterator[Extraction]:
     queue = Queue(crawler)
-    queue.tools.fill_queue.add([])  # makes the project
+    queue.tools.acquisition.fill_queue.add([])  # makes the project
     settings = {"render": "never", "delay_seconds": 0}
-    queue.tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
+    queue.tools.projects.manage.change(ACQUISITION_ID, {"settings": settings})
     yield Extraction(queue)

@@ -32,7 +32,7 @@ def crawler(
 ) -> Iterator[Engine]:
     options = {"data_dir": tmp_path / "data", **engine_settings}
     with running_engine(engine_database, redis_url, **options) as engine:
-        with engine.tools.engine.begin() as db:
+        with engine.tools.database.begin() as db:
             db.execute(text(EMPTY))
         yield engine
 

@@ -42,7 +42,7 @@ def host_of(site: Site, host: int = 0) -> str:
 def find_names(crawler: Engine, names: Mapping[str, int]) -> None:
     """Let the engine find these names at the site's hosts. Before its first crawl."""
     tools = crawler.tools
-    tools.__dict__["fetcher"] = CurlFetcher(
+    tools.engine.fetcher = CurlFetcher(
         user_agent=tools.settings.user_agent,
         egress=tools.egress,
         timeout_seconds=tools.settings.http_timeout_seconds,

@@ -77,8 +77,8 @@ class Engine:
 
     def start(self, project: Project, **options: Any) -> CrawlJob:
         """A crawl that is open in the frontier."""
-        crawl = self.tools.start_crawl(project.id, **options)
-        return self.tools.seed_crawl(crawl.id)
+        crawl = self.tools.crawls.start(project.id, **options)
+        return self.tools.crawls.seed(crawl.id)
 
     def crawl(self, url: str, *, seconds: float = 30, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
         """A whole crawl of a project of its own. Fast unless told otherwise."""
@@ -94,10 +94,10 @@ class Engine:
         while not crawl.status.is_over:
             assert time.monotonic() < until, f"still {crawl}: {self.tools.frontier.stats(crawl.id)}"
             self.shift()
-            self.tools.finish_crawl(crawl.id)
+            self.tools.crawls.finish(crawl.id)
             crawl = self.tools.store.get_crawl(crawl.id)
             time.sleep(0.01)
-        return self.tools.diff_crawl(crawl.id)
+        return self.tools.changes.diff_crawl(crawl.id)
 
     @property
     def sent(self) -> list[tuple[str, Any]]:
@@ -106,7 +106,7 @@ class Engine:
         return self.tools.hints.sent
 
     def shift(self) -> None:
-        self.tools.work_shift(Lane.HTTP, str(uuid4()))
+        self.tools.engine.work_shift(Lane.HTTP, str(uuid4()))
 
     def ledger(self, crawl: CrawlJob) -> dict[str, dict[str, Any]]:
         """Every URL of the crawl by its key."""
@@ -134,7 +134,7 @@ class Engine:
         return row
 
     def rows(self, query: str, **values: Any) -> list[dict[str, Any]]:
-        with self.tools.engine.begin() as db:
+        with self.tools.database.begin() as db:
             return [row._asdict() for row in db.execute(text(query), values)]
 
 
@@ -167,11 +167,11 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
     tools = build(
         named,
         hints=InlineHints(),
-        engine=_shared_connections(database_url, named.database_pool_size, os.getpid()),
-        extractor=_shared_extractor(named.extract_timeout_seconds, os.getpid()),
+        database=_shared_connections(database_url, named.database_pool_size, os.getpid()),
     )
+    tools.acquisition.extractor = _shared_extractor(named.extract_timeout_seconds, os.getpid())
     try:
         yield Engine(tools)
     finally:
-        tools.fetcher.close()
+        tools.engine.fetcher.close()
         tools.redis.close()

@@ -15,7 +15,7 @@ from tests.integration.live_engine import Engine
 def look_names_up(crawler: Engine, lookup: LookupFunction | Mapping[str, list[str]], **options: Any) -> None:
     """By this function, or in this list. Before the engine's first crawl."""
     settings = crawler.tools.settings
-    crawler.tools.__dict__["fetcher"] = CurlFetcher(
+    crawler.tools.engine.fetcher = CurlFetcher(
         user_agent=settings.user_agent,
         egress=crawler.tools.egress,
         timeout_seconds=settings.http_timeout_seconds,

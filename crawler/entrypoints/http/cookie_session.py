@@ -27,10 +27,10 @@ def token_of(headers: Headers) -> str | None:
 
 def key_of(tools: App, token: str) -> ApiKey | None:
     """The key the session was opened with; a revoked one ends it."""
-    key_id = tools.sessions.find(token)
+    key_id = tools.operating.sessions.find(token)
     key = tools.store.find_key_by_id(key_id) if key_id else None
     if key_id and key is None:
-        tools.sessions.close(token)
+        tools.operating.sessions.close(token)
     return key
 
 

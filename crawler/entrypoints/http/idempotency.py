@@ -44,7 +44,11 @@ class Once:
             shown: dict[str, Any] = do().model_dump(mode="json")
             return Answer(status, shown)
 
-        done = answer() if self._given is None else self._tools.answer_once(self._digest, _fingerprint(body), answer)
+        done = (
+            answer()
+            if self._given is None
+            else self._tools.operating.answer_once(self._digest, _fingerprint(body), answer)
+        )
         return JSONResponse(done.body, done.status)
 
 

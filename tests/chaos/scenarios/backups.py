@@ -21,7 +21,7 @@ def restored_backup(arena: Arena) -> None:
     before = {crawl.id: stack.row(crawl).pages_crawled for crawl in arena.crawls}
     arena.under_way(120)  # what is done after the dump is done again
     stack.kill_workers()
-    stack.tools.engine.dispose()
+    stack.tools.database.dispose()
     _run(stack, "dropdb", "--force", "crawler")
     _run(stack, "createdb", "--owner=crawler", "crawler")
     stack.servers.forget_redis()

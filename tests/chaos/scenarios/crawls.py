@@ -40,7 +40,7 @@ def poison(arena: Arena) -> None:
 
 def _rows(stack: Stack, crawl: Crawl, url: str = "") -> list[Row[Any]]:
     query = "SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :id AND (:url = '' OR normalized_url = :url)"
-    with stack.tools.engine.begin() as db:
+    with stack.tools.database.begin() as db:
         return list(db.execute(text(query), {"id": crawl.id, "url": url}))
 
 
@@ -73,7 +73,7 @@ def paused_over_a_restart(arena: Arena) -> None:
     stack = arena.stack
     arena.under_way()
     for crawl in arena.crawls:
-        stack.tools.control_crawl.pause(crawl.id)
+        stack.tools.crawls.control.pause(crawl.id)
     time.sleep(QUIET_SECONDS)
     before = stack.asked()
     stack.kill_workers()
@@ -84,7 +84,7 @@ def paused_over_a_restart(arena: Arena) -> None:
     time.sleep(12)  # three reconciliations, all workers up
     assert stack.asked() == before, f"{stack.asked() - before} requests while paused"
     for crawl in arena.crawls:
-        stack.tools.control_crawl.resume(crawl.id)
+        stack.tools.crawls.control.resume(crawl.id)
     arena.recovers(30)
 
 
@@ -94,7 +94,7 @@ def paused_host(arena: Arena) -> None:
     stack = arena.stack
     arena.under_way()
     name, paused = f"{address(QUICK_HOST)}:{stack.site.port}", address(QUICK_HOST)
-    stack.tools.hosts.save_pause(name, paused=True)
+    stack.tools.hosts.store.save_pause(name, paused=True)
     stack.tools.frontier.pause_host(name, paused=True)
     time.sleep(QUIET_SECONDS)
     faults.forget_redis(stack, arena.rng)
@@ -103,7 +103,7 @@ def paused_host(arena: Arena) -> None:
     time.sleep(8)
     asked = [request for request in stack.site.requests() if request.address == paused and request.arrived > moment]
     assert not asked, f"{len(asked)} requests to a paused host"
-    stack.tools.hosts.save_pause(name, paused=False)
+    stack.tools.hosts.store.save_pause(name, paused=False)
     stack.tools.frontier.pause_host(name, paused=False)
 
 
@@ -113,14 +113,14 @@ def paused_without_redis(arena: Arena) -> None:
     stack = arena.stack
     arena.under_way()
     for crawl in arena.crawls:
-        stack.tools.control_crawl.pause(crawl.id)
+        stack.tools.crawls.control.pause(crawl.id)
     faults.forget_redis(stack, arena.rng)
     time.sleep(QUIET_SECONDS)
     before = stack.asked()
     time.sleep(10)
     assert stack.asked() == before, f"{stack.asked() - before} requests while paused"
     for crawl in arena.crawls:
-        stack.tools.control_crawl.resume(crawl.id)
+        stack.tools.crawls.control.resume(crawl.id)
     arena.recovers(30)
 
 
@@ -132,7 +132,7 @@ def cancelled(arena: Arena) -> None:
     with faults.stopped(stack.child(stack.fetchers[0])):
         time.sleep(1)
         for crawl in arena.crawls:
-            stack.tools.control_crawl.cancel(crawl.id)
+            stack.tools.crawls.control.cancel(crawl.id)
         stored = [stack.row(crawl).pages_crawled for crawl in arena.crawls]
         time.sleep(QUIET_SECONDS)
         before = stack.asked()

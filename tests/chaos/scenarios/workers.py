@@ -155,5 +155,5 @@ def clock_jumps_back(arena: Arena) -> None:
 def _hours_off(arena: Arena) -> float:
     """Of the clock that was furthest off when it logged a request."""
     query = "SELECT extract(epoch FROM at - now()) / 3600 FROM request_log"
-    with arena.stack.tools.engine.begin() as db:
+    with arena.stack.tools.database.begin() as db:
         return max(map(float, db.execute(text(query)).scalars()), key=abs)

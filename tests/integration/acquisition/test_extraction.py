@@ -96,7 +96,7 @@ def test_what_cannot_be_extracted_fails_with_its_reason_and_the_others_go_on(
     extraction.define("slow", {"include": ["xpath://*[count(//*[count(//*[count(//*)>1])>1])>1]"]})
     extraction.define("strict", {"fields": {"phone": {"selector": ".phone", "required": True}}})
     extraction.define("vain", {"include": [".missing"], "fields": {"a": ".missing"}})
-    monkeypatch.setattr(extraction.tools.extractor, "_seconds", 1.0)
+    monkeypatch.setattr(extraction.tools.acquisition.extractor, "_seconds", 1.0)
     lay(site, {"/slow": page(body="<i><b>x</b></i>" * 3000), "/vain": hotel("A"), "/strict": hotel("B")})
     lay(site, {"/empty": "<html><body></body></html>", "/good": hotel("Adler")})
     categories = {"/slow": "slow", "/strict": "strict", "/vain": "vain", "/empty": "", "/good": ""}
@@ -120,7 +120,7 @@ def test_what_cannot_be_extracted_fails_with_its_reason_and_the_others_go_on(
 def test_a_page_that_is_no_longer_stored_fails_alone(extraction: Extraction, site: Site) -> None:
     lay(site, {"/a": hotel("A"), "/b": hotel("B")})
     extraction.fetch(site.url("/a"), site.url("/b"))
-    with extraction.tools.engine.begin() as db:
+    with extraction.tools.database.begin() as db:
         db.exec_driver_sql("DELETE FROM crawled_pages WHERE url LIKE '%%/a'")
     extraction()
     assert [row["status"] for row in extraction.entries()] == ["failed", "done"]
@@ -132,7 +132,7 @@ def test_the_text_of_a_pdf_is_extracted_whatever_its_server_calls_it(
     extraction: Extraction, site: Site, kind: str
 ) -> None:
     settings = {"render": "never", "delay_seconds": 0, "content_types": ["text/html", "application/pdf"]}
-    extraction.tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
+    extraction.tools.projects.manage.change(ACQUISITION_ID, {"settings": settings})
     words = "Rooms with a view of the quiet lake and the mountains behind it"
     for path, body in {"/a.pdf": pdf_of(words), "/broken.pdf": b"%PDF-1.4 nothing"}.items():
         site.set_fault(path, content_type=kind, body=body.decode("latin-1"))
@@ -157,11 +157,11 @@ def test_after_the_commit_a_hint_goes_out_once_a_second(extraction: Extraction, 
 def test_entries_of_a_dead_worker_wait_again_and_are_extracted_once(extraction: Extraction, site: Site) -> None:
     lay(site, {"/a": hotel("A"), "/b": hotel("B")})
     extraction.fetch(site.url("/a"), site.url("/b"))
-    store = ExtractionStore(extraction.tools.engine)
+    store = ExtractionStore(extraction.tools.database)
     late, _ = store.claim(10)
     assert extraction() == (0, 0, 0), "they are somebody else's"
     assert store.bring_back(3600) == 0
-    extraction.queue.engine.tools.engine.dispose()
+    extraction.queue.engine.tools.database.dispose()
     assert store.bring_back(-1) == 2
     assert extraction() == (2, 0, 0)
     assert not store.fail(late, "late: too late"), "a late worker changes nothing"
@@ -179,9 +179,13 @@ def test_a_page_that_takes_three_workers_down_fails_and_its_neighbours_do_not(
 
     def dies(content: StoredContent, rules: SelectorSet) -> PageFields | ProcessLost | Any:
         asked.append(content.url)
-        return ProcessLost(9) if content.url.endswith("/killer") else extraction.tools.extractor(content, rules)
+        return (
+            ProcessLost(9)
+            if content.url.endswith("/killer")
+            else extraction.tools.acquisition.extractor(content, rules)
+        )
 
-    extraction.tools.extract_entries._extract = dies
+    extraction.tools.acquisition.extract_entries._extract = dies
     extraction()
     assert [row["status"] for row in extraction.entries()] == ["done", "failed", "done", "done"]
     assert extraction.entries()[1]["last_error"] == "poison: Three workers were lost while they extracted it."
@@ -191,7 +195,7 @@ def test_a_page_that_takes_three_workers_down_fails_and_its_neighbours_do_not(
 def test_entries_that_were_lost_once_are_claimed_alone(extraction: Extraction, site: Site) -> None:
     lay(site, {f"/{number}": hotel(str(number)) for number in range(4)})
     extraction.fetch(*(site.url(f"/{number}") for number in range(4)))
-    store = ExtractionStore(extraction.tools.engine)
+    store = ExtractionStore(extraction.tools.database)
     assert len(store.claim(10)) == 4
     store.bring_back(-1)
     assert [len(store.claim(10)) for _ in range(5)] == [1, 1, 1, 1, 0]
@@ -201,7 +205,7 @@ def test_a_worker_that_stops_gives_back_what_it_has_not_begun(extraction: Extrac
     lay(site, {f"/{number}": hotel(str(number)) for number in range(3)})
     extraction.fetch(*(site.url(f"/{number}") for number in range(3)))
     answers = iter([False, False, True, True, True])
-    extraction.tools.extract_entries(lambda: next(answers))
+    extraction.tools.acquisition.extract_entries(lambda: next(answers))
     states = [(row["status"], row["rounds"]) for row in extraction.entries()]
     assert states == [("done", 0), ("fetched", 0), ("fetched", 0)]
     assert ("extract_entries", 0) in extraction.queue.engine.sent
@@ -209,17 +213,17 @@ def test_a_worker_that_stops_gives_back_what_it_has_not_begun(extraction: Extrac
 
 def test_the_coordinator_hints_at_what_waits(extraction: Extraction, site: Site) -> None:
     sent = extraction.queue.engine.sent
-    extraction.tools.extract_entries.tend()
+    extraction.tools.acquisition.extract_entries.tend()
     assert ("extract_entries", 0) not in sent
     lay(site, {"/a": hotel("A")})
     extraction.fetch(site.url("/a"))
-    extraction.tools.extract_entries.tend()
+    extraction.tools.acquisition.extract_entries.tend()
     assert ("extract_entries", 0) in sent
 
 
 def test_another_pdf_at_the_same_url_is_other_content(extraction: Extraction, site: Site) -> None:
     settings = {"render": "auto", "delay_seconds": 0, "content_types": ["text/html", "application/pdf"]}
-    extraction.tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
+    extraction.tools.projects.manage.change(ACQUISITION_ID, {"settings": settings})
     for words in ("The first brochure of this house", "The second brochure of this house"):
         site.mend()
         site.set_fault("/a.pdf", content_type="application/pdf", body=pdf_of(words).decode("latin-1"))

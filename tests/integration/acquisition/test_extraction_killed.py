@@ -31,7 +31,7 @@ def extraction(crawler: Engine) -> Iterator[Extraction]:
 
 def work(database_url: str, redis_url: str, failpoint: str) -> None:
     with running_engine(database_url, redis_url, failpoint=failpoint, **SETTINGS) as engine:
-        engine.tools.extract_entries()
+        engine.tools.acquisition.extract_entries()
 
 
 def die_at(crawler: Engine, redis_url: str, failpoint: str) -> None:
@@ -45,8 +45,8 @@ def die_at(crawler: Engine, redis_url: str, failpoint: str) -> None:
 
 
 def bring_back(found: Extraction) -> None:
-    found.tools.extract_entries._stale_seconds = -1
-    found.tools.extract_entries.tend()
+    found.tools.acquisition.extract_entries._stale_seconds = -1
+    found.tools.acquisition.extract_entries.tend()
 
 
 def fetched(found: Extraction, site: Site) -> None:
@@ -103,7 +103,7 @@ def test_a_relay_that_dies_before_it_marks_sends_again_under_the_same_ids(
     assert {row["sent_at"] for row in extraction.outbox()} == {None}, "sent, but nobody knows"
     bring_back(extraction)
     extraction()
-    extraction.tools.relay_outbox()
+    extraction.tools.acquisition.relay_outbox()
     sent = [handed for task, handed in extraction.tools.hints.sent if task == TASK]  # type: ignore[attr-defined]
     jobs = {row["id"]: row for row in extraction.jobs()}
     assert sorted(UUID(handed.job_id) for handed in sent) == sorted(jobs)

@@ -51,19 +51,19 @@ def extracted(found: Extraction, site: Site, count: int = 5) -> None:
 
 
 def relay(found: Extraction, send: Any, task: str | None = TASK) -> RelayOutbox:
-    return RelayOutbox(found.tools.outbox, send, task, found.tools.clock)
+    return RelayOutbox(found.tools.acquisition.outbox, send, task, found.tools.clock)
 
 
 def test_without_a_task_s_name_jobs_wait(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 2)
     assert relay(extraction, None, task=None)() == 0
-    assert extraction.tools.outbox.counts() == {"waiting": 2, "sent": 0}
+    assert extraction.tools.acquisition.outbox.counts() == {"waiting": 2, "sent": 0}
 
 
 def test_jobs_of_a_deleted_project_wait_for_nothing(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 2)
     extraction.tools.store.delete_project(ACQUISITION_ID)
-    assert extraction.tools.outbox.counts() == {"waiting": 0, "sent": 0}
+    assert extraction.tools.acquisition.outbox.counts() == {"waiting": 0, "sent": 0}
 
 
 def test_what_is_sent_says_all_a_classifier_needs(extraction: Extraction, site: Site) -> None:
@@ -77,12 +77,12 @@ def test_what_is_sent_says_all_a_classifier_needs(extraction: Extraction, site: 
     assert (handed.queue_id, handed.url, handed.category) == (entry["id"], site.url("/0"), "hotel")
     assert (handed.text, handed.truncated) == (row["extracted_text"], False)
     assert (handed.fields, handed.language) == (row["fields"], "en")
-    assert extraction.tools.outbox.counts() == {"waiting": 0, "sent": 1}
+    assert extraction.tools.acquisition.outbox.counts() == {"waiting": 0, "sent": 1}
 
 
 def test_a_long_text_is_cut_in_the_message_and_says_so(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 1)
-    with extraction.tools.engine.begin() as db:
+    with extraction.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE extractions SET extracted_text = repeat('many words ', 30000)")
     sent: list[Handed] = []
     relay(extraction, lambda _, handed: sent.append(handed))()
@@ -103,7 +103,7 @@ def test_a_broker_that_is_away_loses_nothing_and_what_it_took_is_not_sent_twice(
         sent.append(handed.job_id)
 
     assert relay(extraction, goes_away)() == 0
-    assert extraction.tools.outbox.counts() == {"waiting": 3, "sent": 2}
+    assert extraction.tools.acquisition.outbox.counts() == {"waiting": 3, "sent": 2}
     assert relay(extraction, lambda _, handed: sent.append(handed.job_id))() == 3
     assert len(sent) == len(set(sent)) == 5
 
@@ -127,12 +127,12 @@ def test_two_relays_at_once_send_each_job_once(extraction: Extraction, site: Sit
     for thread in threads:
         thread.join()
     assert len(sent) == len(set(sent)) == 12
-    assert extraction.tools.outbox.counts() == {"waiting": 0, "sent": 12}
+    assert extraction.tools.acquisition.outbox.counts() == {"waiting": 0, "sent": 12}
 
 
 def test_deleting_an_entry_does_not_unsay_what_waits_to_be_sent(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 1)
-    with extraction.tools.engine.begin() as db:
+    with extraction.tools.database.begin() as db:
         db.exec_driver_sql("DELETE FROM crawl_queue")
     sent: list[Handed] = []
     relay(extraction, lambda _, handed: sent.append(handed))()
@@ -142,10 +142,10 @@ def test_deleting_an_entry_does_not_unsay_what_waits_to_be_sent(extraction: Extr
 
 def test_what_waits_for_an_extraction_that_is_gone_is_dropped(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 1)
-    with extraction.tools.engine.begin() as db:
+    with extraction.tools.database.begin() as db:
         db.exec_driver_sql("DELETE FROM crawled_pages")
     assert relay(extraction, None)() == 0
-    extraction.tools.outbox.prune()
+    extraction.tools.acquisition.outbox.prune()
     assert extraction.outbox() == []
 
 

@@ -41,7 +41,7 @@ class Queue:
         self.tools = crawler.tools
 
     def add(self, *urls: str, **options: Any) -> None:
-        assert self.tools.fill_queue.add(urls, **options).added == len(urls)
+        assert self.tools.acquisition.fill_queue.add(urls, **options).added == len(urls)
 
     def entries(self) -> dict[str, dict[str, Any]]:
         rows = self.engine.rows("SELECT * FROM crawl_queue ORDER BY id")
@@ -51,9 +51,9 @@ class Queue:
         return [row["status"] for row in self.entries().values()]
 
     def start(self) -> tuple[UUID, ...]:
-        run = self.tools.run_queue()
+        run = self.tools.acquisition.run_queue()
         for crawl_id in run.crawl_ids:
-            self.tools.seed_crawl(crawl_id)
+            self.tools.crawls.seed(crawl_id)
         return run.crawl_ids
 
     def work(self, seconds: float = 30) -> None:
@@ -64,15 +64,15 @@ class Queue:
             self.start()
             self.engine.shift()
             for crawl in self.tools.store.open_crawls():
-                self.tools.finish_crawl(crawl.id)
+                self.tools.crawls.finish(crawl.id)
 
 
 @pytest.fixture
 def queue(crawler: Engine) -> Queue:
     queue = Queue(crawler)
-    queue.tools.fill_queue.add([])  # makes the project
+    queue.tools.acquisition.fill_queue.add([])  # makes the project
     settings = {"settings": {"render": "never", "delay_seconds": 0}}
-    queue.tools.manage_projects.change(ACQUISITION_ID, settings)
+    queue.tools.projects.manage.change(ACQUISITION_ID, settings)
     return queue
 
 
@@ -190,7 +190,7 @@ def test_an_entry_does_not_fail_for_the_redirects_of_another(
 
 
 def test_batches_keep_the_gap_of_a_host_between_them(queue: Queue, sites: Site) -> None:
-    queue.tools.manage_projects.change(ACQUISITION_ID, {"settings": {"delay_seconds": 0.2}})
+    queue.tools.projects.manage.change(ACQUISITION_ID, {"settings": {"delay_seconds": 0.2}})
     lay(sites, {f"/{number}": () for number in range(6)})
     for number in range(6):
         queue.add(sites.url(f"/{number}"))
@@ -207,7 +207,12 @@ def test_two_runs_at_once_take_each_entry_once(queue: Queue) -> None:
 
     def run() -> None:
         mine = RunQueue(
-            QueueClaims(tools.engine), tools.store, lambda _: None, tools.clock, batch_size=lambda: 30, concurrency=150
+            QueueClaims(tools.database),
+            tools.store,
+            lambda _: None,
+            tools.clock,
+            batch_size=lambda: 30,
+            concurrency=150,
         )
         ready.wait()
         counts.append(mine().entries)
@@ -228,9 +233,11 @@ def test_entries_are_taken_by_priority_then_age(queue: Queue) -> None:
     queue.add("http://b.example/", "http://c.example/")
     queue.add("http://d.example/", priority=0)
     tools = queue.tools
-    RunQueue(QueueClaims(tools.engine), tools.store, lambda _: None, tools.clock, batch_size=lambda: 2, concurrency=2)()
+    RunQueue(
+        QueueClaims(tools.database), tools.store, lambda _: None, tools.clock, batch_size=lambda: 2, concurrency=2
+    )()
     assert queue.statuses() == ["pending", "fetching", "pending", "fetching"]
-    listed = tools.queue.list_entries(QueueFilter(), Sort.PRIORITY)
+    listed = tools.acquisition.queue.list_entries(QueueFilter(), Sort.PRIORITY)
     assert [entry.host for entry in listed] == ["d.example", "b.example", "c.example", "a.example"]
 
 
@@ -239,7 +246,7 @@ def test_no_host_takes_all_places(queue: Queue) -> None:
     queue.add(*(f"http://host{number}.example/" for number in range(40)), priority=9)
     tools = queue.tools
     run = RunQueue(
-        QueueClaims(tools.engine), tools.store, lambda _: None, tools.clock, batch_size=lambda: 500, concurrency=100
+        QueueClaims(tools.database), tools.store, lambda _: None, tools.clock, batch_size=lambda: 500, concurrency=100
     )()
     assert run.entries == 45
     taken = [url for url, row in queue.entries().items() if row["status"] == "fetching"]
@@ -251,12 +258,12 @@ def test_what_is_inactive_paused_or_blocked_waits(queue: Queue) -> None:
     resting = queue.engine.project(None)
     queue.add("http://inactive.example/", "http://paused.example/", "http://blocked.example/", "http://soon.example/")
     queue.add("http://resting.example/", project_id=resting.id)
-    queue.tools.queue.change(BulkAction.DEACTIVATE, Chosen.of((), QueueFilter(host="inactive.example")))
-    queue.tools.hosts.save_pause("paused.example", paused=True)
+    queue.tools.acquisition.queue.change(BulkAction.DEACTIVATE, Chosen.of((), QueueFilter(host="inactive.example")))
+    queue.tools.hosts.store.save_pause("paused.example", paused=True)
     now = queue.tools.clock()
-    queue.tools.hosts.save_block("blocked.example", now.replace(year=now.year + 1), 1, 1)
-    queue.tools.manage_projects.change(resting.id, {"is_active": False})
-    assert queue.tools.run_queue().entries == 1
+    queue.tools.hosts.store.save_block("blocked.example", now.replace(year=now.year + 1), 1, 1)
+    queue.tools.projects.manage.change(resting.id, {"is_active": False})
+    assert queue.tools.acquisition.run_queue().entries == 1
     assert queue.statuses() == ["pending", "pending", "pending", "fetching", "pending"]
 
 
@@ -269,11 +276,11 @@ def test_a_crash_between_claim_and_start_costs_nothing_but_time(queue: Queue, si
 
     tools = queue.tools
     with pytest.raises(KeyboardInterrupt):
-        RunQueue(QueueClaims(tools.engine), tools.store, crash, tools.clock, batch_size=lambda: 9, concurrency=9)()
+        RunQueue(QueueClaims(tools.database), tools.store, crash, tools.clock, batch_size=lambda: 9, concurrency=9)()
     assert queue.statuses() == ["fetching"]
-    with tools.engine.begin() as db:
+    with tools.database.begin() as db:
         db.exec_driver_sql("UPDATE crawl_jobs SET created_at = created_at - interval '1 minute'")
-    tools.reconcile()
+    tools.crawls.reconcile()
     queue.work()
     assert queue.statuses() == ["fetched"]
     assert asked(sites) == ["/a"]
@@ -287,7 +294,7 @@ def test_a_crash_inside_a_claim_leaves_the_queue_as_it_was(queue: Queue, monkeyp
 
     monkeypatch.setattr("crawler.handlers.acquisition.run_queue.first_urls", crash)
     with pytest.raises(KeyboardInterrupt):
-        queue.tools.run_queue()
+        queue.tools.acquisition.run_queue()
     assert queue.statuses() == ["pending"]
     assert queue.tools.store.open_crawls() == []
 
@@ -296,24 +303,24 @@ def test_entries_of_dead_batches_wait_again_but_not_for_ever(queue: Queue) -> No
     queue.add("http://127.0.0.1:9/")
     for lost in range(MAX_ROUNDS):
         (crawl_id,) = queue.start()
-        queue.tools.control_crawl.cancel(crawl_id)
+        queue.tools.crawls.control.cancel(crawl_id)
         assert queue.statuses() == ["fetching"]
-        queue.tools.run_queue._bring_back()
+        queue.tools.acquisition.run_queue._bring_back()
         assert queue.statuses() == (["pending"] if lost < MAX_ROUNDS - 1 else ["failed"])
     (entry,) = queue.entries().values()
     assert "over before its turn" in entry["last_error"]
-    queue.tools.queue.change(BulkAction.RETRY, Chosen.of((entry["id"],), None))
+    queue.tools.acquisition.queue.change(BulkAction.RETRY, Chosen.of((entry["id"],), None))
     assert queue.statuses() == ["pending"]
     assert len(queue.start()) == 1
 
 
 def test_a_run_goes_on_by_itself_and_none_begins_by_itself(queue: Queue) -> None:
     queue.add("http://a.example/")
-    queue.tools.run_queue.tend()
+    queue.tools.acquisition.run_queue.tend()
     assert queue.statuses() == ["pending"], "nobody asked for a run"
-    queue.tools.run_queue()
+    queue.tools.acquisition.run_queue()
     queue.add("http://b.example/")
-    queue.tools.run_queue.tend()
+    queue.tools.acquisition.run_queue.tend()
     assert queue.statuses() == ["fetching", "fetching"]
 
 
@@ -339,19 +346,19 @@ def test_batches_stand_in_the_way_of_no_crawl_of_their_project(queue: Queue, sit
 
 def test_the_queues_own_project_stays(queue: Queue) -> None:
     with pytest.raises(Conflict, match="stays"):
-        queue.tools.manage_projects.delete(ACQUISITION_ID)
+        queue.tools.projects.manage.delete(ACQUISITION_ID)
     assert queue.tools.store.get_project(ACQUISITION_ID).name == "acquisition"
 
 
 def test_many_entries_change_at_once_as_far_as_the_workflow_allows(queue: Queue) -> None:
     queue.add(*(f"http://{name}.example/" for name in "abcdef"), category="x")
     for name, status in zip("bcdef", ("fetching", "fetched", "extracting", "done", "failed"), strict=True):
-        with queue.tools.engine.begin() as db:
+        with queue.tools.database.begin() as db:
             db.exec_driver_sql(f"UPDATE crawl_queue SET status = '{status}' WHERE host = '{name}.example'")
     everything = Chosen.of((), None, everything=True)
 
     def change(action: BulkAction, chosen: Chosen) -> int:
-        return queue.tools.queue.change(action, chosen).changed
+        return queue.tools.acquisition.queue.change(action, chosen).changed
 
     assert change(BulkAction.RETRY, everything) == 1, "what failed"
     assert change(BulkAction.RETRY, Chosen.of((), QueueFilter(status=EntryStatus.FETCHING))) == 0
@@ -371,7 +378,7 @@ def test_a_change_of_very_many_says_where_to_go_on(queue: Queue, monkeypatch: py
     queue.add(*(f"http://{name}.example/" for name in "abcde"))
     everything, parts, after = Chosen.of((), None, everything=True), [], 0
     while True:
-        part = queue.tools.queue.change(BulkAction.DEACTIVATE, everything, after=after, seconds=-1)
+        part = queue.tools.acquisition.queue.change(BulkAction.DEACTIVATE, everything, after=after, seconds=-1)
         parts.append(part.changed)
         if part.next_after is None:
             break

@@ -35,7 +35,7 @@ def test_a_killed_worker_neither_loses_nor_doubles_an_entry(
     queue.add(*map(site.url, PATHS))
     # Without robots.txt the first commit is of a page.
     settings = {"render": "never", "delay_seconds": 0, "respect_robots_txt": False}
-    queue.tools.manage_projects.change(ACQUISITION_ID, {"settings": settings})
+    queue.tools.projects.manage.change(ACQUISITION_ID, {"settings": settings})
     queue.start()
     database = crawler.tools.settings.database_url
     assert database is not None
@@ -47,7 +47,7 @@ def test_a_killed_worker_neither_loses_nor_doubles_an_entry(
     assert worker.exitcode == 137
     written = {url: row for url, row in queue.entries().items() if row["status"] != "fetching"}
     time.sleep(LEASE_SECONDS)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     queue.work()
     assert queue.statuses() == ["fetched", "fetched", "fetched", "failed"]
     assert {row["rounds"] for row in queue.entries().values()} == {0}

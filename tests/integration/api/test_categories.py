@@ -52,7 +52,7 @@ def test_a_wrong_selector_is_refused_with_a_sentence_that_shows_where(service: S
 
 
 def test_selectors_that_never_end_are_refused(service: Service, crawler: Engine) -> None:
-    crawler.tools.manage_categories._trial_seconds = 1.0
+    crawler.tools.acquisition.manage_categories._trial_seconds = 1.0
     told = put(service, "hotel", {"include": ["xpath://*[count(//*[count(//*[count(//*)>1])>1])>1]"]}).json()
     assert told["code"] == "invalid_selector"
     assert "take more than 1 s" in told["detail"]
@@ -173,7 +173,7 @@ def test_a_field_that_is_found_no_more_is_reported_once(
     service: Service, extraction: Extraction, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put(service, "hotel", HOTEL)
-    with extraction.tools.engine.begin() as db:
+    with extraction.tools.database.begin() as db:
         db.exec_driver_sql("INSERT INTO extraction_counts VALUES ('hotel', 169)")
         db.exec_driver_sql(
             "INSERT INTO field_fills (category, field, number, filled, total) "
@@ -212,7 +212,7 @@ def test_keys_that_are_limited_to_projects_may_not_use_categories(service: Servi
 def test_a_trial_says_what_went_wrong(service: Service, extraction: Extraction, site: Site) -> None:
     extraction.fetch(site.url("/a"))
     (entry,) = extraction.entries()
-    manage = extraction.tools.manage_categories
+    manage = extraction.tools.acquisition.manage_categories
 
     class Fails:
         def __init__(self, seconds: float) -> None: ...

@@ -27,7 +27,7 @@ def test_a_crawl_is_started_watched_and_read(service: Service, site: Site) -> No
     waiting = service.get(path)
     assert (waiting["status"], waiting["crawl_id"], waiting["estimated_total"]) == ("pending", crawl_id, 50)
     tools = service.engine.tools
-    service.engine.run(tools.seed_crawl(tools.store.list_crawls(tools.store.get_project(project["id"]).id)[0].id))
+    service.engine.run(tools.crawls.seed(tools.store.list_crawls(tools.store.get_project(project["id"]).id)[0].id))
     done = service.get(path)
     assert (done["status"], done["progress"], done["pages_crawled"], done["estimated_total"]) == (
         "completed",
@@ -96,7 +96,7 @@ def test_deleting_a_project_ends_its_crawl_first(service: Service, site: Site) -
     project = service.project(site.url())
     start(service, project, delay_seconds=0)
     tools = service.engine.tools
-    crawl = tools.seed_crawl(tools.store.open_crawls()[0].id)
+    crawl = tools.crawls.seed(tools.store.open_crawls()[0].id)
     assert tools.frontier.stats(crawl.id) is not None
     assert service("DELETE", f"/projects/{project['id']}").status_code == 204
     assert tools.frontier.stats(crawl.id) is None
@@ -110,7 +110,7 @@ def test_a_list_of_urls_is_fetched_and_nothing_else(service: Service, site: Site
     project = service.project(None)
     crawl_id = start(service, project, fetch_only_urls=[site.url("/a")], delay_seconds=0)
     tools = service.engine.tools
-    service.engine.run(tools.seed_crawl(tools.store.open_crawls()[0].id))
+    service.engine.run(tools.crawls.seed(tools.store.open_crawls()[0].id))
     crawl = service.get(f"/crawl/{crawl_id}")
     assert (crawl["crawl_type"], crawl["pages_crawled"]) == ("fetch_only", 1)
 
@@ -181,7 +181,7 @@ def test_the_same_start_sent_many_times_at_once_is_one_crawl(service: Service) -
 def test_a_start_whose_answer_was_lost_with_the_process_is_still_the_same_crawl(service: Service) -> None:
     path, key = f"/projects/{service.project()['id']}/phases/crawl/run", {"Idempotency-Key": "once"}
     first = service("POST", path, headers=key).json()
-    with service.engine.tools.engine.begin() as db:
+    with service.engine.tools.database.begin() as db:
         db.exec_driver_sql(
             "UPDATE http_answers SET status = NULL, answer = NULL, claimed_at = now() - interval '2 minutes'"
         )

@@ -40,7 +40,7 @@ def crawl(service: Service, site: Site) -> CrawlJob:
         },
     )
     crawl = service.engine.crawl(site.url(), ingest=True)
-    service.engine.tools.ingest_documents()
+    service.engine.tools.documents.ingest()
     return crawl
 
 
@@ -85,7 +85,7 @@ def test_the_feed_tells_every_document_once_and_then_only_what_changed(
     site.edit("/docs/rye", html=page(title="Rye", body="<p>Sold out.</p>"))
     site.remove("/docs/wheat")
     service.engine.again(crawl)
-    service.engine.tools.ingest_documents()
+    service.engine.tools.documents.ingest()
 
     news = service.get(f"/projects/{crawl.project_id}/documents", after=at_end, include="chunks")["items"]
     assert [(item["type"], item["document"]["url"].rsplit("/", 1)[1]) for item in news] == [
@@ -175,7 +175,7 @@ def test_whatever_is_typed_is_answered(service: Service, crawl: CrawlJob) -> Non
     @settings(max_examples=300, suppress_health_check=list(HealthCheck))
     @given(st.text(alphabet="""ab-'"\\|&!<>():*OR 0漢😀""", min_size=1, max_size=80))
     def generated(q: str) -> None:
-        service.engine.tools.search_documents(crawl.project_id, q, limit=5)
+        service.engine.tools.documents.search(crawl.project_id, q, limit=5)
 
     generated()
 
@@ -208,6 +208,6 @@ def test_a_cursor_of_another_project_s_feed_is_refused(service: Service, crawl: 
 def test_a_cursor_beyond_the_end_says_to_read_from_the_beginning(service: Service, crawl: CrawlJob) -> None:
     """As after a restore: what comes up to there would never be told."""
     cursor = service.get(f"/projects/{crawl.project_id}/documents", limit=200)["next_cursor"]
-    with service.engine.tools.engine.begin() as db:
+    with service.engine.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE document_feeds SET last_seq = last_seq - 1")
     assert "beginning" in refused(service, crawl.project_id, cursor)

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.api.routes import examine
+from crawler.entrypoints.http import limits
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import host_of, lay
 from tests.site.client import Site
@@ -25,7 +25,7 @@ def crawl(service: Service, site: Site) -> CrawlJob:
 def test_a_url_is_explained_as_in_the_terminal(service: Service, crawl: CrawlJob, site: Site) -> None:
     told = service.get(f"/crawl/{crawl.id}/explain", url=site.url("/GONE#x"))
     assert (told["known"], told["state"], told["reason"]) == (True, "skipped", "not_found")
-    assert told == service.engine.tools.explain_url(crawl.id, site.url("/gone")).model_dump(mode="json")
+    assert told == service.engine.tools.crawls.explain_url(crawl.id, site.url("/gone")).model_dump(mode="json")
     elsewhere = service.get(f"/crawl/{crawl.id}/explain", url="https://elsewhere.example/")
     assert (elsewhere["known"], elsewhere["ruling"]["reason"]) == (False, "off_domain")
     for bad in ("http://a\\@b/", "javascript:1", "http://127.1/", ""):
@@ -48,7 +48,7 @@ def test_a_running_crawls_queue_is_rebuilt_by_admins_alone(service: Service, sit
     path = f"/crawl/{crawl.id}/rebuild-frontier"
     assert service.as_(Scope.WRITE)("POST", path).status_code == 403
     assert service("POST", path).json() == {"crawl_id": str(crawl.id), "queued": 1}
-    engine.tools.control_crawl.cancel(crawl.id)
+    engine.tools.crawls.control.cancel(crawl.id)
     refused = service("POST", path)
     assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
 
@@ -67,7 +67,7 @@ def test_many_who_look_through_crawls_at_once_wait_or_are_sent_away(
         def acquire(self, *, timeout: float) -> bool:
             return timeout < 0
 
-    monkeypatch.setattr(examine, "_places", Full())
+    monkeypatch.setattr(limits, "_heavy_reads", Full())
     assert service("GET", f"/crawl/{crawl.id}/audit").status_code == 503
 
 

@@ -122,8 +122,8 @@ def test_crawls_that_begin_later_are_watched_too(service: Service, port: int) ->
     with watching(port, service, project.id) as watcher:
         for _ in range(2):
             crawl = service.engine.start(project)
-            service.engine.tools.control_crawl.pause(crawl.id)
-            service.engine.tools.control_crawl.cancel(crawl.id)
+            service.engine.tools.crawls.control.pause(crawl.id)
+            service.engine.tools.crawls.control.cancel(crawl.id)
             events = watcher.take(3)
             assert [event["type"] for event in events] == ["status", "status", "completed"]
             assert [event["data"].get("paused") for event in events] == [False, True, None]

@@ -56,14 +56,14 @@ def test_a_denied_host_is_never_asked_and_a_crawl_of_it_ends(service: Service, s
     assert service("PATCH", f"/hosts/{host}", json={"denied": True}).json()["denied"] is True
     crawl = engine.start(engine.project(site.url()), config={"delay_seconds": 0})
     engine.shift()
-    ended = engine.tools.finish_crawl(crawl.id)
+    ended = engine.tools.crawls.finish(crawl.id)
     assert ended.status == "failed"
     assert site.requests() == []
     engine.tools.redis.flushall()
     database = engine.tools.settings.database_url
     assert database is not None
     with running_engine(database.get_secret_value(), redis_url) as other:
-        other.tools.reconcile()
+        other.tools.crawls.reconcile()
         left = other.tools.frontier.host(host).blocked_until_ms / 1000 - time.time()
         assert left > timedelta(days=3000).total_seconds(), "also after Redis forgot it"
     assert service("PATCH", f"/hosts/{host}", json={"denied": False}).json()["denied"] is False
@@ -86,7 +86,7 @@ def test_settings_stored_here_go_over_the_environment_until_they_are_taken_back(
 def test_the_request_log_is_kept_as_long_as_the_setting_says(service: Service) -> None:
     engine = service.engine
     now = engine.tools.clock()
-    with engine.tools.engine.begin() as db:
+    with engine.tools.database.begin() as db:
         for days in (1, 4, 6):
             db.execute(
                 text(
@@ -95,9 +95,9 @@ def test_the_request_log_is_kept_as_long_as_the_setting_says(service: Service) -
                 ),
                 {"at": now - timedelta(days=days)},
             )
-    assert engine.tools.pruner.requests(now) == 0
+    assert engine.tools.operating.pruner.requests(now) == 0
     service("PUT", "/settings", json={"request_log_days": 3})
-    assert engine.tools.pruner.requests(now) == 2
+    assert engine.tools.operating.pruner.requests(now) == 2
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def without_redis(service: Service) -> Iterator[Service]:
     tools = build(load_settings(database_url=database.get_secret_value(), redis_url="redis://127.0.0.1:1/0"))
     with TestClient(create_app(tools), raise_server_exceptions=False) as client:
         yield Service(client, service.engine, service.secret)
-    tools.engine.dispose()
+    tools.database.dispose()
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_without_redis_reading_goes_on_and_starting_says_so_in_time(without_redi
 
 
 def test_a_database_that_hangs_up_is_missed_only_once(service: Service) -> None:
-    engine = service.engine.tools.engine
+    engine = service.engine.tools.database
     assert service("GET", "/projects").status_code == 200
     with engine.connect() as db:
         db.execute(

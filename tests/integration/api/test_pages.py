@@ -77,8 +77,8 @@ def test_filters_find_everything_however_few_rows_are_looked_at_at_once(
     service: Service, crawl: CrawlJob, site: Site, most: int
 ) -> None:
     tools = service.engine.tools
-    tools.__dict__["pages"] = PageReader(tools.engine, most)
-    tools.__dict__["urls"] = UrlReader(tools.engine, most)
+    tools.pages.reader = PageReader(tools.database, most)
+    tools.crawls.urls = UrlReader(tools.database, most)
     pages, urls = f"/projects/{crawl.project_id}/pages", f"/crawl/{crawl.id}/urls"
     good = ["/", "/blog/c", "/docs/a", "/docs/b"]
     assert paths(paged(service, pages, status="success")) == good
@@ -241,7 +241,7 @@ def test_the_export_of_nothing_is_an_empty_file(service: Service) -> None:
 
 
 def test_exports_give_their_connection_back_also_when_nobody_reads_on(service: Service, crawl: CrawlJob) -> None:
-    pool = service.engine.tools.engine.pool
+    pool = service.engine.tools.database.pool
     for _ in range(streaming.MOST_STREAMS + 3):
         with service.client.stream(
             "GET",

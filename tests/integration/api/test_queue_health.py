@@ -13,7 +13,7 @@ def checks(service: Service) -> dict[str, dict[str, Any]]:
 
 
 def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
-    book, now = service.engine.tools.canaries, time.time()
+    book, now = service.engine.tools.operating.canaries, time.time()
     book.sent("fetch", now - 3, again=False)
     book.sang("fetch", now - 2)
     check = checks(service)["queue fetch"]
@@ -22,7 +22,7 @@ def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
 
 
 def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service) -> None:
-    book, now = service.engine.tools.canaries, time.time()
+    book, now = service.engine.tools.operating.canaries, time.time()
     book.sang("render", now - 1000)
     book.sent("render", now - 300, again=False)
     book.sent("render", now - 10, again=True)
@@ -33,7 +33,7 @@ def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service)
 
 
 def test_without_a_coordinator_nobody_knows(service: Service) -> None:
-    book, now = service.engine.tools.canaries, time.time()
+    book, now = service.engine.tools.operating.canaries, time.time()
     book.sent("fetch", now - 1000, again=False)
     book.sang("fetch", now - 999)
     for queue in ("fetch", "ingest"):
@@ -43,5 +43,5 @@ def test_without_a_coordinator_nobody_knows(service: Service) -> None:
 
 
 def test_a_first_canary_on_its_way_alarms_nobody(service: Service) -> None:
-    service.engine.tools.canaries.sent("fetch", time.time() - 5, again=False)
+    service.engine.tools.operating.canaries.sent("fetch", time.time() - 5, again=False)
     assert checks(service)["queue fetch"]["ok"]

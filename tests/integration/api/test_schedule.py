@@ -87,7 +87,7 @@ def test_channels_with_secrets_are_shown_masked_and_masks_keep_them(service: Ser
         "PUT", path, json={**WEEKLY, "time": "10:00", "notification_urls": shown.json()["notification_urls"]}
     )
     assert again.json()["notification_urls"] == shown.json()["notification_urls"]
-    assert service.engine.tools.schedules.notification_urls(UUID(project)) == (url,)
+    assert service.engine.tools.notices.schedules.notification_urls(UUID(project)) == (url,)
     refused = service("PUT", path, json={**WEEKLY, "notification_urls": [f"nonsense://{secret}"]})
     assert (refused.status_code, secret in refused.text) == (422, False)
 
@@ -105,11 +105,11 @@ def test_a_reader_may_look_and_not_touch_and_a_stranger_sees_nothing(service: Se
 def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_same_id(service: Service) -> None:
     tools = service.engine.tools
     project, other = service.project()["id"], service.project(name="Other")["id"]
-    crawl = tools.start_crawl(UUID(project))
+    crawl = tools.crawls.start(UUID(project))
     identity = new_id(1_700_000_000_000)
     payload = {"event": "crawl_completed"}
     hook = "http://169.254.169.254/"
-    assert tools.notifications.claim(
+    assert tools.notices.notifications.claim(
         identity, UUID(project), crawl.id, Kind.CHANGES, Target(Channel.WEBHOOK, hook), payload
     )
     (shown,) = service.get("/notifications")["items"]
@@ -126,8 +126,8 @@ def test_notifications_can_be_asked_for_by_project_and_only_of_projects_the_key_
     tools = service.engine.tools
     ids = [UUID(service.project(name=name)["id"]) for name in ("One", "Two")]
     for project in ids:
-        crawl, target = tools.start_crawl(project), Target(Channel.WEBHOOK, "https://hooks.example.org/")
-        assert tools.notifications.claim(new_id(1_700_000_000_000), project, crawl.id, Kind.CHANGES, target, {})
+        crawl, target = tools.crawls.start(project), Target(Channel.WEBHOOK, "https://hooks.example.org/")
+        assert tools.notices.notifications.claim(new_id(1_700_000_000_000), project, crawl.id, Kind.CHANGES, target, {})
     assert len(service.get("/notifications")["items"]) == 2
     (shown,) = service.get("/notifications", project_id=str(ids[1]))["items"]
     assert shown["project_id"] == str(ids[1])

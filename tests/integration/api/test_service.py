@@ -19,7 +19,7 @@ def service(make_migrated_database: MakeDatabase, redis_url: str) -> Iterator[tu
     tools.store.add_key(key)
     with TestClient(create_app(tools)) as client:
         yield client, {"Authorization": f"Bearer {secret}"}
-    tools.engine.dispose()
+    tools.database.dispose()
     tools.redis.close()
 
 

@@ -30,9 +30,9 @@ def served(app: object) -> Iterator[int]:
 
 def test_a_reader_who_goes_away_gives_the_connection_back(service: Service, site: Site) -> None:
     crawl = service.engine.crawl(site.url())
-    with service.engine.tools.engine.begin() as db:
+    with service.engine.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE crawled_pages SET content_text = repeat('word ', 200000)")
-    pool = service.engine.tools.engine.pool
+    pool = service.engine.tools.database.pool
     request = (
         f"GET /api/v1/crawl/{crawl.id}/export?format=jsonl HTTP/1.1\r\nHost: x\r\n"
         f"Authorization: Bearer {service.secret}\r\n\r\n"

@@ -12,7 +12,7 @@ from crawler.adapters.browser.chromium import find_chromium, install_chromium
 from crawler.adapters.browser.chromium_records import PROFILE_PREFIX, Record
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import BrowserOptions
-from crawler.bootstrap import crawling
+from crawler.bootstrap import engine as engine_room
 from crawler.config import load_settings
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
@@ -92,14 +92,14 @@ def lane_browser(
 @pytest.fixture
 def engine_settings(chromium: Path, lane_browser: MakeBrowser, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """All engines with these share a browser; a module or class with others of its own has one of its own."""
-    monkeypatch.setattr(crawling, "BrowserFetcher", lane_browser)
+    monkeypatch.setattr(engine_room, "BrowserFetcher", lane_browser)
     return {"chromium": chromium, "render_timeout_seconds": VISIT_SECONDS, "shift_seconds": 20}
 
 
 @pytest.fixture
 def two_lanes(crawler: Engine, crawl4ai: None) -> Iterator[TwoLanes]:
     engine = TwoLanes(crawler.tools)
-    engine.tools.lanes.announce(Lane.BROWSER, "renderer")
+    engine.tools.engine.lanes.announce(Lane.BROWSER, "renderer")
     yield engine
-    if "browser" in engine.tools.__dict__:
-        engine.tools.browser.close()
+    if "browser" in vars(engine.tools.engine):
+        engine.tools.engine.browser.close()

@@ -51,15 +51,17 @@ def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoL
 def test_its_worker_says_that_it_cannot_and_why(two_lanes: TwoLanes) -> None:
     tools = two_lanes.tools
     tools.redis.flushdb()
-    pulse = Announcer(tools.lanes, tools.settings, "render@here")
+    pulse = Announcer(tools.engine.lanes, tools.settings, "render@here")
     pulse()
-    assert tools.lanes.is_open(Lane.BROWSER)
+    assert tools.engine.lanes.is_open(Lane.BROWSER)
     with pages({"/": SHELL}) as site:
         two_lanes.crawl(site.url("/"))
         pulse()
-        assert not tools.lanes.is_open(Lane.BROWSER)
+        assert not tools.engine.lanes.is_open(Lane.BROWSER)
         lack = "The browser ended at once: cannot load: libnss3.so"
-        assert {name: told.lack for name, told in tools.lanes.workers(Lane.BROWSER).items()} == {"render@here": lack}
+        assert {name: told.lack for name, told in tools.engine.lanes.workers(Lane.BROWSER).items()} == {
+            "render@here": lack
+        }
         before = len(site.requests)
         Engine(tools).crawl(site.url("/"), render="auto")
         assert asked(site)[before:].count("/") == 1, "nobody waits for it any more"

@@ -51,5 +51,5 @@ def test_a_file_the_browser_would_save_says_so(two_lanes: TwoLanes) -> None:
         crawl = two_lanes.crawl(site.url("/"), render="always", content_types=TYPES)
     row = two_lanes.paths(crawl)["/a.pdf"]
     assert (row["reason"], row["rendering"]["measured"]) == ("render_failed", "file")
-    told = str(two_lanes.tools.explain_url(crawl.id, site.url("/a.pdf")))
+    told = str(two_lanes.tools.crawls.explain_url(crawl.id, site.url("/a.pdf")))
     assert "without a browser, as the browser got a file, not a page" in told

@@ -57,7 +57,7 @@ def test_a_homepage_the_browser_is_kept_from_is_stored_light_and_the_crawl_goes_
     assert (record["render"], record["signal"], record["measured"]) == (False, "render_failed", status)
     assert crawl.rendering is not None
     assert (crawl.rendering["signal"], crawl.rendering["failed"]) == ("short_text", status)
-    told = [str(two_lanes.tools.explain_url(crawl.id, site.url(path))) for path in ("/", "/b")]
+    told = [str(two_lanes.tools.crawls.explain_url(crawl.id, site.url(path))) for path in ("/", "/b")]
     assert f"without a browser, as the browser was answered {status}" in told[0]
     assert f"without a browser, which was answered {status} on the homepage" in told[1]
 

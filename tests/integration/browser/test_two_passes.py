@@ -38,7 +38,7 @@ def test_a_site_whose_server_sends_its_text_is_never_rendered(two_lanes: TwoLane
         crawl = two_lanes.crawl(site.url("/"))
     assert (crawl.pages_crawled, crawl.lightweight, crawl.rendered) == (3, 3, 0)
     assert crawl.rendering == {"render": False}
-    assert "browser" not in two_lanes.tools.__dict__, "no browser was even thought of"
+    assert "browser" not in vars(two_lanes.tools.engine), "no browser was even thought of"
 
 
 def test_a_homepage_that_is_an_empty_shell_renders_the_whole_crawl_and_is_remembered(two_lanes: TwoLanes) -> None:
@@ -138,7 +138,7 @@ def test_a_homepage_that_is_gone_is_not_tried_in_a_browser(two_lanes: TwoLanes, 
     with serving(lambda *_: response(b"", status)) as site:
         crawl = two_lanes.crawl(site.url("/"))
     assert crawl.status is CrawlStatus.FAILED
-    assert "browser" not in two_lanes.tools.__dict__
+    assert "browser" not in vars(two_lanes.tools.engine)
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ class TestWithoutABrowser:
     @pytest.fixture
     def nobody(self, two_lanes: TwoLanes) -> Engine:
         two_lanes.tools.redis.flushdb()
-        two_lanes.tools.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
+        two_lanes.tools.engine.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
         return Engine(two_lanes.tools)
 
     def test_pages_that_need_one_are_stored_light_with_a_note(self, nobody: Engine) -> None:
@@ -241,7 +241,7 @@ class TestWithoutABrowser:
     def test_always_does_without_it_too(self, nobody: Engine) -> None:
         with pages({"/": light()}) as site:
             crawl = nobody.start(nobody.project(site.url("/")), config={"render": "always", "delay_seconds": 0})
-            nobody.tools.reconcile()
+            nobody.tools.crawls.reconcile()
             crawl = nobody.run(crawl)
         assert nobody.paths(crawl)["/"]["reason"] == "render_unavailable"
 
@@ -258,7 +258,7 @@ class TestWithoutABrowser:
 
         with serving(respond) as site:
             first = nobody.crawl(site.url("/"), render="auto")
-            two_lanes.tools.lanes.announce(Lane.BROWSER, "renderer")
+            two_lanes.tools.engine.lanes.announce(Lane.BROWSER, "renderer")
             again = two_lanes.again(first, seconds=90)
         assert (first.rendered, again.rendered) == (0, 1)
         assert two_lanes.page(again, "/")["title"] == "rendered"
@@ -275,8 +275,8 @@ def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) 
             if not gone.is_set():
                 gone.set()
                 self.tools.redis.delete("cr:lane:b")
-                self.tools.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
-            self.tools.reconcile()
+                self.tools.engine.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
+            self.tools.crawls.reconcile()
 
     with pages({"/": shell() + "<a href=/a>a</a>", "/a": light()}) as site:
         crawl = Leaving(two_lanes.tools).crawl(site.url("/"))
@@ -307,5 +307,5 @@ def test_what_waits_in_the_light_lane_for_a_host_the_browser_held_is_hinted_at_w
         while tools.store.get_crawl(crawl.id).rendering is None:
             Engine.shift(two_lanes)
         while tools.store.get_crawl(crawl.id).pages_crawled < 2:
-            tools.browser_shift(Lane.BROWSER, "b")
+            tools.engine.browser_shift(Lane.BROWSER, "b")
         assert (Lane.HTTP, len(site.requests)) in hinted, "the sitemap can be had, now that the last page is shown"

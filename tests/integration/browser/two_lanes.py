@@ -14,7 +14,7 @@ class TwoLanes(Engine):
     def shift(self) -> None:
         super().shift()
         if self.tools.frontier.due(Lane.BROWSER, 1)[0]:
-            self.tools.browser_shift(Lane.BROWSER, str(uuid4()))
+            self.tools.engine.browser_shift(Lane.BROWSER, str(uuid4()))
 
     def crawl(self, url: str, *, seconds: float = 90, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
         return super().crawl(url, seconds=seconds, urls=urls, **{"render": "auto", **config})

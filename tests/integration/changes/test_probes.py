@@ -45,7 +45,7 @@ def until_probes_wait(crawler: Engine, site: Site, count: int = 3, **config: Any
     crawl = crawler.start(crawler.tools.store.get_project(first.project_id))
     while not probes(crawler, crawl):
         crawler.shift()
-        crawler.tools.finish_crawl(crawl.id)
+        crawler.tools.crawls.finish(crawl.id)
     return crawl
 
 
@@ -89,7 +89,7 @@ def test_probes_keep_the_gap_and_are_marked_in_the_audit(crawler: Engine, site: 
     second = crawler.again(first)
     assert outcomes(crawler, second) == {"alive": 4}
     assert site.politeness()["127.0.0.1"].smallest_gap >= 0.1
-    (host,) = crawler.tools.audit(second.id)
+    (host,) = crawler.tools.hosts.audit(second.id)
     assert (host.requests, host.violations, host.repeated) == (5, 0, 0)
     assert host.extra == 4
     kinds = crawler.rows("SELECT kind, count(*) AS n FROM request_log WHERE crawl_id = :id GROUP BY 1", id=second.id)
@@ -111,10 +111,10 @@ def test_probes_that_redis_lost_come_back_from_the_table(crawler: Engine, site: 
     before = len(asked(site))
     crawler.tools.redis.flushall()
     if way == "reconcile":
-        crawler.tools.reconcile()
+        crawler.tools.crawls.reconcile()
     else:
         for _ in range(2 if way == "twice" else 1):
-            crawler.tools.open_frontier(crawler.tools.store.get_crawl(crawl.id))
+            crawler.tools.engine.fill_frontier(crawler.tools.store.get_crawl(crawl.id))
     stats = crawler.tools.frontier.stats(crawl.id)
     assert stats is not None
     assert stats.queued == 5
@@ -138,7 +138,7 @@ def test_probes_that_only_the_frontier_lost_are_queued_again_by_whoever_looks_wh
 
 def test_a_probe_that_has_its_answer_is_not_asked_again_by_one_who_queued_it_late(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 3)
-    waiting = crawler.tools.probes.queued(crawl.id)
+    waiting = crawler.tools.engine.probes.queued(crawl.id)
     crawler.shift()
     before = len(asked(site))
     assert crawler.tools.frontier.readmit(crawl.id, [probe_entry(probe) for probe in waiting]) == 3
@@ -150,7 +150,7 @@ def test_a_probe_that_has_its_answer_is_not_asked_again_by_one_who_queued_it_lat
 def test_planning_twice_at_once_plans_the_same(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 3)
     planned = probes(crawler, crawl)
-    crawler.tools.finish_crawl._probes._plan(crawler.tools.store.get_crawl(crawl.id))
+    crawler.tools.crawls.finish._probes._plan(crawler.tools.store.get_crawl(crawl.id))
     assert probes(crawler, crawl) == planned
 
 
@@ -168,34 +168,34 @@ def test_a_crawl_whose_time_is_up_ends_without_its_probes(crawler: Engine, site:
     clock = Clock(crawler)
     crawl = until_probes_wait(crawler, site, 5, delay_seconds=0.3, max_duration_seconds=600)
     clock.forward(minutes=20)
-    crawler.tools.finish_crawl(crawl.id)
+    crawler.tools.crawls.finish(crawl.id)
     ended = crawler.run(crawler.tools.store.get_crawl(crawl.id))
     assert ended.end_reason is EndReason.EXHAUSTED
     assert outcomes(crawler, ended) == {"not_reached": 5}
-    summary = crawler.tools.diff_crawl(crawl.id).change_summary
+    summary = crawler.tools.changes.diff_crawl(crawl.id).change_summary
     assert summary is not None
     assert summary["summary"]["removed_pages"] == 0
 
 
 def test_a_crawl_cancelled_while_it_probes_stays_cancelled(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 5, delay_seconds=0.3)
-    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.tools.crawls.control.cancel(crawl.id)
     before = len(asked(site))
     crawler.shift()
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert crawler.tools.store.get_crawl(crawl.id).status is CrawlStatus.CANCELLED
     assert len(asked(site)) == before
 
 
 def test_a_paused_crawl_probes_after_it_is_resumed(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 3)
-    crawler.tools.control_crawl.pause(crawl.id)
+    crawler.tools.crawls.control.pause(crawl.id)
     before = len(asked(site))
     crawler.shift()
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert len(asked(site)) == before
     assert not crawler.tools.store.get_crawl(crawl.id).status.is_over
-    crawler.tools.control_crawl.resume(crawl.id)
+    crawler.tools.crawls.control.resume(crawl.id)
     assert outcomes(crawler, crawler.run(crawl)) == {"gone": 3}
 
 
@@ -218,7 +218,7 @@ def test_a_probe_that_redirects_to_itself_in_another_spelling_is_followed(crawle
 
 def test_probes_do_not_make_the_site_look_larger(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 20)
-    shown = crawler.tools.describe_progress.of_crawl(crawler.tools.store.get_crawl(crawl.id))
+    shown = crawler.tools.crawls.progress.of_crawl(crawler.tools.store.get_crawl(crawl.id))
     assert (shown.estimated_total, shown.pages_crawled) == (1, 1)
     assert shown.progress < 100
 
@@ -227,7 +227,7 @@ def test_probes_do_not_make_the_site_look_larger(crawler: Engine, site: Site) ->
 
 
 def looks(crawler: Engine, crawl: CrawlJob) -> list[str]:
-    return [key for key, _ in crawler.tools.probes.second_looks(crawl.id)]
+    return [key for key, _ in crawler.tools.engine.probes.second_looks(crawl.id)]
 
 
 def test_pages_are_fetched_a_second_time_when_noise_is_to_be_learned(crawler: Engine) -> None:
@@ -245,10 +245,10 @@ def test_pages_are_fetched_a_second_time_when_noise_is_to_be_learned(crawler: En
     kinds = crawler.rows("SELECT kind, count(*) AS n FROM request_log GROUP BY 1")
     assert {row["kind"]: row["n"] for row in kinds} == {"r": 1, "p": 3, "b": 3}
     firsts = {row["snapshot_id"] for row in crawler.rows("SELECT snapshot_id FROM page_versions")}
-    seconds = {snapshot for _, snapshot in crawler.tools.probes.second_looks(crawl.id)}
+    seconds = {snapshot for _, snapshot in crawler.tools.engine.probes.second_looks(crawl.id)}
     assert len(firsts) == len(seconds) == 3
     assert not firsts & seconds
-    crawler.tools.pruner(crawler.tools.clock())
+    crawler.tools.operating.pruner(crawler.tools.clock())
     kept = {row["id"] for row in crawler.rows("SELECT id FROM snapshots")}
     assert firsts | seconds == kept, "a prune keeps what both looks saw"
 

@@ -41,7 +41,7 @@ def test_a_worker_killed_with_probes_in_hand_neither_loses_nor_doubles_an_outcom
     before = len(asked(site))
     die(crawler, redis_url, failpoint)
     time.sleep(LEASE_SECONDS)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     ended = crawler.run(crawl)
     assert outcomes(crawler, ended) == {"gone": 5}
     assert (ended.status, ended.end_reason) == (CrawlStatus.COMPLETED, EndReason.EXHAUSTED)
@@ -56,6 +56,6 @@ def test_a_probe_that_takes_three_workers_down_does_not_keep_the_crawl_from_endi
     for _ in range(3):
         die(crawler, redis_url, "before_commit")
         time.sleep(LEASE_SECONDS)
-        crawler.tools.reconcile()
+        crawler.tools.crawls.reconcile()
     ended = crawler.run(crawl)
     assert [(row["outcome"], row["reason"]) for row in probes(crawler, ended)] == [("blocked", "poison")]

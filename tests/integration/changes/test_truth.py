@@ -56,7 +56,7 @@ def test_prices_that_change_on_all_pages_are_told_at_every_crawl(crawler: Engine
         crawl = crawler.again(crawl)
         assert len(told(crawl)) == 8
         assert summary_of(crawl)["is_significant"]
-    assert crawler.tools.manage_noise.list_rules(crawl.project_id) == []
+    assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
 def test_an_edit_far_along_a_line_is_told_and_shown(crawler: Engine, site: Site) -> None:
@@ -66,7 +66,7 @@ def test_an_edit_far_along_a_line_is_told_and_shown(crawler: Engine, site: Site)
                + f"<p>{'Many words stand here. ' * 60} It takes two days. Page 3.</p>")})  # fmt: skip
     second = crawler.again(first)
     assert told(second) == ["p3"]
-    (digest,) = crawler.tools.digest_changes(second.id)
+    (digest,) = crawler.tools.changes.digest(second.id)
     assert ("ten days" in digest.removed[0], "two days" in digest.added[0]) == (True, True)
 
 
@@ -157,7 +157,7 @@ def test_a_line_beside_a_rotating_advertisement_still_counts(crawler: Engine) ->
         hours["/a"] = "9 to 6"
         second = crawler.again(first)
         assert told(second) == ["a"]
-        assert crawler.tools.manage_noise.list_rules(first.project_id), "the advertisement was learned"
+        assert crawler.tools.changes.manage_noise.list_rules(first.project_id), "the advertisement was learned"
 
 
 def test_a_sign_in_page_at_every_address_is_one_note_and_what_happened_meanwhile_is_told_after_it(
@@ -177,7 +177,7 @@ def test_a_sign_in_page_at_every_address_is_one_note_and_what_happened_meanwhile
     third = crawler.again(second)
     assert told(third) == ["p5"]
     assert (summary_of(third)["walls"], summary_of(third)["wall_notes"]) == ([], [])
-    (digest,) = crawler.tools.digest_changes(third.id)
+    (digest,) = crawler.tools.changes.digest(third.id)
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
@@ -235,7 +235,7 @@ def test_a_line_with_a_number_of_its_own_that_first_appears_on_all_pages_is_one_
     assert told(second) == ["p3"]
     (change,) = summary_of(second)["template_changes"]
     assert (change["line"], change["pages"], change["removed"]) == ("Seen by # people", 8, "")
-    (digest,) = crawler.tools.digest_changes(second.id)
+    (digest,) = crawler.tools.changes.digest(second.id)
     assert digest.added == ("News!",)
 
 
@@ -270,4 +270,4 @@ def test_comparing_again_gives_the_same_summary(crawler: Engine, site: Site) -> 
     first = crawler.crawl(site.url(), use_sitemaps=False)
     lay_pages(site, lambda n: f"<p>Price: € {402 + n}</p><p>Seen by {n * 7 + 113} people</p>")
     second = crawler.again(first)
-    assert crawler.tools.diff_crawl(second.id).change_summary == second.change_summary
+    assert crawler.tools.changes.diff_crawl(second.id).change_summary == second.change_summary

@@ -110,12 +110,14 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
     weekly = {"frequency": "weekly", "day_of_week": 2, "time": "06:15", "timezone": "Europe/Berlin"}
     hook = {"notification_webhook": "http://127.0.0.1:9/hook", "jitter_minutes": 30}
     tools = engine.tools
-    made = tools.set_schedule(project_id, {"enabled": True, **weekly, **hook})
+    made = tools.notices.set_schedule(project_id, {"enabled": True, **weekly, **hook})
     slot = tools.clock() - timedelta(days=7)
-    tools.schedules.take_slot(made.id, slot)
-    tools.schedules.end_slot(made.id, slot, SlotOutcome.STARTED, crawl_id)
+    tools.notices.schedules.take_slot(made.id, slot)
+    tools.notices.schedules.end_slot(made.id, slot, SlotOutcome.STARTED, crawl_id)
     target = Target(Channel.WEBHOOK, "http://127.0.0.1:9/hook")
-    tools.notifications.claim(NOTIFICATION, project_id, crawl_id, Kind.CHANGES, target, {"event": "crawl_completed"})
+    tools.notices.notifications.claim(
+        NOTIFICATION, project_id, crawl_id, Kind.CHANGES, target, {"event": "crawl_completed"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,9 +234,9 @@ def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_pat
     file.write_text("include: [main]\nfields:\n  name: h1\n  missing: {selector: //u, kind: xpath}\n")
     assert "xpath //u" in stage.told(at, "category", "set", place, str(file), "--field", "all[]=i", "--exclude", "p")
     stage.told(at, "queue", "add", url, "--category", place)
-    run = tools.run_queue()
+    run = tools.acquisition.run_queue()
     for crawl_id in run.crawl_ids:
-        stage.engine.run(tools.seed_crawl(crawl_id))
+        stage.engine.run(tools.crawls.seed(crawl_id))
     (entry,) = json.loads(stage.told(at, "queue", "list", "--category", place, "--json"))["entries"]
     assert entry["status"] == "fetched"
     for which in (url, entry["page_id"], str(entry["id"])):
@@ -242,7 +244,7 @@ def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_pat
         assert tried["fields"] == {"name": "House", "missing": None, "all": ["a", "b"]}
     shown = stage.told(at, "category", "try", place, url, "--field", "other=p")
     assert "Quiet rooms." in shown
-    tools.extract_entries()
+    tools.acquisition.extract_entries()
     shown = stage.told(at, "queue", "show", str(entry["id"]))
     assert "done" in shown
     assert "a | b" in shown
@@ -473,18 +475,18 @@ def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
 
 
 def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:
-    book, queues = stage.engine.tools.attendance, ["coordinator", "fetch"]
+    book, queues = stage.engine.tools.operating.live_workers, ["coordinator", "fetch"]
     for place in (stage.here, stage.there):
         stage.names["BUSY"] = stage.json("project", "create", str(uuid4()), "http://busy.example/")["id"]
         stage.told(stage.there, "schedule", "set", "BUSY", "--frequency", "daily")
         book.note("worker@host", queues, time.time())
         for queue in queues:
-            stage.engine.tools.canaries.sent(queue, time.time(), again=False)
-            stage.engine.tools.canaries.sang(queue, time.time())
+            stage.engine.tools.operating.canaries.sent(queue, time.time(), again=False)
+            stage.engine.tools.operating.canaries.sang(queue, time.time())
         started = stage.told(place, "schedule", "run-now", "BUSY")
         book.leave("worker@host", queues)
         assert " begins now; 'crawler crawl status " in started
-    stage.engine.tools.redis.delete(stage.engine.tools.canaries._key)  # for other tests nobody works here
+    stage.engine.tools.redis.delete(stage.engine.tools.operating.canaries._key)  # for other tests nobody works here
 
 
 def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -> None:
@@ -538,7 +540,7 @@ def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage
 def test_a_report_of_a_cancelled_crawl_says_why_it_is_compared_with_none(stage: Stage) -> None:
     engine = stage.engine
     crawl = engine.start(engine.tools.store.get_project(UUID(stage.names["PROJECT"])))
-    engine.tools.control_crawl.cancel(crawl.id)
+    engine.tools.crawls.control.cancel(crawl.id)
     for place in (stage.here, stage.there):
         told = stage.told(place, "report", str(crawl.id))
         assert "The crawl was cancelled: this is what it saw until then, compared with no other crawl." in told
@@ -554,7 +556,7 @@ def test_changes_without_text_name_the_pages_alone(stage: Stage) -> None:
 def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> None:
     lay(stage.site, {"/shop": page(title="Our \x1b[31mshop", body="<h1>Shop</h1><p>Sourdough every \x1b[2Jday.</p>")})
     crawl = stage.engine.crawl(stage.site.url("/shop"), ingest=True, use_sitemaps=False)
-    stage.engine.tools.ingest_documents()
+    stage.engine.tools.documents.ingest()
     stage.names["SHOP"] = str(crawl.project_id)
     for words in (("documents", "SHOP"), ("search", "SHOP", "sourdough"), ("search", "SHOP", "cake")):
         here, there = (stage.told(place, *words) for place in (stage.here, stage.there))

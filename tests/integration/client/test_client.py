@@ -68,7 +68,7 @@ def door(stage: Stage) -> Iterator[Door]:
 
 
 def run(stage: Stage, crawl_id: UUID) -> None:
-    stage.engine.run(stage.engine.tools.seed_crawl(crawl_id))
+    stage.engine.run(stage.engine.tools.crawls.seed(crawl_id))
 
 
 def test_a_site_is_crawled_and_read_through_the_client(
@@ -159,7 +159,7 @@ def test_a_schedule_is_set_changed_and_run_and_who_was_told_is_listed(stage: Sta
     with pytest.raises(lib.Conflict):
         client.schedules.run_now(project.id)
     tools, target = stage.engine.tools, Target(Channel.WEBHOOK, "http://127.0.0.1:9/")
-    assert tools.notifications.claim(uuid4(), project.id, crawl, Kind.CHANGES, target, {})
+    assert tools.notices.notifications.claim(uuid4(), project.id, crawl, Kind.CHANGES, target, {})
     (told_,) = client.notifications.all()
     assert list(client.notifications.all(project.id)) == [told_]
     assert list(client.notifications.all(client.projects.create("Other", "http://other.example/").id)) == []

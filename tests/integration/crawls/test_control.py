@@ -30,7 +30,7 @@ def at_work(crawler: Engine, crawl: CrawlJob) -> Iterator[None]:
     def work() -> None:
         while not stop.is_set() and not crawler.tools.store.get_crawl(crawl.id).status.is_over:
             crawler.shift()
-            crawler.tools.finish_crawl(crawl.id)
+            crawler.tools.crawls.finish(crawl.id)
             time.sleep(0.02)
 
     worker = threading.Thread(target=work)
@@ -61,14 +61,14 @@ def test_a_paused_crawl_asks_nothing_more_and_goes_on_where_it_was(crawler: Engi
     crawl = crawler.start(crawler.project(site.url()), config=config)
     with at_work(crawler, crawl):
         wait_for(crawler, crawl, 3)
-        paused = crawler.tools.control_crawl.pause(crawl.id)
+        paused = crawler.tools.crawls.control.pause(crawl.id)
         called = time.time()
         time.sleep(SOON + 0.7)
         assert later_than(site, called + SOON) == []
         done = len(asked(site))
         assert paused.paused
         assert crawler.tools.store.get_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
-        resumed = crawler.tools.control_crawl.resume(crawl.id)
+        resumed = crawler.tools.crawls.control.resume(crawl.id)
         assert not resumed.paused
         if delay:
             wait_for(crawler, crawl, done + 2)
@@ -78,12 +78,12 @@ def test_a_paused_crawl_asks_nothing_more_and_goes_on_where_it_was(crawler: Engi
 
 
 def test_a_crawl_paused_before_it_starts_starts_paused(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
-    crawler.tools.control_crawl.pause(crawl.id)
-    crawler.tools.seed_crawl(crawl.id)
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id)
+    crawler.tools.crawls.control.pause(crawl.id)
+    crawler.tools.crawls.seed(crawl.id)
     crawler.shift()
     assert site.requests() == []
-    crawler.tools.control_crawl.resume(crawl.id)
+    crawler.tools.crawls.control.resume(crawl.id)
     crawler.shift()
     assert site.requests() != []
 
@@ -96,7 +96,7 @@ def test_a_cancelled_crawl_asks_nothing_more_keeps_its_pages_and_writes_nothing_
     crawl = crawler.start(crawler.project(site.url()), config=config)
     with at_work(crawler, crawl):
         wait_for(crawler, crawl, 3)
-        cancelled = crawler.tools.control_crawl.cancel(crawl.id)
+        cancelled = crawler.tools.crawls.control.cancel(crawl.id)
         called = time.time()
         time.sleep(SOON + 0.5)
     assert later_than(site, called + SOON) == []
@@ -112,27 +112,27 @@ def test_a_cancelled_crawl_asks_nothing_more_keeps_its_pages_and_writes_nothing_
 
 def test_cancelling_again_is_no_error_and_cancelling_what_ended_is(crawler: Engine, site: Site) -> None:
     crawl = crawler.start(crawler.project(site.url()))
-    first = crawler.tools.control_crawl.cancel(crawl.id)
-    assert crawler.tools.control_crawl.cancel(crawl.id) == first
+    first = crawler.tools.crawls.control.cancel(crawl.id)
+    assert crawler.tools.crawls.control.cancel(crawl.id) == first
     ended = crawler.crawl(site.url(), max_pages=1)
     with pytest.raises(InvalidTransition, match="is completed and cannot become cancelled"):
-        crawler.tools.control_crawl.cancel(ended.id)
-    for call in (crawler.tools.control_crawl.pause, crawler.tools.control_crawl.resume):
+        crawler.tools.crawls.control.cancel(ended.id)
+    for call in (crawler.tools.crawls.control.pause, crawler.tools.crawls.control.resume):
         with pytest.raises(InvalidTransition, match="nothing to pause or resume"):
             call(ended.id)
 
 
 def test_a_pending_crawl_can_be_cancelled(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
-    assert crawler.tools.control_crawl.cancel(crawl.id).status is CrawlStatus.CANCELLED
-    assert crawler.tools.seed_crawl(crawl.id).status is CrawlStatus.CANCELLED
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id)
+    assert crawler.tools.crawls.control.cancel(crawl.id).status is CrawlStatus.CANCELLED
+    assert crawler.tools.crawls.seed(crawl.id).status is CrawlStatus.CANCELLED
     crawler.shift()
     assert site.requests() == []
 
 
 def test_a_project_can_be_crawled_again_after_a_cancel(crawler: Engine, site: Site) -> None:
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "max_pages": 3})
-    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.tools.crawls.control.cancel(crawl.id)
     assert crawler.again(crawl).end_reason is EndReason.MAX_PAGES
 
 
@@ -153,7 +153,7 @@ def test_failed_urls_of_a_running_crawl_get_another_chance(crawler: Engine, site
     crawler.shift()
     assert crawler.tools.store.get_crawl(crawl.id).pages_failed == 2
     site.mend(fault)
-    assert crawler.tools.retry_failed(crawl.id) == (crawl.id, 2)
+    assert crawler.tools.crawls.retry_failed(crawl.id) == (crawl.id, 2)
     ended = crawler.run(crawl)
     assert crawler.ends(ended) == {
         "/": "done",
@@ -172,9 +172,9 @@ def test_failed_urls_of_a_crawl_that_ended_are_fetched_by_a_new_one(crawler: Eng
     crawl = crawler.crawl(site.url())
     site.mend(fault)
     asked_before = len(asked(site))
-    retried = crawler.tools.retry_failed(crawl.id)
+    retried = crawler.tools.crawls.retry_failed(crawl.id)
     assert retried.urls == 2
-    crawler.tools.seed_crawl(retried.crawl_id)
+    crawler.tools.crawls.seed(retried.crawl_id)
     again = crawler.run(crawler.tools.store.get_crawl(retried.crawl_id))
     assert (again.retry_of, again.crawl_type) == (crawl.id, CrawlType.FETCH_ONLY)
     assert crawler.ends(again) == {"/bad/1": "done", "/bad/2": "done"}
@@ -185,4 +185,4 @@ def test_failed_urls_of_a_crawl_that_ended_are_fetched_by_a_new_one(crawler: Eng
 def test_when_nothing_failed_there_is_nothing_to_try_again(crawler: Engine, site: Site) -> None:
     lay(site, {"/": []})
     crawl = crawler.crawl(site.url())
-    assert crawler.tools.retry_failed(crawl.id) == (crawl.id, 0)
+    assert crawler.tools.crawls.retry_failed(crawl.id) == (crawl.id, 0)

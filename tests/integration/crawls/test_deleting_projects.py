@@ -20,7 +20,7 @@ MODEL = "test@1"
 
 def keep_vectors(crawler: Engine) -> None:
     chunks = crawler.rows("SELECT id FROM document_chunks")
-    crawler.tools.vectors.keep(MODEL, [(row["id"], [0.5]) for row in chunks])
+    crawler.tools.documents.vectors.keep(MODEL, [(row["id"], [0.5]) for row in chunks])
 
 
 def of_documents(crawler: Engine) -> list[UUID]:
@@ -28,24 +28,24 @@ def of_documents(crawler: Engine) -> list[UUID]:
 
 
 def keep_documents(crawler: Engine) -> None:
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE documents SET status = 'pending', attempts = 0, claimed_until = NULL")
-    sources = crawler.tools.document_store.claim(10, 60)
+    sources = crawler.tools.documents.store.claim(10, 60)
     made = [Made(source, [Chunk(0, (), "Other.", 2)], "simple") for source in sources]
-    crawler.tools.document_store.keep(made, [], [], embed=False)
+    crawler.tools.documents.store.keep(made, [], [], embed=False)
 
 
 def remove(crawler: Engine) -> None:
     rows = crawler.rows("SELECT project_id, normalized_url FROM documents")
     urls = [row["normalized_url"] for row in rows]
-    crawler.tools.document_store.remove(rows[0]["project_id"], urls, datetime(2100, 1, 1, tzinfo=UTC))
+    crawler.tools.documents.store.remove(rows[0]["project_id"], urls, datetime(2100, 1, 1, tzinfo=UTC))
 
 
 WRITERS: list[Callable[[Engine], object]] = [
     keep_vectors,
-    lambda crawler: crawler.tools.vectors.finish(of_documents(crawler), MODEL),
-    lambda crawler: crawler.tools.vectors.put_off(of_documents(crawler), "why"),
-    lambda crawler: crawler.tools.vectors.put_back(of_documents(crawler)),
+    lambda crawler: crawler.tools.documents.vectors.finish(of_documents(crawler), MODEL),
+    lambda crawler: crawler.tools.documents.vectors.put_off(of_documents(crawler), "why"),
+    lambda crawler: crawler.tools.documents.vectors.put_back(of_documents(crawler)),
     keep_documents,
     remove,
 ]
@@ -57,9 +57,9 @@ def test_whoever_writes_documents_waits_for_a_deletion_before_it_locks_anything(
 ) -> None:
     lay(site, {"/": page("/a", body="<p>Bread.</p>"), "/a": page(body="<p>Butter.</p>")})
     project = crawler.crawl(site.url(), ingest=True).project_id
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     with ThreadPoolExecutor(1) as pool:
-        with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+        with transaction(crawler.tools.database) as connection, cursor(connection) as db:
             db.execute("SELECT 1 FROM projects WHERE id = %s FOR UPDATE", (project,))
             writing = pool.submit(write, crawler)
             with pytest.raises(NotYet):

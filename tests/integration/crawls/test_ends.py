@@ -39,10 +39,10 @@ def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_ove
     crawler.tools.frontier.pause_host(host_of(site), paused=True)
     crawl = crawler.start(crawler.project(site.url()))
     clock.forward(hours=23)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert crawler.tools.store.get_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
     clock.forward(hours=2)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     ended = crawler.tools.store.get_crawl(crawl.id)
     assert ended.status is CrawlStatus.FAILED, "its seed was never fetched"
     assert "in time" in (ended.error_message or "")
@@ -53,12 +53,12 @@ def test_the_time_of_a_pause_does_not_count(crawler: Engine, site: Site) -> None
     lay(site, {"/": ["/a"], "/a": []})
     crawl = crawler.start(crawler.project(site.url()), config={"max_duration_seconds": 3600})
     for _ in range(2):
-        crawler.tools.control_crawl.pause(crawl.id)
+        crawler.tools.crawls.control.pause(crawl.id)
         clock.forward(hours=5)
-        crawler.tools.control_crawl.pause(crawl.id)
-        crawler.tools.reconcile()
-        crawler.tools.control_crawl.resume(crawl.id)
-        crawler.tools.reconcile()
+        crawler.tools.crawls.control.pause(crawl.id)
+        crawler.tools.crawls.reconcile()
+        crawler.tools.crawls.control.resume(crawl.id)
+        crawler.tools.crawls.reconcile()
     assert crawler.run(crawl).end_reason is EndReason.EXHAUSTED
 
 
@@ -116,7 +116,7 @@ def test_a_seed_at_which_nobody_answers_fails_the_crawl_in_seconds_not_in_half_a
         clock.forward(seconds=seconds)
         crawler.tools.frontier.block_host(url.split("/")[2], 0, 0, 0)
         crawler.shift()
-        assert crawler.tools.finish_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
+        assert crawler.tools.crawls.finish(crawl.id).status is CrawlStatus.IN_PROGRESS
     clock.forward(seconds=8)
     crawler.tools.frontier.block_host(url.split("/")[2], 0, 0, 0)
     ended = crawler.run(crawl)

@@ -34,7 +34,7 @@ def test_reasons_are_not_counted_at_each_look(crawler: Engine, site: Site) -> No
         asked.append(crawl_id)
         return {}
 
-    crawler.tools.__dict__["reason_counts"] = counted
+    crawler.tools.crawls.reason_counts = counted  # type: ignore[assignment]
     lookout = Lookout(crawler.tools, crawl.id)
     for _ in range(5):
         lookout.glance(crawl)

@@ -117,7 +117,7 @@ def test_the_baseline_is_the_last_whole_crawl_and_never_a_fetch_only_or_failed_o
     assert (failed.status, failed.change_summary) == (CrawlStatus.FAILED, None)
     site.mend()
     cancelled = crawler.start(project)
-    crawler.tools.control_crawl.cancel(cancelled.id)
+    crawler.tools.crawls.control.cancel(cancelled.id)
     last = crawler.run(crawler.start(project))
     assert (last.end_reason, last.compared_to) == (EndReason.EXHAUSTED, first.id)
 

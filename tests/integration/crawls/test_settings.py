@@ -55,14 +55,14 @@ def test_robots_rules_for_the_new_name_hold_at_once(crawler: Engine, site: Site)
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
     assert crawler.ends(crawl) == {"/": "done", "/a": "done", "/private": "robots"}
     assert {request.user_agent for request in site.requests()} == {NEW}
-    assert crawler.tools.explain_url(crawl.id, site.url("/private")).reason == "robots"
+    assert crawler.tools.crawls.explain_url(crawl.id, site.url("/private")).reason == "robots"
 
 
 def test_requests_per_host_and_hour_hold_for_every_crawl_that_runs_or_begins(crawler: Engine, site: Site) -> None:
     """36,000 an hour are a tenth of a second apart, whatever the projects' delays are."""
     running = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "max_pages": 6})
     store(crawler, requests_per_host_hour=36_000)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     later = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "max_pages": 6})
     crawler.run(running)
     crawler.run(later)
@@ -70,7 +70,7 @@ def test_requests_per_host_and_hour_hold_for_every_crawl_that_runs_or_begins(cra
     assert found.smallest_gap >= 0.1
     assert found.requests >= 14
     assert found.largest_parallel == 1
-    audited = crawler.tools.audit(later.id)
+    audited = crawler.tools.hosts.audit(later.id)
     assert [host.violations for host in audited] == [0]
 
 
@@ -81,7 +81,7 @@ def test_a_limit_that_is_taken_back_lets_a_running_crawl_go_on_at_its_own_pace(c
     assert len(site.requests()) == 1, "one in two seconds: its robots.txt"
     assert crawler.tools.frontier.owed_gap_ms(limits_of(crawl)) == 2000
     store(crawler)
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     crawler.run(crawl)  # the turn that was given under the limit is kept; what follows is not held by it
     gaps = politeness(site.requests()[2:])["127.0.0.1"]
     assert gaps.requests >= 29
@@ -89,10 +89,10 @@ def test_a_limit_that_is_taken_back_lets_a_running_crawl_go_on_at_its_own_pace(c
 
 
 def test_everything_in_settings_has_a_value_in_force(crawler: Engine) -> None:
-    now = crawler.tools.in_force.look()
+    now = crawler.tools.current_settings.look()
     assert None not in now.model_dump().values()
     store(crawler, queue_batch_size=7, keep_versions=3)
-    now = crawler.tools.in_force.look()
+    now = crawler.tools.current_settings.look()
     assert (now.queue_batch_size, now.keep_versions) == (7, 3)
 
 

@@ -48,7 +48,7 @@ def test_the_first_full_crawl_is_initial_and_later_ones_are_what_was_asked(crawl
     types = []
     for asked_for in ({"urls": [site.url("/")]}, {}, {}, {"crawl_type": CrawlType.SCHEDULED}):
         crawl = crawler.start(project, config={"max_pages": 1}, **asked_for)
-        crawler.tools.control_crawl.cancel(crawl.id)
+        crawler.tools.crawls.control.cancel(crawl.id)
         types.append(crawl.crawl_type.value)
     assert types == ["fetch_only", "initial", "manual", "scheduled"]
     scheduled = crawler.start(crawler.project(site.url()), crawl_type=CrawlType.SCHEDULED)
@@ -60,19 +60,19 @@ def test_options_of_the_first_crawl_become_the_projects_and_later_ones_do_not(cr
     for max_pages in (7, 9):
         crawl = crawler.start(project, config={"max_pages": max_pages})
         assert crawl.config.max_pages == max_pages
-        crawler.tools.control_crawl.cancel(crawl.id)
+        crawler.tools.crawls.control.cancel(crawl.id)
     assert crawler.tools.store.get_project(project.id).settings.max_pages == 7
     assert crawler.start(project).config.max_pages == 7
 
 
 def test_the_same_idempotency_key_is_the_same_crawl(crawler: Engine, site: Site) -> None:
     project = crawler.project(site.url())
-    first = crawler.tools.start_crawl(project.id, idempotency_key="monday")
-    assert crawler.tools.start_crawl(project.id, idempotency_key="monday").id == first.id
-    crawler.tools.seed_crawl(first.id)
-    crawler.tools.control_crawl.cancel(first.id)
-    assert crawler.tools.start_crawl(project.id, idempotency_key="monday").id == first.id, "also when it is over"
-    assert crawler.tools.start_crawl(project.id, idempotency_key="tuesday").id != first.id
+    first = crawler.tools.crawls.start(project.id, idempotency_key="monday")
+    assert crawler.tools.crawls.start(project.id, idempotency_key="monday").id == first.id
+    crawler.tools.crawls.seed(first.id)
+    crawler.tools.crawls.control.cancel(first.id)
+    assert crawler.tools.crawls.start(project.id, idempotency_key="monday").id == first.id, "also when it is over"
+    assert crawler.tools.crawls.start(project.id, idempotency_key="tuesday").id != first.id
 
 
 def test_a_project_has_one_crawl_at_a_time_and_others_are_told_which(crawler: Engine, site: Site) -> None:
@@ -97,7 +97,7 @@ def test_a_project_without_a_website_takes_the_scope_of_the_seed(crawler: Engine
 def test_a_seed_that_is_no_web_address_is_refused_before_anything_is_written(crawler: Engine, seed: str) -> None:
     project = crawler.project(None)
     with pytest.raises(InvalidUrl):
-        crawler.tools.start_crawl(project.id, seed_url=seed)
+        crawler.tools.crawls.start(project.id, seed_url=seed)
     assert crawler.tools.store.list_crawls(project.id) == []
 
 
@@ -105,17 +105,17 @@ def test_a_crawl_needs_a_project_that_exists_and_is_active(crawler: Engine, site
     project = crawler.project(site.url())
     crawler.tools.store.save_project(project.changed(crawler.tools.clock(), is_active=False))
     with pytest.raises(Conflict, match="is not active"):
-        crawler.tools.start_crawl(project.id)
+        crawler.tools.crawls.start(project.id)
     with pytest.raises(NotFound):
-        crawler.tools.start_crawl(crawler.tools.start_crawl(crawler.project(site.url()).id).id)
+        crawler.tools.crawls.start(crawler.tools.crawls.start(crawler.project(site.url()).id).id)
 
 
 def test_a_crawl_that_was_never_seeded_is_started_by_the_reconciler(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id, config={"delay_seconds": 0, "max_pages": 2})
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id, config={"delay_seconds": 0, "max_pages": 2})
     crawler.rows(
         "UPDATE crawl_jobs SET created_at = created_at - interval '1 minute' WHERE id = :id RETURNING id", id=crawl.id
     )
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert crawler.run(crawler.tools.store.get_crawl(crawl.id)).pages_crawled == 2
 
 

@@ -87,7 +87,7 @@ class House:
         """As the sign-in does, which has tests of its own."""
         key = self.engine.tools.store.find_key(secret)
         assert key is not None
-        token = self.engine.tools.sessions.open(key.id)
+        token = self.engine.tools.operating.sessions.open(key.id)
         context.add_cookies([{"name": COOKIE, "value": token, "url": self.url, "httpOnly": True, "sameSite": "Lax"}])
 
     def _refuse(self, dialog: Dialog) -> None:
@@ -104,8 +104,8 @@ class House:
     def paused_crawl(self, project_id: UUID) -> UUID:
         """Of which nothing was fetched."""
         with self.hands:
-            crawl = self.engine.tools.start_crawl(project_id)
-            self.engine.tools.control_crawl.pause(crawl.id)
+            crawl = self.engine.tools.crawls.start(project_id)
+            self.engine.tools.crawls.control.pause(crawl.id)
         return crawl.id
 
     def hang_up(self) -> int:
@@ -169,12 +169,12 @@ def working(engine: Engine, hands: threading.Lock) -> Iterator[None]:
 def work_on(engine: Engine, crawl: CrawlJob) -> bool:
     """Whether there may be more to do."""
     if crawl.status is CrawlStatus.PENDING:
-        engine.tools.seed_crawl(crawl.id)
+        engine.tools.crawls.seed(crawl.id)
     elif crawl.paused:
         return False
     engine.shift()
-    if engine.tools.finish_crawl(crawl.id).status.is_over:
-        engine.tools.diff_crawl(crawl.id)
+    if engine.tools.crawls.finish(crawl.id).status.is_over:
+        engine.tools.changes.diff_crawl(crawl.id)
     return True
 
 

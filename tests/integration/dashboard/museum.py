@@ -59,7 +59,7 @@ def _html(day: int, title: str, *lines: str, counter: bool = False) -> str:
 
 def crawl(house: House, project: UUID) -> UUID:
     tools = house.engine.tools
-    started = tools.start_crawl(project)
+    started = tools.crawls.start(project)
     house.until(lambda: tools.store.is_diffed(started.id))
     return started.id
 
@@ -67,7 +67,7 @@ def crawl(house: House, project: UUID) -> UUID:
 def visited(house: House, site: Site, name: str) -> Visited:
     """Crawled, edited (one page gone, one new, three changed) and crawled again."""
     tools = house.engine.tools
-    project = tools.manage_projects.create(
+    project = tools.projects.manage.create(
         name=name, website_url=site.url(), settings={"render": "never", "delay_seconds": 0, "use_sitemaps": False}
     )
     lay(site, pages(1))
@@ -76,7 +76,7 @@ def visited(house: House, site: Site, name: str) -> Visited:
     lay(site, pages(2))
     site.edit("/walks", status=404)
     second = crawl(house, project.id)
-    tools.manage_projects.change(project.id, {"flagged_for_review": True})
+    tools.projects.manage.change(project.id, {"flagged_for_review": True})
     (row,) = house.engine.rows(
         "SELECT id FROM crawled_pages WHERE project_id = :project AND url = :url",
         project=project.id, url=site.url("/prices"),

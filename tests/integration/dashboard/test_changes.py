@@ -120,7 +120,7 @@ def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_q
     guests.get_by_role("link", name=re.compile("Ignore this block")).click()
     expect(page.locator(".option[aria-current] code")).to_have_text("aside.guests > p")
     expect(page.locator("#trial")).to_contain_text("would have counted fewer changed pages")
-    assert house.engine.tools.noise_rules.list_rules(museum.project) == [], "looking adds nothing"
+    assert house.engine.tools.changes.noise_rules.list_rules(museum.project) == [], "looking adds nothing"
     page.locator(".option", has_text="The whole box").click()
     trial = page.locator("#trial")
     expect(trial.locator("code")).to_have_text("aside.guests")
@@ -132,7 +132,7 @@ def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_q
     expect(page).to_have_url(re.compile("/changes/page"))
     expect(page.get_by_text("Nothing: all that differs changes by itself.")).to_be_visible()
     expect(page.get_by_text("Kept quiet here:")).to_contain_text("aside.guests")
-    (rule,) = house.engine.tools.noise_rules.list_rules(museum.project)
+    (rule,) = house.engine.tools.changes.noise_rules.list_rules(museum.project)
     assert (rule.kind, rule.value) == ("selector", "aside.guests")
     module_site.edit("/hours", html=pages(2)["/hours"].replace("plenty of guests", "hardly any guests"))
     later = crawl(house, museum.project)
@@ -236,7 +236,7 @@ def test_every_group_of_a_summary_is_shown_and_long_ones_go_on(house: House, mus
 
 
 def test_accepting_clears_the_flag_and_a_key_that_reads_is_not_asked(house: House, museum: Visited) -> None:
-    house.engine.tools.manage_projects.change(museum.project, {"flagged_for_review": True})
+    house.engine.tools.projects.manage.change(museum.project, {"flagged_for_review": True})
     page = house.page()
     page.goto(f"/crawls/{museum.second}/changes")
     page.get_by_role("button", name="Accept").click()
@@ -256,7 +256,7 @@ def test_after_a_rule_only_pages_of_ours_follow(house: House, museum: Visited, b
 
 def test_pictures_lie_beside_and_over_each_other(house: House, museum: Visited) -> None:
     tools = house.engine.tools
-    versions = [row.id for row in tools.page_content.list_versions(museum.project, museum.prices, None, 2)]
+    versions = [row.id for row in tools.pages.content.list_versions(museum.project, museum.prices, None, 2)]
     for version in versions:
         house.engine.rows(
             "INSERT INTO screenshots (version_id, image, thumbnail) VALUES (:v, :i, :i) RETURNING 1",

@@ -37,15 +37,15 @@ def library(module_house: House, module_site: Site) -> dict[str, Any]:
     )
     tools = module_house.engine.tools
     quick = {"render": "never", "delay_seconds": 0, "use_sitemaps": False}
-    project = tools.manage_projects.create(
+    project = tools.projects.manage.create(
         name="Library", website_url=module_site.url(), settings={**quick, "ingest": True}
     )
-    bare = tools.manage_projects.create(name="No documents", website_url=module_site.url(), settings=quick)
-    crawl = tools.start_crawl(project.id)
+    bare = tools.projects.manage.create(name="No documents", website_url=module_site.url(), settings=quick)
+    crawl = tools.crawls.start(project.id)
     module_house.until(lambda: tools.store.get_crawl(crawl.id).status.is_over)
-    tools.ingest_documents()
+    tools.documents.ingest()
     module_house.engine.rows("UPDATE documents SET deleted_at = now() WHERE url LIKE '%/gone' RETURNING id")
-    found = tools.document_list(project.id, DocumentFilter(), None, 50)
+    found = tools.documents.listing(project.id, DocumentFilter(), None, 50)
     return {"project": project.id, "bare": bare.id, "documents": {one.url.rpartition("/")[2]: one for one in found}}
 
 

@@ -78,17 +78,17 @@ def furnished(module_house: House, module_site: Site) -> dict[str, Any]:
     module_site.edit("/broken", status=500)
     engine = module_house.engine
     odd = f"Nasty {QUOTES[:40]}"
-    project = engine.tools.manage_projects.create(
+    project = engine.tools.projects.manage.create(
         name=odd, website_url=module_site.url(), settings={"render": "never", "delay_seconds": 0, "use_sitemaps": False}
     )
-    engine.tools.manage_projects.change(project.id, {"flagged_for_review": True})
+    engine.tools.projects.manage.change(project.id, {"flagged_for_review": True})
     crawl = over(module_house, project)
     running = module_house.paused_crawl(project.id)
     return {"project": project.id, "crawl": crawl, "running": running, "site": module_site.url(), "name": odd}
 
 
 def over(house: House, project: Project) -> object:
-    crawl = house.engine.tools.start_crawl(project.id)
+    crawl = house.engine.tools.crawls.start(project.id)
     house.until(lambda: house.engine.tools.store.get_crawl(crawl.id).status.is_over)
     return crawl.id
 

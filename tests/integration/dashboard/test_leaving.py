@@ -54,7 +54,7 @@ def test_who_is_sent_away_while_it_catches_up_leaves_its_seat(crawler: Engine, m
 
     monkeypatch.setattr(live, "LiveReader", SentAway)
     project = crawler.project("http://127.0.0.1:9/")
-    crawl = crawler.tools.start_crawl(project.id)
+    crawl = crawler.tools.crawls.start(project.id)
     crawler.tools.events.publish(crawl.id, "page", {"title": "Missed"})
     app = shared_app(crawler.tools)
     key = {"Authorization": f"Bearer {secret(crawler)}"}

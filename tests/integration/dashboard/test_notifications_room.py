@@ -62,9 +62,9 @@ class Told(NamedTuple):
 def told(module_house: House) -> Iterator[Told]:
     """A mail nobody has seen yet and a webhook that failed, both about a nasty site."""
     tools = module_house.engine.tools
-    project = tools.manage_projects.create(name=f"Nasty {SCRIPT[:60]}", website_url="http://127.0.0.1:9/")
-    crawl = tools.start_crawl(project.id, crawl_type=CrawlType.SCHEDULED)
-    tools.control_crawl.cancel(crawl.id)
+    project = tools.projects.manage.create(name=f"Nasty {SCRIPT[:60]}", website_url="http://127.0.0.1:9/")
+    crawl = tools.crawls.start(project.id, crawl_type=CrawlType.SCHEDULED)
+    tools.crawls.control.cancel(crawl.id)
     answers = [response(f"no {SCRIPT} {TURNED}".encode(), "500 Internal Server Error")]
     with serving(lambda *_: answers[-1]) as receiver:
         made = []
@@ -73,9 +73,9 @@ def told(module_house: House) -> Iterator[Told]:
         event = {"event": "crawl_completed", "project_name": SCRIPT, "more": TURNED}
         for target, payload in ((mail, letter), (hook, event)):
             identity = new_id(int(tools.clock().timestamp() * 1000))
-            assert tools.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, payload)
+            assert tools.notices.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, payload)
             made.append(identity)
-        tools.notify_crawl.resend(made[1])
+        tools.notices.notify_crawl.resend(made[1])
         yield Told(project, str(made[0]), str(made[1]), receiver, answers)
 
 
@@ -156,7 +156,7 @@ def test_a_webhook_is_sent_again_under_its_id_and_a_refusal_is_told(house: House
 
 def test_a_key_of_other_projects_sees_nothing_of_it_and_a_reader_cannot_send(house: House, told: Told) -> None:
     tools = house.engine.tools
-    other = tools.manage_projects.create(name="Other", website_url="http://other.example/")
+    other = tools.projects.manage.create(name="Other", website_url="http://other.example/")
     page = house.window(house.key(Scope.ADMIN, other.id))
     page.goto("/notifications")
     expect(page.get_by_text("Nobody was told of anything yet")).to_be_visible()

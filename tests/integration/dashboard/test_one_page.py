@@ -72,7 +72,7 @@ def test_a_person_reads_a_page_its_source_and_what_it_was(house: House, museum: 
 def test_versions_that_are_named_in_the_wrong_order_are_told_in_the_order_of_time(
     house: House, museum: Visited
 ) -> None:
-    newest, oldest = house.engine.tools.page_content.list_versions(museum.project, museum.prices, None, 2)
+    newest, oldest = house.engine.tools.pages.content.list_versions(museum.project, museum.prices, None, 2)
     page = house.page()
     page.goto(f"/projects/{museum.project}/pages/{museum.prices}/diff?from={newest.id}&to={oldest.id}")
     expect(page.locator(".edits td.old del").first).to_have_text("11")
@@ -98,7 +98,7 @@ def test_links_lead_both_ways_with_their_words(house: House, museum: Visited) ->
 def test_who_links_here_is_looked_for_part_by_part_and_every_page_is_looked_at_once(
     house: House, museum: Visited, module_site: Site
 ) -> None:
-    engine = house.engine.tools.engine
+    engine = house.engine.tools.database
     whole = PageNeighbours(engine).incoming(museum.project, museum.prices, [module_site.url("/prices")], None)
     assert len(whole.pages) > 4
     assert whole.looked_until is None
@@ -139,7 +139,7 @@ def test_a_page_of_another_project_is_not_found_under_this_one(house: House, mus
         answer = page.goto(f"/projects/{other.id}/pages/{museum.prices}{room}")
         assert answer is not None
         assert answer.status == 404, room
-    version = house.engine.tools.page_content.list_versions(museum.project, museum.prices, None, 1)[0].id
+    version = house.engine.tools.pages.content.list_versions(museum.project, museum.prices, None, 1)[0].id
     (storm,) = house.engine.rows(
         "SELECT id FROM crawled_pages WHERE project_id = :p AND title = 'A great storm'", p=museum.project
     )

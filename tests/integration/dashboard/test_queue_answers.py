@@ -40,7 +40,7 @@ def hidden(text: str) -> dict[str, str]:
 
 
 def active(crawler: Engine) -> list[bool]:
-    return [entry.is_active for entry in crawler.tools.queue.list_entries(QueueFilter(), limit=100)]
+    return [entry.is_active for entry in crawler.tools.acquisition.queue.list_entries(QueueFilter(), limit=100)]
 
 
 def test_very_many_are_changed_in_parts_and_none_is_left_out(
@@ -48,7 +48,7 @@ def test_very_many_are_changed_in_parts_and_none_is_left_out(
 ) -> None:
     monkeypatch.setattr(queue_store, "CHANGED_AT_ONCE", 2)
     monkeypatch.setattr(queue_room, "BULK_SECONDS", -1)
-    crawler.tools.fill_queue.add([f"http://many.example/{n}" for n in range(5)])
+    crawler.tools.acquisition.fill_queue.add([f"http://many.example/{n}" for n in range(5)])
     answer = visitor.post("/queue/bulk", {"action": "deactivate", "all": "on"})
     assert "Switch 5 entries off?" in answer.text
     assert all(active(crawler)), "asked first"
@@ -72,34 +72,34 @@ def test_very_many_are_changed_in_parts_and_none_is_left_out(
     ],
 )
 def test_a_wrong_order_changes_nothing_and_is_told(crawler: Engine, visitor: Visitor, fields: dict[str, str]) -> None:
-    crawler.tools.fill_queue.add(["http://a.example/"])
+    crawler.tools.acquisition.fill_queue.add(["http://a.example/"])
     assert visitor.post("/queue/bulk", {**fields, "confirmed": "on"}).status_code == 422
     assert active(crawler) == [True]
 
 
 def test_without_a_tick_nothing_happens_and_the_filter_stays(crawler: Engine, visitor: Visitor) -> None:
-    crawler.tools.fill_queue.add(["http://a.example/"])
+    crawler.tools.acquisition.fill_queue.add(["http://a.example/"])
     answer = visitor.post("/queue/bulk", {"action": "delete", "confirmed": "on", "category": "hotel"})
     assert answer.headers["location"] == "/queue?said=entries-none&category=hotel"
     assert active(crawler) == [True]
 
 
 def test_a_retry_of_all_that_match_means_those_that_failed(crawler: Engine, visitor: Visitor) -> None:
-    crawler.tools.fill_queue.add([f"http://a.example/{n}" for n in range(4)], category="hotel")
+    crawler.tools.acquisition.fill_queue.add([f"http://a.example/{n}" for n in range(4)], category="hotel")
     crawler.rows("UPDATE crawl_queue SET status = 'done' WHERE source_url ~ '[012]$' RETURNING id")
     crawler.rows("UPDATE crawl_queue SET status = 'failed' WHERE source_url ~ '3$' RETURNING id")
     asked = visitor.post("/queue/bulk", {"action": "retry", "all": "on", "category": "hotel"})
     assert "Fetch 1 entry again?" in asked.text
     assert "What went well stays as it is" in asked.text
     visitor.post("/queue/bulk", hidden(asked.text))
-    assert crawler.tools.queue.counts() == {
+    assert crawler.tools.acquisition.queue.counts() == {
         "pending": 1, "fetching": 0, "fetched": 0, "extracting": 0, "done": 3, "failed": 0,
     }  # fmt: skip
 
 
 def test_one_entry_that_is_changed_from_its_page_is_shown_again(crawler: Engine, visitor: Visitor) -> None:
-    crawler.tools.fill_queue.add(["http://a.example/"])
-    [entry] = crawler.tools.queue.list_entries(QueueFilter())
+    crawler.tools.acquisition.fill_queue.add(["http://a.example/"])
+    [entry] = crawler.tools.acquisition.queue.list_entries(QueueFilter())
     answer = visitor.post("/queue/bulk", {"action": "deactivate", "id": str(entry.id), "entry": "on"})
     assert answer.headers["location"] == f"/queue/{entry.id}?said=entries-deactivate&n=1"
     page = visitor.get(answer.headers["location"]).text
@@ -110,7 +110,7 @@ def test_one_entry_that_is_changed_from_its_page_is_shown_again(crawler: Engine,
 
 def test_a_field_that_dropped_is_told_where_categories_are(crawler: Engine, visitor: Visitor) -> None:
     tools = crawler.tools
-    tools.categories.put("hotel", read_selectors({"fields": {"name": "h1", "price": ".price"}}))
+    tools.acquisition.categories.put("hotel", read_selectors({"fields": {"name": "h1", "price": ".price"}}))
     crawler.rows("INSERT INTO extraction_counts (category, extractions) VALUES ('hotel', 250) RETURNING 1")
     for number in range(5):
         for field, filled in (("name", 50), ("price", 45 if number < 4 else 10)):
@@ -133,7 +133,7 @@ def test_a_category_is_made_once_and_its_name_is_checked(crawler: Engine, visito
     again = visitor.post("/queue/category", {**fields, "include": "body"})
     assert again.status_code == 422
     assert "already" in again.text
-    assert crawler.tools.categories.get("hotel").selectors.include[0].selector == "main"
+    assert crawler.tools.acquisition.categories.get("hotel").selectors.include[0].selector == "main"
     for name in ("", "a/b", "x" * 65, "a\tb"):
         assert visitor.post("/queue/category", {"name": name}).status_code == 422, name
     assert visitor.post("/queue/category/delete", {"name": "none"}).status_code == 404
@@ -143,13 +143,13 @@ def test_a_category_is_made_once_and_its_name_is_checked(crawler: Engine, visito
 
 
 def test_looking_changes_nothing_of_the_queue(crawler: Engine, visitor: Visitor) -> None:
-    crawler.tools.fill_queue.add(["http://a.example/"], category="hotel")
+    crawler.tools.acquisition.fill_queue.add(["http://a.example/"], category="hotel")
 
     def state() -> list[Any]:
         return [crawler.rows(f"SELECT * FROM {table}") for table in ("crawl_queue", "categories", "documents")]
 
     before = state()
-    [entry] = crawler.tools.queue.list_entries(QueueFilter())
+    [entry] = crawler.tools.acquisition.queue.list_entries(QueueFilter())
     for path in ("/queue", f"/queue/{entry.id}", "/queue/counts", "/queue/category?name=hotel&url=http://a.example/"):
         assert visitor.get(path).status_code == 200, path
     assert visitor.get("/queue?cursor=nonsense").status_code == 422
@@ -167,7 +167,7 @@ def test_search_says_when_meaning_had_a_say_and_when_it_could_not(crawler: Engin
         "near": SearchAnswer([hit], "hybrid", None),
         "far": SearchAnswer([hit], "text", "The service is <down>."),
     }
-    crawler.tools.__dict__["search_documents"] = lambda _, words, **__: answers[words]
+    crawler.tools.documents.search = lambda _, words, **__: answers[words]  # type: ignore[assignment]
     near = visitor.get(f"/projects/{project.id}/search?q=near").text
     assert "by words and by meaning" in near
     assert "<mark>&lt;u&gt;</mark> &amp; more" in near

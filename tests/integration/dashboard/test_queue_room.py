@@ -36,27 +36,29 @@ def hotels(module_house: House, module_site: Site) -> dict[str, QueueEntry]:
     pages = {f"/hotel/{n}": hotel(f"Hotel {n}", "" if n == 3 else f"{n}0 €") for n in range(1, 4)}
     pages["/nasty"] = hotel(f"A &lt;script&gt;window.owned=1&lt;/script&gt; {NASTY[-6:]}")
     lay(module_site, {**pages, "/bare": page(body="", title="")})
-    tools.fill_queue.add([])
-    tools.manage_projects.change(ACQUISITION_ID, {"settings": {"render": "never", "delay_seconds": 0}})
-    tools.categories.put(
+    tools.acquisition.fill_queue.add([])
+    tools.projects.manage.change(ACQUISITION_ID, {"settings": {"render": "never", "delay_seconds": 0}})
+    tools.acquisition.categories.put(
         "hotel", read_selectors({**HOTEL, "fields": {**HOTEL["fields"], "name": {"selector": "h1", "required": True}}})
     )
-    tools.fill_queue.add([module_site.url(path) for path in [*pages, "/bare"]], category="hotel", priority=2)
-    tools.fill_queue.add([module_site.url("/missing")], category="other")
+    tools.acquisition.fill_queue.add(
+        [module_site.url(path) for path in [*pages, "/bare"]], category="hotel", priority=2
+    )
+    tools.acquisition.fill_queue.add([module_site.url("/missing")], category="other")
     work(module_house)
-    found = tools.queue.list_entries(QueueFilter(), limit=100)
+    found = tools.acquisition.queue.list_entries(QueueFilter(), limit=100)
     return {entry.normalized_url.partition("/")[2]: entry for entry in found}
 
 
 def work(house: House) -> None:
     tools = house.engine.tools
-    tools.run_queue()
-    house.until(lambda: not tools.queue.counts()["pending"] + tools.queue.counts()["fetching"])
-    tools.extract_entries()
+    tools.acquisition.run_queue()
+    house.until(lambda: not tools.acquisition.queue.counts()["pending"] + tools.acquisition.queue.counts()["fetching"])
+    tools.acquisition.extract_entries()
 
 
 def status(house: House, entry: QueueEntry) -> EntryStatus:
-    return house.engine.tools.queue.get(entry.id).status
+    return house.engine.tools.acquisition.queue.get(entry.id).status
 
 
 def test_a_file_with_bad_rows_lands_and_says_which_were_no_good(
@@ -97,7 +99,7 @@ def test_a_web_archive_adds_its_urls_with_the_category_that_is_given(
     window.get_by_label("Their priority").fill("8")
     window.get_by_role("button", name="Import").click()
     expect(window.get_by_role("heading", name="2 URLs were added")).to_be_visible()
-    added = house.engine.tools.queue.list_entries(QueueFilter(host="archived.example"))
+    added = house.engine.tools.acquisition.queue.list_entries(QueueFilter(host="archived.example"))
     assert [(entry.category, entry.priority) for entry in added] == [("archived & old", 8)] * 2
     house.engine.rows("DELETE FROM crawl_queue WHERE host = 'archived.example' RETURNING id")
 
@@ -175,7 +177,7 @@ def test_ticked_entries_are_fetched_again_and_read(house: House, hotels: dict[st
     expect(window.locator("#toasts")).to_contain_text("Being fetched now: 2 entries.")
     house.until(lambda: status(house, hotels["missing"]) is EntryStatus.FAILED)
     house.until(lambda: status(house, hotels["bare"]) is EntryStatus.FETCHED)
-    house.engine.tools.extract_entries()
+    house.engine.tools.acquisition.extract_entries()
     expect(window.locator("#count-failed")).to_have_text("2")
 
 
@@ -183,7 +185,7 @@ def test_all_that_match_are_asked_for_once_more_before_anything_happens(
     house: House, hotels: dict[str, QueueEntry]
 ) -> None:
     window, tools = house.page(), house.engine.tools
-    tools.fill_queue.add([f"https://many-{n}.example/" for n in range(60)], category="many")
+    tools.acquisition.fill_queue.add([f"https://many-{n}.example/" for n in range(60)], category="many")
     window.goto("/queue")
     window.get_by_label("Category").select_option("many")
     window.wait_for_url("**category=many**")
@@ -197,18 +199,22 @@ def test_all_that_match_are_asked_for_once_more_before_anything_happens(
     expect(window.locator(".ask")).to_contain_text("of the category many")
     assert serious_violations(window) == []
     window.get_by_role("link", name="Back", exact=True).click()
-    assert {entry.is_active for entry in tools.queue.list_entries(QueueFilter(category="many"), limit=99)} == {True}
+    assert {
+        entry.is_active for entry in tools.acquisition.queue.list_entries(QueueFilter(category="many"), limit=99)
+    } == {True}
     window.get_by_label("All that match").check()
     window.get_by_role("button", name="Switch off").click()
     window.get_by_role("button", name="Switch off").click()
     expect(window.locator("#toasts")).to_contain_text("Switched 60 entries off")
-    assert {entry.is_active for entry in tools.queue.list_entries(QueueFilter(category="many"), limit=99)} == {False}
+    assert {
+        entry.is_active for entry in tools.acquisition.queue.list_entries(QueueFilter(category="many"), limit=99)
+    } == {False}
     window.get_by_label("All that match").check()
     window.get_by_role("button", name="Delete").click()
     expect(window.locator(".ask")).to_contain_text("cannot be undone")
     window.get_by_role("button", name="Delete").click()
     expect(window.locator("#toasts")).to_contain_text("Deleted 60 entries")
-    assert tools.queue.list_entries(QueueFilter(category="many")) == []
+    assert tools.acquisition.queue.list_entries(QueueFilter(category="many")) == []
     assert status(house, hotels["hotel/1"]) is EntryStatus.DONE
 
 
@@ -261,13 +267,13 @@ def test_selectors_are_tried_on_a_stored_page_while_they_are_typed_and_saved(
     assert serious_violations(window) == []
     window.get_by_role("button", name="Make the category").click()
     expect(window.locator("#toasts")).to_contain_text("Saved.")
-    saved = house.engine.tools.categories.get("inn <b>").selectors
+    saved = house.engine.tools.acquisition.categories.get("inn <b>").selectors
     assert (list(saved.fields), saved.exclude[0].selector) == (["cost"], "nav")
     expect(window.get_by_role("heading", level=1)).to_have_text("inn <b>")
     window.get_by_role("button", name="Delete").click()
     window.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(window.locator("#toasts")).to_contain_text("The category was deleted")
-    assert house.engine.tools.categories.find("inn <b>") is None
+    assert house.engine.tools.acquisition.categories.find("inn <b>") is None
 
 
 def rule(window: Page, number: int, name: str, selector: str, kind: str = "css") -> None:
@@ -291,7 +297,7 @@ def test_a_category_shows_which_fields_are_filled_and_what_is_wrong_is_not_saved
     window.get_by_role("button", name="Save").click()
     expect(window.get_by_role("alert")).to_contain_text("fields.name: the CSS is wrong")
     expect(window.get_by_label("Selector of field 1", exact=True)).to_have_value("h1[")
-    assert house.engine.tools.categories.get("hotel").selectors.fields["name"].selector == "h1"
+    assert house.engine.tools.acquisition.categories.get("hotel").selectors.fields["name"].selector == "h1"
     house.mishaps.clear()  # the browser tells of the 422 itself
 
 
@@ -303,22 +309,22 @@ def test_everything_but_the_file_works_without_scripts(house: House, hotels: dic
     window.goto("/queue?category=other")
     window.get_by_role("checkbox", name="Choose", exact=False).last.check()
     window.get_by_role("button", name="Switch off").click()
-    assert not house.engine.tools.queue.get(hotels["missing"].id).is_active
+    assert not house.engine.tools.acquisition.queue.get(hotels["missing"].id).is_active
     window.goto("/queue?active=no")
     window.get_by_label("All that match").check()
     window.get_by_role("button", name="Switch on").click()
     window.get_by_role("button", name="Switch on").click()
-    assert house.engine.tools.queue.get(hotels["missing"].id).is_active
+    assert house.engine.tools.acquisition.queue.get(hotels["missing"].id).is_active
     window.goto("/queue/category?name=hotel")
     window.get_by_label("A stored page").fill(hotels["hotel/2"].source_url)
     window.get_by_label("Selector of field 2", exact=True).fill("main p")
     window.locator("noscript button").click()
     expect(window.locator("#trial .read")).to_contain_text("Quiet rooms above the lake")
-    assert house.engine.tools.categories.get("hotel").selectors.fields["price"].selector == ".price"
+    assert house.engine.tools.acquisition.categories.get("hotel").selectors.fields["price"].selector == ".price"
 
 
 def test_the_queue_is_only_for_keys_that_see_all_projects(house: House, hotels: object) -> None:
-    project = house.engine.tools.manage_projects.create(name="Only mine", website_url="http://mine.example/")
+    project = house.engine.tools.projects.manage.create(name="Only mine", website_url="http://mine.example/")
     window = house.window(house.key(Scope.ADMIN, project.id))
     window.goto("/")
     expect(window.get_by_role("link", name="Queue", exact=True)).to_have_count(0)

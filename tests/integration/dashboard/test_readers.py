@@ -16,7 +16,7 @@ from tests.site.client import Site
 
 def named(crawler: Engine, *names: str) -> None:
     for name in names:
-        crawler.tools.manage_projects.create(name=name, website_url="http://site.example/")
+        crawler.tools.projects.manage.create(name=name, website_url="http://site.example/")
 
 
 def crawled(crawler: Engine, site: Site) -> CrawlJob:
@@ -30,10 +30,10 @@ def crawled(crawler: Engine, site: Site) -> CrawlJob:
 
 def test_projects_are_listed_by_name_and_the_list_goes_on_where_it_ended(crawler: Engine) -> None:
     named(crawler, *(f"P{n:03}" for n in range(7)))
-    first = crawler.tools.project_list(limit=4)
-    rest = crawler.tools.project_list(limit=4, after=first[-1].name)
+    first = crawler.tools.projects.overview(limit=4)
+    rest = crawler.tools.projects.overview(limit=4, after=first[-1].name)
     assert [line.name for line in (*first, *rest)] == [f"P{n:03}" for n in range(7)]
-    assert crawler.tools.project_list(limit=4, after=rest[-1].name) == []
+    assert crawler.tools.projects.overview(limit=4, after=rest[-1].name) == []
 
 
 @pytest.mark.parametrize(
@@ -41,30 +41,30 @@ def test_projects_are_listed_by_name_and_the_list_goes_on_where_it_ended(crawler
 )
 def test_a_search_takes_every_sign_as_itself(crawler: Engine, search: str, found: list[str]) -> None:
     named(crawler, "100% Shop", "p_q", "pxq")
-    assert [line.name for line in crawler.tools.project_list(search=search)] == found
+    assert [line.name for line in crawler.tools.projects.overview(search=search)] == found
 
 
 def test_projects_are_told_with_their_latest_crawl_and_what_it_changed(crawler: Engine, site: Site) -> None:
     before = crawled(crawler, site)
     site.edit("/b", html="<title>other</title><p>Something else entirely stands here now, in many words.</p>")
     latest = crawler.again(before)
-    crawler.tools.manage_projects.change(before.project_id, {"flagged_for_review": True})
-    (line,) = crawler.tools.project_list()
+    crawler.tools.projects.manage.change(before.project_id, {"flagged_for_review": True})
+    (line,) = crawler.tools.projects.overview()
     assert (line.crawl_id, line.crawl_status, line.pages_crawled) == (latest.id, "completed", latest.pages_crawled)
     assert line.changes
     assert line.changes_crawl_id == latest.id
     assert line.changes["changed_pages"] == 1
-    assert [row.id for row in crawler.tools.project_list(state="review")] == [before.project_id]
-    assert crawler.tools.project_list(state="failed") == crawler.tools.project_list(state="running") == []
-    assert crawler.tools.project_list(only=[]) == []
-    assert ACQUISITION_ID not in {row.id for row in crawler.tools.project_list()}
+    assert [row.id for row in crawler.tools.projects.overview(state="review")] == [before.project_id]
+    assert crawler.tools.projects.overview(state="failed") == crawler.tools.projects.overview(state="running") == []
+    assert crawler.tools.projects.overview(only=[]) == []
+    assert ACQUISITION_ID not in {row.id for row in crawler.tools.projects.overview()}
 
 
 def test_a_plot_and_its_answers_add_up_to_the_crawl(crawler: Engine, site: Site) -> None:
     crawl = crawled(crawler, site)
     assert crawl.started_at
     assert crawl.completed_at
-    pace = crawler.tools.crawl_pace(crawl.id, crawl.started_at, crawl.completed_at + timedelta(hours=1))
+    pace = crawler.tools.crawls.pace(crawl.id, crawl.started_at, crawl.completed_at + timedelta(hours=1))
     assert pace.step_seconds == 30
     assert sum(done for _, done, _ in pace.points) == crawl.pages_crawled
     assert sum(failed for _, _, failed in pace.points) == crawl.pages_failed == 1
@@ -75,7 +75,7 @@ def test_other_rules_are_tried_on_stored_pages_and_on_what_was_left_out(crawler:
     crawl = crawled(crawler, site)
 
     def effect(*exclude: str) -> tuple[int, set[str], int, set[str]]:
-        found = crawler.tools.preview_settings(
+        found = crawler.tools.projects.preview_settings(
             crawl.project_id, {"exclude_patterns": exclude}, seed_url=None, last_crawl=crawl.id
         )
         dropped, let_in = ({row.url.removeprefix(site.url()) for row in rows} for rows in (found.dropped, found.let_in))
@@ -88,7 +88,7 @@ def test_other_rules_are_tried_on_stored_pages_and_on_what_was_left_out(crawler:
 
 def test_of_many_pages_an_even_choice_is_looked_at(crawler: Engine, site: Site) -> None:
     crawl = crawled(crawler, site)
-    sample = PageSample(crawler.tools.engine)
+    sample = PageSample(crawler.tools.database)
     assert sample(crawl.project_id, 10).total == len(sample(crawl.project_id, 10).urls) == 5
     few = sample(crawl.project_id, 2)
     assert few.total == 5
@@ -117,7 +117,7 @@ def test_a_missing_server_is_told_as_a_page(
     def gone(_: str) -> None:
         raise RedisUnavailable
 
-    monkeypatch.setattr(crawler.tools.sessions, "find", gone)
+    monkeypatch.setattr(crawler.tools.operating.sessions, "find", gone)
     answer = visitor.get("/")
     assert answer.status_code == 503
     assert answer.headers["content-type"].startswith("text/html")

@@ -31,7 +31,7 @@ NASTY = '<img src=x onerror="window.owned=1"> \u202e'
 @pytest.fixture
 def project(house: House, module_site: Site, request: pytest.FixtureRequest) -> Project:
     settings = {"render": "never", "delay_seconds": 0, "use_sitemaps": False}
-    return house.engine.tools.manage_projects.create(
+    return house.engine.tools.projects.manage.create(
         name=request.node.name[:150], website_url=module_site.url(), settings=settings
     )
 
@@ -66,10 +66,10 @@ def test_five_runs_in_the_zone_of_whoever_makes_it_change_while_typing_and_are_k
     page.get_by_label("Cron", exact=True).check()
     page.get_by_label("Cron expression").fill("0 */6 * * *")
     expect(page.locator("#runs")).to_contain_text("By cron 0 */6 * * *")
-    assert house.engine.tools.schedules.find(project.id) is None, "nothing was saved yet"
+    assert house.engine.tools.notices.schedules.find(project.id) is None, "nothing was saved yet"
     page.get_by_role("button", name="Save the schedule").click()
     expect(page.get_by_text("The schedule is on.")).to_be_visible()
-    kept = house.engine.tools.set_schedule.get(project.id)
+    kept = house.engine.tools.notices.set_schedule.get(project.id)
     assert (kept.config.cron, kept.config.timezone, kept.config.enabled) == ("0 */6 * * *", "America/New_York", True)
     assert kept.next_run_at is not None
 
@@ -95,7 +95,7 @@ def test_a_mistake_is_told_beside_its_field_while_typing_and_again_when_saved(ho
     page.get_by_role("button", name="Save the schedule").click()
     expect(page.locator("#notification_webhook-wrong")).to_contain_text("may not be reached from here")
     expect(page.get_by_label("Time", exact=True)).to_have_value("07:15")
-    assert house.engine.tools.schedules.find(project.id) is None
+    assert house.engine.tools.notices.schedules.find(project.id) is None
     assert serious_violations(page) == []
     house.mishaps.clear()  # the browser tells of the 422 itself
 
@@ -103,7 +103,7 @@ def test_a_mistake_is_told_beside_its_field_while_typing_and_again_when_saved(ho
 def test_everything_that_can_be_told_is_kept_and_a_mask_keeps_what_it_hides(house: House, project: Project) -> None:
     tools = house.engine.tools
     secret = "gotify://127.0.0.1/secret-token"
-    tools.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_urls": [secret]})
+    tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_urls": [secret]})
     page = opened(house, project)
     assert "secret-token" not in page.content()
     mask = page.get_by_label("Other channels").input_value()
@@ -117,9 +117,9 @@ def test_everything_that_can_be_told_is_kept_and_a_mask_keeps_what_it_hides(hous
     page.get_by_label("Only until").fill("06:00")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The schedule is on.")).to_be_visible()
-    kept = tools.set_schedule.get(project.id).config
+    kept = tools.notices.set_schedule.get(project.id).config
     assert (kept.notify_on, kept.notify_after_failures, kept.window) == ("any", 7, ("22:00", "06:00"))
-    assert tools.schedules.notification_urls(project.id) == (secret,)
+    assert tools.notices.schedules.notification_urls(project.id) == (secret,)
     settings = tools.store.get_project(project.id).settings
     assert (settings.significant_new_pages, settings.significant_changed_share) == (3, 0.025)
 
@@ -128,31 +128,33 @@ def test_a_webhook_that_is_gone_stays_gone_until_somebody_says_that_it_works_aga
     house: House, project: Project
 ) -> None:
     tools, hook = house.engine.tools, "http://127.0.0.1:9/hook"
-    tools.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_webhook": hook})
-    tools.schedules.webhook_gone(project.id, hook, tools.clock())
+    tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_webhook": hook})
+    tools.notices.schedules.webhook_gone(project.id, hook, tools.clock())
     page = opened(house, project)
     expect(page.get_by_text("wants nothing more (410)")).to_be_visible()
     page.get_by_label("Time", exact=True).fill("05:00")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The schedule is on.")).to_be_visible()
-    assert tools.set_schedule.get(project.id).webhook_gone_at is not None
+    assert tools.notices.set_schedule.get(project.id).webhook_gone_at is not None
     page.get_by_label("It works again").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("wants nothing more (410)")).not_to_be_visible()
-    assert tools.set_schedule.get(project.id).webhook_gone_at is None
+    assert tools.notices.set_schedule.get(project.id).webhook_gone_at is None
 
 
 def test_run_now_starts_a_scheduled_crawl_and_the_switch_keeps_everything_else(house: House, project: Project) -> None:
     tools = house.engine.tools
-    before = tools.set_schedule(project.id, {"enabled": True, "frequency": "weekly", "day_of_week": 4, "time": "11:11"})
+    before = tools.notices.set_schedule(
+        project.id, {"enabled": True, "frequency": "weekly", "day_of_week": 4, "time": "11:11"}
+    )
     page = opened(house, project)
     page.get_by_role("button", name="Turn off").click()
     expect(page.get_by_text("The schedule is off; its settings are kept.")).to_be_visible()
     expect(page.locator("#runs")).to_contain_text("the times it would run")
-    assert tools.set_schedule.get(project.id).next_run_at is None
+    assert tools.notices.set_schedule.get(project.id).next_run_at is None
     page.get_by_role("button", name="Turn on").click()
     expect(page.get_by_role("button", name="Turn off")).to_be_visible()
-    assert tools.set_schedule.get(project.id).config == before.config
+    assert tools.notices.set_schedule.get(project.id).config == before.config
     page.get_by_role("button", name="Run now").click()
     page.wait_for_url(re.compile("/crawls/"))
     crawl = tools.store.get_crawl(UUID(page.url.split("/crawls/")[1].partition("?")[0]))
@@ -164,9 +166,9 @@ def test_run_now_starts_a_scheduled_crawl_and_the_switch_keeps_everything_else(h
 def eventful(house: House, project: Project) -> Project:
     """Two crawls that were compared, one of them told of with a nasty error, and slots that were passed over."""
     tools, engine = house.engine.tools, house.engine
-    kept = tools.set_schedule(project.id, {"enabled": True, "frequency": "daily"})
+    kept = tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily"})
     for days, new in ((3, 6), (2, 0)):
-        crawl = tools.start_crawl(project.id, crawl_type=CrawlType.SCHEDULED)
+        crawl = tools.crawls.start(project.id, crawl_type=CrawlType.SCHEDULED)
         house.until(lambda crawl_id=crawl.id: bool(engine.rows(COMPARED, id=crawl_id)))  # type: ignore[misc]
         counts = {**SUMMARY["summary"], "new_pages": new}  # type: ignore[dict-item]
         tools.store.save_diff(crawl.id, {**SUMMARY, "summary": counts, "is_significant": new > 4}, None)
@@ -176,12 +178,12 @@ def eventful(house: House, project: Project) -> Project:
             "error_message = :error WHERE id = :id RETURNING id",
             at=slot, id=crawl.id, error=NASTY,
         )  # fmt: skip
-        tools.schedules.take_slot(kept.id, slot)
-        tools.schedules.end_slot(kept.id, slot, SlotOutcome.STARTED, crawl.id)
+        tools.notices.schedules.take_slot(kept.id, slot)
+        tools.notices.schedules.end_slot(kept.id, slot, SlotOutcome.STARTED, crawl.id)
     for hours, outcome in ((20, SlotOutcome.SKIPPED_OVERLAP), (10, SlotOutcome.INACTIVE)):
         slot = tools.clock() - timedelta(hours=hours)
-        tools.schedules.take_slot(kept.id, slot)
-        tools.schedules.end_slot(kept.id, slot, outcome, None)
+        tools.notices.schedules.take_slot(kept.id, slot)
+        tools.notices.schedules.end_slot(kept.id, slot, outcome, None)
     return project
 
 

@@ -128,7 +128,7 @@ def test_a_page_of_another_site_changes_nothing_even_with_the_token(visitor: Vis
 
 def test_no_get_changes_anything(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://127.0.0.1:9/")
-    crawl = crawler.tools.start_crawl(project.id)
+    crawl = crawler.tools.crawls.start(project.id)
     tables = ("projects", "crawl_jobs", "crawl_discovered_urls", "api_keys", "settings", "crawl_schedules")
 
     def state() -> list[object]:
@@ -147,7 +147,7 @@ def test_no_get_changes_anything(crawler: Engine, visitor: Visitor) -> None:
 
 def test_a_key_that_may_only_read_sees_everything_and_changes_nothing(crawler: Engine, client: TestClient) -> None:
     project = crawler.project("http://127.0.0.1:9/")
-    crawler.tools.manage_categories.set("hotel", {"fields": {"name": "h1"}})
+    crawler.tools.acquisition.manage_categories.set("hotel", {"fields": {"name": "h1"}})
     reader = Visitor(client, secret(crawler, Scope.READ))
     assert "Start the first crawl" not in reader.get(f"/projects/{project.id}").text
     form = reader.get(f"/projects/{project.id}/edit").text
@@ -163,7 +163,7 @@ def test_a_key_that_may_only_read_sees_everything_and_changes_nothing(crawler: E
 
 def test_a_limited_key_sees_only_its_projects(crawler: Engine, client: TestClient) -> None:
     mine, theirs = crawler.project("http://mine.example/"), crawler.project("http://theirs.example/")
-    crawl = crawler.tools.start_crawl(theirs.id)
+    crawl = crawler.tools.crawls.start(theirs.id)
     limited = Visitor(client, secret(crawler, Scope.ADMIN, mine.id))
     assert str(mine.id) in limited.get("/").text
     assert str(theirs.id) not in limited.get("/").text
@@ -280,7 +280,7 @@ def test_a_mistake_of_ours_is_a_page_like_every_other(
 
     project = crawler.project("http://127.0.0.1:9/")
     usual = visitor.get("/projects/new").headers
-    monkeypatch.setattr(crawler.tools.schedules, "find", fails)
+    monkeypatch.setattr(crawler.tools.notices.schedules, "find", fails)
     answer = visitor.get(f"/projects/{project.id}")
     assert answer.status_code == 500
     assert "Our mistake" in answer.text
@@ -294,11 +294,11 @@ def test_a_mistake_of_ours_is_a_page_like_every_other(
 def test_the_live_page_asks_no_more_when_the_crawl_is_over_and_promises_nothing(
     visitor: Visitor, crawler: Engine
 ) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project("http://127.0.0.1:9/").id)
+    crawl = crawler.tools.crawls.start(crawler.project("http://127.0.0.1:9/").id)
     assert visitor.get(f"/crawls/{crawl.id}/hosts").status_code == 200
     assert "told when the crawl is over" in visitor.get(f"/crawls/{crawl.id}/changes").text
     assert "told when it is over" in visitor.get(f"/projects/{crawl.project_id}").text
-    crawler.tools.control_crawl.cancel(crawl.id)
+    crawler.tools.crawls.control.cancel(crawl.id)
     crawler.rows("UPDATE crawl_jobs SET status = 'cancelled' WHERE id = :id RETURNING id", id=crawl.id)
     answer = visitor.get(f"/crawls/{crawl.id}/hosts")
     assert (answer.status_code, answer.headers["hx-trigger"]) == (286, "crawl-over")
@@ -340,7 +340,7 @@ def test_without_keys_this_machine_is_served_and_changes_still_need_the_token(cr
         assert answer.status_code == 303
         assert client.get("/", headers={"Host": "evil.example"}).status_code == 403
     tools.redis.close()
-    tools.engine.dispose()
+    tools.database.dispose()
 
 
 def test_a_form_that_is_no_form_is_refused_with_a_sentence(visitor: Visitor) -> None:
@@ -355,18 +355,18 @@ def test_a_browser_watches_with_its_cookie_and_only_from_our_own_pages(crawler: 
     project = crawler.project("http://127.0.0.1:9/")
     key = crawler.tools.store.find_key(secret(crawler))
     assert key
-    token = crawler.tools.sessions.open(key.id)
+    token = crawler.tools.operating.sessions.open(key.id)
     with served(create_app(crawler.tools)) as port:
         url = f"ws://127.0.0.1:{port}/api/v1/projects/{project.id}/ws"
         cookie = {"Cookie": f"crawler_session={token}"}
         with connect(url, additional_headers=cookie, origin=Origin(f"http://127.0.0.1:{port}")) as socket:
             socket.ping()
-            crawler.tools.sessions.close(token)
+            crawler.tools.operating.sessions.close(token)
             with pytest.raises(ConnectionClosed) as closed:
                 socket.recv(timeout=20)
             assert closed.value.rcvd
             assert closed.value.rcvd.code == 4401, "it ends with the sign-out"
-        token = crawler.tools.sessions.open(key.id)
+        token = crawler.tools.operating.sessions.open(key.id)
         cookie = {"Cookie": f"crawler_session={token}"}
         for origin, status in ((Origin("https://evil.example"), 403), (Origin(f"http://127.0.0.1:{port + 1}"), 403)):
             with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers=cookie, origin=origin):

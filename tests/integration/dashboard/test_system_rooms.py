@@ -20,23 +20,23 @@ NASTY = "<img src=x onerror=window.owned=1>\u202e"
 @pytest.fixture(scope="module")
 def host(module_house: House, module_site: Site) -> str:
     """One that was crawled, as politeness names it."""
-    project = module_house.engine.tools.manage_projects.create(
+    project = module_house.engine.tools.projects.manage.create(
         name=f"Site {NASTY[:30]}", website_url=module_site.url(), settings={"render": "never", "delay_seconds": 0}
     )
-    crawl = module_house.engine.tools.start_crawl(project.id)
+    crawl = module_house.engine.tools.crawls.start(project.id)
     module_house.until(lambda: module_house.engine.tools.store.get_crawl(crawl.id).status.is_over)
     return module_site.url().split("/")[2]
 
 
 def test_servers_queues_and_workers_are_told_with_what_is_wrong(house: House) -> None:
     tools, now = house.engine.tools, time.time()
-    tools.attendance.note("fetch-1@one", ["fetch"], now)
-    tools.attendance.note("render-2@two", ["render"], now)
-    tools.attendance.note("gone-3@three", ["ingest"], now - 3600)
-    tools.lanes.announce(Lane.BROWSER, "render-2@two", LaneWorker(lack=f"No Chromium {NASTY}"))
-    tools.canaries.sent("fetch", now - 8, again=False)
-    tools.canaries.sang("fetch", now - 7)
-    tools.canaries.sent("notify", now - 600, again=False)
+    tools.operating.live_workers.note("fetch-1@one", ["fetch"], now)
+    tools.operating.live_workers.note("render-2@two", ["render"], now)
+    tools.operating.live_workers.note("gone-3@three", ["ingest"], now - 3600)
+    tools.engine.lanes.announce(Lane.BROWSER, "render-2@two", LaneWorker(lack=f"No Chromium {NASTY}"))
+    tools.operating.canaries.sent("fetch", now - 8, again=False)
+    tools.operating.canaries.sang("fetch", now - 7)
+    tools.operating.canaries.sent("notify", now - 600, again=False)
     page = house.page()
     page.goto("/")
     page.get_by_role("link", name="System", exact=True).click()
@@ -59,11 +59,11 @@ def test_beat_is_there_as_long_as_it_holds_its_lock(house: House) -> None:
     from redbeat.schedulers import ensure_conf, get_redis  # noqa: PLC0415 - slow, and needed here alone
 
     tools = house.engine.tools
-    assert not tools.beat_entries.is_beating()
+    assert not tools.notices.beat_entries.is_beating()
     lock = ensure_conf(tools.celery).lock_key
     get_redis(tools.celery).set(lock, "held", ex=30)
     try:
-        assert tools.beat_entries.is_beating()
+        assert tools.notices.beat_entries.is_beating()
     finally:
         get_redis(tools.celery).delete(lock)
 
@@ -75,10 +75,10 @@ def test_a_host_is_paused_slowed_down_denied_and_let_go_again(house: House, host
     expect(row).to_contain_text("Asked")
     row.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("no crawl asks this host until you resume it")).to_be_visible()
-    assert tools.describe_hosts.one(host).paused
+    assert tools.hosts.describe.one(host).paused
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    assert not tools.describe_hosts.one(host).paused
+    assert not tools.hosts.describe.one(host).paused
     page.get_by_label("An operator asks for at least").fill("many")
     page.get_by_role("button", name="Set").click()
     expect(page.locator("#seconds-wrong")).to_have_text("This is not a number of seconds.")
@@ -89,14 +89,14 @@ def test_a_host_is_paused_slowed_down_denied_and_let_go_again(house: House, host
     page.get_by_label("An operator asks for at least").fill("2,5")
     page.get_by_role("button", name="Set").click()
     expect(page.get_by_text("All crawls keep this delay")).to_be_visible()
-    assert tools.describe_hosts.one(host).operator_seconds == 2.5
+    assert tools.hosts.describe.one(host).operator_seconds == 2.5
     page.get_by_role("button", name="Deny").click()
     page.get_by_role("dialog").get_by_role("button", name="Deny").click()
     expect(page.locator("h1 .badge")).to_have_text("Denied")
-    assert tools.hosts.is_denied(host)
+    assert tools.hosts.store.is_denied(host)
     page.get_by_role("button", name="Allow again").click()
     expect(page.locator("h1 .badge")).to_have_text("Asked")
-    assert not tools.hosts.is_denied(host)
+    assert not tools.hosts.store.is_denied(host)
 
 
 def test_a_host_that_is_left_alone_says_why_and_for_how_long(house: House, host: str) -> None:
@@ -130,7 +130,7 @@ def test_a_setting_is_stored_over_the_environment_and_taken_back(house: House) -
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("every process goes by it within 15 seconds")).to_be_visible()
     expect(place).to_contain_text("set here")
-    assert tools.in_force.look().requests_per_host_hour == 1800
+    assert tools.current_settings.look().requests_per_host_hour == 1800
     page.get_by_label("Requests to one host, at most").fill("")
     page.get_by_role("button", name="Save").click()
     expect(place).to_contain_text("is not set")
@@ -171,7 +171,7 @@ def test_everybody_can_use_every_page_at_any_width(house: House, host: str) -> N
 
 
 def test_only_keys_that_may_steer_everything_get_in(house: House, host: str) -> None:
-    (project,) = [row for row in house.engine.tools.project_list() if row.name.startswith("Site")]
+    (project,) = [row for row in house.engine.tools.projects.overview() if row.name.startswith("Site")]
     for secret in (house.key(Scope.WRITE), house.key(Scope.ADMIN, project.id)):
         page = house.window(secret)
         page.goto("/")

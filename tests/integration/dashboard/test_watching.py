@@ -40,7 +40,7 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
 
 def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: House, module_site: Site) -> None:
     tools = house.engine.tools
-    project = tools.manage_projects.create(name="Short", website_url=module_site.url())
+    project = tools.projects.manage.create(name="Short", website_url=module_site.url())
     crawl_id = house.paused_crawl(project.id)
     page = house.window(house.key())
     page.route_web_socket(re.compile("/ws"), lambda socket: None)  # opened, and nothing ever comes
@@ -48,7 +48,7 @@ def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: 
     expect(page.locator("#recent")).to_contain_text("The first pages appear here")
     told = {"url": module_site.url(), "status": "success", "reason": None, "http_status": 200, "depth": 1}
     tools.events.publish(crawl_id, "page", {**told, "title": "The only page"})
-    tools.control_crawl.cancel(crawl_id)
+    tools.crawls.control.cancel(crawl_id)
     expect(page.get_by_text("The crawl was cancelled")).to_be_visible()
     expect(page.locator("#recent tr.success")).to_contain_text("The only page")
 
@@ -57,7 +57,7 @@ def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: 
 def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     key = house.engine.tools.store.find_key(house.key())
     assert key is not None
-    ticket = house.engine.tools.sessions.ticket(key.id)
+    ticket = house.engine.tools.operating.sessions.ticket(key.id)
     page = house.window()
     page.goto(f"/login#{ticket}")
     page.wait_for_url(f"{house.url}/")
@@ -71,8 +71,8 @@ def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
 @pytest.mark.slow
 def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(house: House, module_site: Site) -> None:
     slow = {"render": "never", "delay_seconds": 5, "use_sitemaps": False}
-    project = house.engine.tools.manage_projects.create(name="Slow", website_url=module_site.url(), settings=slow)
-    crawl = house.engine.tools.start_crawl(project.id)
+    project = house.engine.tools.projects.manage.create(name="Slow", website_url=module_site.url(), settings=slow)
+    crawl = house.engine.tools.crawls.start(project.id)
     worker, other = house.page(), house.window(house.key())
     for page in (worker, other):
         page.goto(f"/crawls/{crawl.id}")
@@ -88,7 +88,7 @@ def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(h
     worker.evaluate("window.untouched = true")
     expect(other.locator("#state .badge.run")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
-    house.engine.tools.control_crawl.pause(crawl.id)
+    house.engine.tools.crawls.control.pause(crawl.id)
     expect(other.locator("#state .badge.pause")).to_be_visible()  # the button that was clicked is gone
     other.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(worker.get_by_text("The crawl was cancelled")).to_be_visible()
@@ -99,7 +99,7 @@ def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(h
 @pytest.mark.slow
 def test_a_page_that_lost_its_connection_catches_up_by_itself(house: House, module_site: Site) -> None:
     tools = house.engine.tools
-    project = tools.manage_projects.create(name="Lost", website_url=module_site.url())
+    project = tools.projects.manage.create(name="Lost", website_url=module_site.url())
     crawl_id = house.paused_crawl(project.id)
 
     def tell(title: str) -> None:
@@ -116,6 +116,6 @@ def test_a_page_that_lost_its_connection_catches_up_by_itself(house: House, modu
     tell("After")
     expect(page.locator("#recent tr.success")).to_have_count(3)
     assert page.locator("#recent .what").all_inner_texts() == ["After", "Meanwhile", "Before"]
-    tools.control_crawl.cancel(crawl_id)
+    tools.crawls.control.cancel(crawl_id)
     expect(page.get_by_text("The crawl was cancelled")).to_be_visible()
     assert page.evaluate("window.untouched")

@@ -55,7 +55,7 @@ def test_a_stored_page_is_a_pending_document_and_is_counted_when_it_is_made(craw
     }  # fmt: skip
     assert ("ingest_documents", None) in crawler.sent
 
-    assert crawler.tools.ingest_documents() == 3
+    assert crawler.tools.documents.ingest() == 3
 
     assert fresh(crawler, crawl).total_ingested == 3
     assert statuses(crawler, crawl) == {"/": "ingested", "/a": "ingested", "/b": "skipped", "/c": "ingested"}
@@ -80,13 +80,13 @@ def test_a_crawl_without_ingest_makes_no_documents(crawler: Engine, site: Site) 
 
 def test_an_unchanged_page_that_is_a_document_is_ingested_at_once(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     before = documents(crawler, first)
 
     second = crawler.again(first)
 
     assert second.total_ingested == 3
-    assert crawler.tools.ingest_documents() == 0
+    assert crawler.tools.documents.ingest() == 0
     assert documents(crawler, first) == before | {
         path: before[path] | {"updated_at": row["updated_at"]} for path, row in documents(crawler, first).items()
     }
@@ -97,21 +97,21 @@ def test_pages_of_an_earlier_crawl_without_ingest_become_documents(crawler: Engi
     first = crawler.crawl(site.url())
     second = crawler.run(crawler.start(crawler.tools.store.get_project(first.project_id), config={"ingest": True}))
     assert second.total_ingested == 0
-    assert crawler.tools.ingest_documents() == 3
+    assert crawler.tools.documents.ingest() == 3
     assert fresh(crawler, second).total_ingested == 3
 
 
 def test_a_changed_page_keeps_the_chunks_that_did_not_change(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     old = {c["content"]: c for c in chunks(crawler, first, "/a")}
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE document_chunks SET embedding = '{1,2,3}', embedded_with = 'twin'")
     site.edit("/a", html=SITE["/a"].replace("Lisbon", "Porto"))
 
     second = crawler.again(first)
     assert second.total_ingested == 2
-    assert crawler.tools.ingest_documents() == 1
+    assert crawler.tools.documents.ingest() == 1
 
     new = chunks(crawler, first, "/a")
     assert [c["content"] for c in new] == ["We bake rye bread in Porto.", "Ana.\n\nto /c"]
@@ -122,24 +122,24 @@ def test_a_changed_page_keeps_the_chunks_that_did_not_change(crawler: Engine, si
 
 def test_what_was_made_of_a_version_that_is_not_due_any_more_is_thrown_away(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    store: DocumentStore = crawler.tools.document_store
+    store: DocumentStore = crawler.tools.documents.store
     slow = store.claim(10, 60)
     site.edit("/a", html=SITE["/a"].replace("Lisbon", "Porto"))
     crawler.again(first)
 
-    made = [crawler.tools.ingest_documents._document(source) for source in slow]
+    made = [crawler.tools.documents.ingest._document(source) for source in slow]
     assert store.keep(made, [], [], embed=False) == 2  # type: ignore[arg-type]
     assert documents(crawler, first)["/a"]["status"] == "pending"
 
-    assert crawler.tools.ingest_documents() == 1
+    assert crawler.tools.documents.ingest() == 1
     assert "Porto" in chunks(crawler, first, "/a")[0]["content"]
 
 
 def test_keeping_a_document_twice_changes_and_counts_nothing(crawler: Engine, site: Site) -> None:
     crawl = ingest(crawler, site)
-    store = crawler.tools.document_store
+    store = crawler.tools.documents.store
     sources = store.claim(10, 60)
-    made = [crawler.tools.ingest_documents._document(source) for source in sources]
+    made = [crawler.tools.documents.ingest._document(source) for source in sources]
     assert store.keep(made, [], [], embed=False) == 3  # type: ignore[arg-type]
     assert store.keep(made, [], [], embed=False) == 0  # type: ignore[arg-type]
     assert fresh(crawler, crawl).total_ingested == 3
@@ -147,24 +147,24 @@ def test_keeping_a_document_twice_changes_and_counts_nothing(crawler: Engine, si
 
 def test_a_document_whose_worker_died_is_made_by_the_next_when_its_claim_is_over(crawler: Engine, site: Site) -> None:
     ingest(crawler, site)
-    store = crawler.tools.document_store
+    store = crawler.tools.documents.store
     assert len(store.claim(2, lease_seconds=60)) == 2
     assert len(store.claim(2, lease_seconds=0)) == 1
-    assert crawler.tools.ingest_documents() == 1
-    with crawler.tools.engine.begin() as db:
+    assert crawler.tools.documents.ingest() == 1
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql(
             "UPDATE documents SET claimed_until = now() - interval '1 s' WHERE claimed_until IS NOT NULL"
         )
     assert [len(store.claim(10, lease_seconds=0)) for _ in range(2)] == [1, 1], "lost ones one at a time"
-    assert crawler.tools.ingest_documents() == 2
+    assert crawler.tools.documents.ingest() == 2
 
 
 def test_a_document_that_took_three_workers_down_is_failed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": page(title="Poison", body="<p>Text.</p>")})
     crawl = crawler.crawl(site.url(), ingest=True)
     for _ in range(MAX_ATTEMPTS):
-        assert len(crawler.tools.document_store.claim(10, lease_seconds=0)) == 1
-    crawler.tools.ingest_documents()
+        assert len(crawler.tools.documents.store.claim(10, lease_seconds=0)) == 1
+    crawler.tools.documents.ingest()
     row = documents(crawler, crawl)["/"]
     assert row["status"] == "failed"
     assert "workers were lost" in row["error_message"]
@@ -177,7 +177,7 @@ def test_a_document_that_took_three_workers_down_is_failed(crawler: Engine, site
 def test_a_page_without_text_is_a_document_without_chunks(crawler: Engine, site: Site) -> None:
     lay(site, {"/": "<html><head><title>T</title></head><body><img src=/x.png></body></html>"})
     crawl = crawler.crawl(site.url(), ingest=True)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     row = documents(crawler, crawl)["/"]
     assert (row["status"], row["chunk_count"]) == ("ingested", 0)
     assert fresh(crawler, crawl).total_ingested == 1
@@ -186,8 +186,8 @@ def test_a_page_without_text_is_a_document_without_chunks(crawler: Engine, site:
 def test_one_document_can_be_asked_for_by_its_id(crawler: Engine, site: Site) -> None:
     crawl = ingest(crawler, site)
     wanted = documents(crawler, crawl)["/c"]["id"]
-    assert crawler.tools.ingest_documents.one(wanted) == 1
-    assert crawler.tools.ingest_documents.one(wanted) == 0
+    assert crawler.tools.documents.ingest.one(wanted) == 1
+    assert crawler.tools.documents.ingest.one(wanted) == 0
     assert {path: row["status"] for path, row in documents(crawler, crawl).items() if row["status"] != "pending"} == {
         "/c": "ingested"
     }
@@ -195,11 +195,11 @@ def test_one_document_can_be_asked_for_by_its_id(crawler: Engine, site: Site) ->
 
 def test_a_removed_page_leaves_a_tombstone_and_comes_back_as_a_document(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     site.edit("/a", html=SITE["/a"].replace('href="/c"', 'href="/a"'))
     site.remove("/c", status=404)
     crawler.again(first)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
 
     gone = documents(crawler, first)["/c"]
     assert gone["deleted_at"] is not None
@@ -208,7 +208,7 @@ def test_a_removed_page_leaves_a_tombstone_and_comes_back_as_a_document(crawler:
 
     lay(site, SITE)
     third = crawler.again(first)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     back = documents(crawler, first)["/c"]
     assert (back["id"], back["deleted_at"], back["status"]) == (gone["id"], None, "ingested")
     assert back["feed_seq"] > gone["feed_seq"]
@@ -220,7 +220,7 @@ def test_a_page_that_came_back_and_went_again_before_its_document_was_made_stays
     crawler: Engine, site: Site
 ) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
 
     def crawl_without_it() -> None:
         site.edit("/a", html=SITE["/a"].replace('href="/c"', 'href="/a"'))
@@ -228,14 +228,14 @@ def test_a_page_that_came_back_and_went_again_before_its_document_was_made_stays
         crawler.again(first)
 
     crawl_without_it()
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     since = documents(crawler, first)["/c"]["deleted_at"]
     lay(site, SITE)
     back = crawler.again(first)
     assert documents(crawler, first)["/c"]["status"] == "pending"
     crawl_without_it()
 
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
 
     gone = documents(crawler, first)["/c"]
     assert (gone["status"], gone["deleted_at"], gone["chunk_count"]) == ("ingested", since, 0)
@@ -245,11 +245,11 @@ def test_a_page_that_came_back_and_went_again_before_its_document_was_made_stays
 
 def test_a_page_that_moved_is_a_document_at_its_new_address_alone(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     site.remove("/c", status=410)
     lay(site, {"/a": SITE["/a"].replace('"/c"', '"/moved"').replace("to /c", "to /moved"), "/moved": SITE["/c"]})
     second = crawler.again(first)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     assert second.change_summary is not None
     assert second.change_summary["summary"]["removed_pages"] == 0
     assert {path: row["deleted_at"] is None for path, row in documents(crawler, first).items()} == {
@@ -259,21 +259,21 @@ def test_a_page_that_moved_is_a_document_at_its_new_address_alone(crawler: Engin
 
 def test_a_late_comparison_takes_no_document_out_whose_page_is_back(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     (url,) = [r["normalized_url"] for r in crawler.rows("SELECT * FROM documents WHERE url LIKE '%/c'")]
     before = first.started_at
     assert before is not None
-    assert crawler.tools.document_store.remove(first.project_id, [url], before) == 0
-    assert crawler.tools.document_store.remove(first.project_id, [url], before + timedelta(hours=1)) == 1
-    assert crawler.tools.document_store.remove(first.project_id, [url], before + timedelta(hours=1)) == 0
+    assert crawler.tools.documents.store.remove(first.project_id, [url], before) == 0
+    assert crawler.tools.documents.store.remove(first.project_id, [url], before + timedelta(hours=1)) == 1
+    assert crawler.tools.documents.store.remove(first.project_id, [url], before + timedelta(hours=1)) == 0
 
 
 def test_a_page_that_asks_not_to_be_indexed_any_more_is_taken_out(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     site.edit("/c", html=SITE["/c"].replace("<head>", '<head><meta name="robots" content="noindex">'))
     second = crawler.again(first)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     row = documents(crawler, first)["/c"]
     assert row["deleted_at"] is not None
     assert chunks(crawler, first, "/c") == []
@@ -283,7 +283,7 @@ def test_a_page_that_asks_not_to_be_indexed_any_more_is_taken_out(crawler: Engin
 
 def test_urls_that_have_a_document_are_not_fetched_again_but_what_they_link_to_is(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     lay(site, {"/c": page("/new", title="Contact"), "/new": page(title="New", body="<p>New.</p>")})
     asked_before = len(asked(site))
 
@@ -302,7 +302,7 @@ def test_urls_that_have_a_document_are_not_fetched_again_but_what_they_link_to_i
     assert (second.total_ingested, second.pages_skipped) == (0, 3)
 
     third = crawler.run(crawler.start(project, config={"ingest": True, "refresh": True}))
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     assert fresh(crawler, third).total_ingested == 4
     assert set(statuses(crawler, third)) == {"/", "/a", "/b", "/c", "/new"}
 
@@ -321,7 +321,7 @@ def test_plain_text_is_a_document_too(crawler: Engine, site: Site, content_type:
     lay(site, {"/": page("/t.txt", title="Home")})
     site.set_fault("/t.txt", body="# not markdown of ours\nJust text.", content_type=content_type)
     crawl = crawler.crawl(site.url(), ingest=True, content_types=("text/html", "text/plain"))
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     assert "Just text." in chunks(crawler, crawl, "/t.txt")[0]["content"]
 
 
@@ -331,7 +331,7 @@ def test_a_pdf_is_a_document_of_its_words_where_the_project_takes_pdfs(crawler: 
         site.set_fault(path, content_type="application/pdf", body=body.decode("latin-1"))
     crawl = crawler.crawl(site.url(), ingest=True, content_types=["text/html", "application/pdf"])
 
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
 
     assert [chunk["content"] for chunk in chunks(crawler, crawl, "/menu.pdf")] == ["Rye bread and olives"]
     broken = documents(crawler, crawl)["/broken.pdf"]
@@ -343,12 +343,12 @@ def test_a_pdf_whose_reader_was_killed_waits_and_is_made_by_the_next(crawler: En
     lay(site, {"/": page("/menu.pdf", title="Home", body="<p>Bread.</p>")})
     site.set_fault("/menu.pdf", content_type="application/pdf", body=pdf_of("Rye bread").decode("latin-1"))
     crawl = crawler.crawl(site.url(), ingest=True, content_types=["text/html", "application/pdf"])
-    read = crawler.tools.ingest_documents._read_file
-    crawler.tools.ingest_documents._read_file = lambda *_: ProcessLost(9)
-    crawler.tools.ingest_documents()
+    read = crawler.tools.documents.ingest._read_file
+    crawler.tools.documents.ingest._read_file = lambda *_: ProcessLost(9)
+    crawler.tools.documents.ingest()
     assert statuses(crawler, crawl) == {"/": "ingested", "/menu.pdf": "pending"}
 
-    crawler.tools.ingest_documents._read_file = read
+    crawler.tools.documents.ingest._read_file = read
     crawler.rows("UPDATE documents SET claimed_until = now() - interval '1 s' RETURNING id")
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     assert statuses(crawler, crawl) == {"/": "ingested", "/menu.pdf": "ingested"}

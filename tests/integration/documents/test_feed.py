@@ -16,7 +16,7 @@ ROUNDS = 25
 def add_documents(crawler: Engine, count: int) -> tuple[UUID, list[UUID]]:
     project = crawler.project("http://example.org/")
     ids = [uuid4() for _ in range(count)]
-    with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+    with transaction(crawler.tools.database) as connection, cursor(connection) as db:
         for number, found in enumerate(ids):
             db.execute(
                 "INSERT INTO documents (id, project_id, url, normalized_url, status) "
@@ -36,7 +36,7 @@ def test_a_reader_beside_many_writers_misses_nothing_and_sees_the_order_of_commi
         dice = random.Random(seed)
         for _ in range(ROUNDS):
             chosen = sorted(dice.sample(ids, 3))
-            with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+            with transaction(crawler.tools.database) as connection, cursor(connection) as db:
                 db.execute("SELECT 1 FROM documents WHERE id = ANY(%s) ORDER BY id FOR UPDATE", (chosen,))
                 move_to_end(db, [(project, found) for found in chosen])
                 db.execute("SELECT feed_seq, id FROM documents WHERE id = ANY(%s)", (chosen,))
@@ -51,11 +51,11 @@ def test_a_reader_beside_many_writers_misses_nothing_and_sees_the_order_of_commi
         after = 0
         while True:
             over = done.is_set()
-            for entry in crawler.tools.documents.feed(project, after, 7):
+            for entry in crawler.tools.documents.reader.feed(project, after, 7):
                 assert entry.seq > after, "never back"
                 after = entry.seq
                 seen.append((entry.seq, entry.document.id))
-            if over and not crawler.tools.documents.has_after(project, after):
+            if over and not crawler.tools.documents.reader.has_after(project, after):
                 return
 
     writers = [threading.Thread(target=write, args=(seed,)) for seed in range(WRITERS)]
@@ -79,30 +79,34 @@ def test_a_reader_beside_many_writers_misses_nothing_and_sees_the_order_of_commi
 def test_no_number_is_given_before_smaller_ones_are_committed(crawler: Engine) -> None:
     project, ids = add_documents(crawler, 2)
     order: list[str] = []
-    with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+    with transaction(crawler.tools.database) as connection, cursor(connection) as db:
         move_to_end(db, [(project, ids[0])])
 
         def second() -> None:
-            with transaction(crawler.tools.engine) as other, cursor(other) as another:
+            with transaction(crawler.tools.database) as other, cursor(other) as another:
                 move_to_end(another, [(project, ids[1])])
                 order.append("second has its number")
 
         waiting = threading.Thread(target=second)
         waiting.start()
         waiting.join(0.3)
-        assert crawler.tools.documents.feed(project, 0, 10) == []
+        assert crawler.tools.documents.reader.feed(project, 0, 10) == []
         order.append("first commits")
     waiting.join(10)
     assert order == ["first commits", "second has its number"]
-    assert [entry.document.id for entry in crawler.tools.documents.feed(project, 0, 10)] == ids
+    assert [entry.document.id for entry in crawler.tools.documents.reader.feed(project, 0, 10)] == ids
 
 
 def test_other_projects_do_not_wait(crawler: Engine) -> None:
     one, first = add_documents(crawler, 1)
     other, second = add_documents(crawler, 1)
-    with transaction(crawler.tools.engine) as connection, cursor(connection) as db:
+    with transaction(crawler.tools.database) as connection, cursor(connection) as db:
         move_to_end(db, [(one, first[0])])
-        with transaction(crawler.tools.engine) as beside, cursor(beside) as another:
+        with transaction(crawler.tools.database) as beside, cursor(beside) as another:
             another.execute("SET LOCAL lock_timeout = '5s'")
             move_to_end(another, [(other, second[0])])
-    assert len(crawler.tools.documents.feed(one, 0, 10)) == len(crawler.tools.documents.feed(other, 0, 10)) == 1
+    assert (
+        len(crawler.tools.documents.reader.feed(one, 0, 10))
+        == len(crawler.tools.documents.reader.feed(other, 0, 10))
+        == 1
+    )

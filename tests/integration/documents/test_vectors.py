@@ -35,7 +35,7 @@ def engine_settings(server: EmbeddingServer) -> dict[str, object]:
 def ingest(crawler: Engine, site: Site) -> CrawlJob:
     lay(site, {"/": RYE, "/wheat": WHEAT})
     crawl = crawler.crawl(site.url(), ingest=True)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     return crawl
 
 
@@ -45,8 +45,8 @@ def documents(crawler: Engine) -> list[dict[str, Any]]:
 
 def due_now(crawler: Engine) -> None:
     """Also for a worker that has not seen the service fail."""
-    crawler.tools.__dict__.pop("embed_documents", None)
-    with crawler.tools.engine.begin() as db:
+    vars(crawler.tools.documents).pop("embed", None)
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE documents SET embed_at = now() WHERE embed_at IS NOT NULL")
 
 
@@ -56,7 +56,7 @@ def answer_with(*numbers: str) -> bytes:
 
 
 def search(crawler: Engine, crawl: CrawlJob, words: str) -> tuple[str, list[str]]:
-    answer = crawler.tools.search_documents(crawl.project_id, words, limit=10)
+    answer = crawler.tools.documents.search(crawl.project_id, words, limit=10)
     return answer.mode, [hit.content for hit in answer.hits]
 
 
@@ -66,7 +66,7 @@ def test_text_is_found_at_once_and_vectors_follow(crawler: Engine, site: Site, s
     assert ("embed_documents", None) in crawler.sent
     before = [row["feed_seq"] for row in documents(crawler)]
 
-    assert crawler.tools.embed_documents() == 2
+    assert crawler.tools.documents.embed() == 2
 
     assert sorted(server.texts) == sorted(
         ["Rye\nRye bread.", "Rye > Storing\nIn a wooden box.\n\nto /wheat", "Wheat\nWheat is lighter."]
@@ -80,16 +80,16 @@ def test_text_is_found_at_once_and_vectors_follow(crawler: Engine, site: Site, s
 
 def test_what_did_not_change_is_not_embedded_again(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     first = ingest(crawler, site)
-    crawler.tools.embed_documents()
+    crawler.tools.documents.embed()
     server.asked.clear()
     site.edit("/", html=RYE.replace("Rye bread", "Dark bread"))
     crawler.again(first)
-    crawler.tools.ingest_documents()
-    assert crawler.tools.embed_documents() == 1
+    crawler.tools.documents.ingest()
+    assert crawler.tools.documents.embed() == 1
     assert server.texts == ["Rye\nDark bread."]
     crawler.again(first)
-    crawler.tools.ingest_documents()
-    assert crawler.tools.embed_documents() == 0
+    crawler.tools.documents.ingest()
+    assert crawler.tools.documents.embed() == 0
     assert len(server.asked) == 1
 
 
@@ -98,24 +98,24 @@ def test_while_the_service_is_down_documents_wait_with_the_reason(
 ) -> None:
     server.status, server.failures = 404, -1
     crawl = ingest(crawler, site)
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     rows = documents(crawler)
     assert all(row["status"] == "ingested" and row["embed_at"] is not None for row in rows)
     assert all("CRAWLER_EMBED_URL" in row["embedding_error"] for row in rows)
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     assert len(server.asked) == 1, "not before it is time"
     assert search(crawler, crawl, "wooden")[0] == "text"
 
     server.failures = 0
     due_now(crawler)
-    assert crawler.tools.embed_documents() == 2
+    assert crawler.tools.documents.embed() == 2
     assert [row["embedding_error"] for row in documents(crawler)] == [None, None]
 
 
 def test_a_wrong_dimension_is_told_and_loses_nothing(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     server.dimension = 7
     ingest(crawler, site)
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     told = "vectors of 7 numbers, but CRAWLER_EMBED_DIMENSION is 32; correct it, or CRAWLER_EMBED_MODEL."
     assert all(row["embedding_error"].endswith(told) for row in documents(crawler))
     assert {row["status"] for row in documents(crawler)} == {"ingested"}
@@ -128,7 +128,7 @@ def test_waits_grow_and_have_an_end(crawler: Engine, site: Site, server: Embeddi
     waits = []
     for _ in range(9):
         due_now(crawler)
-        crawler.tools.embed_documents()
+        crawler.tools.documents.embed()
         (row, *_) = crawler.rows("SELECT extract(epoch FROM embed_at - now()) AS wait FROM documents")
         waits.append(round(float(row["wait"]), -1))
     assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
@@ -138,14 +138,14 @@ def test_a_search_goes_by_words_when_the_service_fails_and_leaves_it_alone_for_a
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     crawl = ingest(crawler, site)
-    crawler.tools.embed_documents()
+    crawler.tools.documents.embed()
     server.asked.clear()
     server.status, server.failures = 500, -1
-    answer = crawler.tools.search_documents(crawl.project_id, "wooden", limit=5)
+    answer = crawler.tools.documents.search(crawl.project_id, "wooden", limit=5)
     assert (answer.mode, len(answer.hits)) == ("text", 1)
     assert answer.note is not None
     assert len(server.asked) == 1
-    crawler.tools.search_documents(crawl.project_id, "wooden", limit=5)
+    crawler.tools.documents.search(crawl.project_id, "wooden", limit=5)
     assert len(server.asked) == 1
 
 
@@ -153,10 +153,10 @@ def test_another_model_means_new_vectors_and_old_ones_are_not_compared(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     crawl = ingest(crawler, site)
-    crawler.tools.embed_documents()
+    crawler.tools.documents.embed()
     other = EmbeddingTwin("other@32")
-    vectors: VectorStore = crawler.tools.vectors
-    search_again = SearchDocuments(crawler.tools.search_documents._search, vectors, other)
+    vectors: VectorStore = crawler.tools.documents.vectors
+    search_again = SearchDocuments(crawler.tools.documents.search._search, vectors, other)
     assert search_again(crawl.project_id, "wooden", limit=5).mode == "text"
     embed = EmbedDocuments(
         vectors, other, hint=crawler.tools.hints.embed_documents, lease_seconds=60, seconds=5, batch=10
@@ -171,25 +171,25 @@ def test_documents_made_before_there_was_a_service_get_vectors(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     ingest(crawler, site)
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE documents SET embed_at = NULL")
-    crawler.tools.embed_documents.tend()
-    assert crawler.tools.embed_documents() == 2
+    crawler.tools.documents.embed.tend()
+    assert crawler.tools.documents.embed() == 2
 
 
 def test_a_database_without_pgvector_works_without_vectors(
     crawler: Engine, site: Site, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawler.tools.vectors, "available", lambda: False)
+    monkeypatch.setattr(crawler.tools.documents.vectors, "available", lambda: False)
     crawl = ingest(crawler, site)
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     assert {row["embed_at"] for row in documents(crawler)} == {None}
     assert server.asked == []
     assert search(crawler, crawl, "wooden")[0] == "text"
 
 
 def test_whether_the_database_has_pgvector_is_looked_up(crawler: Engine) -> None:
-    assert VectorStore(crawler.tools.engine).available()
+    assert VectorStore(crawler.tools.database).available()
     (row,) = crawler.rows("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     assert row["extversion"]
 
@@ -198,27 +198,27 @@ def test_a_worker_that_dies_over_vectors_leaves_them_to_the_next(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     ingest(crawler, site)
-    assert len(crawler.tools.vectors.claim(10, lease_seconds=60)) == 2
-    assert crawler.tools.embed_documents() == 0
+    assert len(crawler.tools.documents.vectors.claim(10, lease_seconds=60)) == 2
+    assert crawler.tools.documents.embed() == 0
     due_now(crawler)
-    assert crawler.tools.embed_documents() == 2
+    assert crawler.tools.documents.embed() == 2
 
 
 def test_vectors_that_come_for_a_document_made_anew_meanwhile_leave_it_due(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
     first = ingest(crawler, site)
-    assert crawler.tools.embedder is not None
-    model = crawler.tools.embedder.name
-    claimed = crawler.tools.vectors.claim(10, lease_seconds=60)
-    lacking = crawler.tools.vectors.missing(claimed, model)
+    assert crawler.tools.documents.embedder is not None
+    model = crawler.tools.documents.embedder.name
+    claimed = crawler.tools.documents.vectors.claim(10, lease_seconds=60)
+    lacking = crawler.tools.documents.vectors.missing(claimed, model)
     site.edit("/", html=RYE.replace("Rye bread", "Dark bread"))
     crawler.again(first)
-    crawler.tools.ingest_documents()
-    crawler.tools.vectors.keep(model, [(c.chunk_id, [0.5] * DIMENSION) for c in lacking])
-    assert crawler.tools.vectors.finish(claimed, model) == 1
+    crawler.tools.documents.ingest()
+    crawler.tools.documents.vectors.keep(model, [(c.chunk_id, [0.5] * DIMENSION) for c in lacking])
+    assert crawler.tools.documents.vectors.finish(claimed, model) == 1
     due_now(crawler)
-    assert crawler.tools.embed_documents() == 1
+    assert crawler.tools.documents.embed() == 1
     assert server.texts == ["Rye\nDark bread."]
 
 
@@ -241,9 +241,14 @@ def test_a_service_that_failed_is_left_alone_for_a_growing_while_and_then_asked_
     now = [0.0]
     broken = Broken()
     embed = EmbedDocuments(
-        crawler.tools.vectors, broken, hint=crawler.tools.hints.embed_documents, lease_seconds=60, seconds=5, batch=8,
+        crawler.tools.documents.vectors,
+        broken,
+        hint=crawler.tools.hints.embed_documents,
+        lease_seconds=60,
+        seconds=5,
+        batch=8,
         clock=lambda: now[0],
-    )  # fmt: skip
+    )
     asked_at = []
     for second in range(0, 1500, 10):
         now[0] = float(second)
@@ -266,7 +271,7 @@ def test_a_text_the_service_refuses_keeps_no_vectors_from_others(
     server.refused = "wooden"
     ingest(crawler, site)
 
-    assert crawler.tools.embed_documents() == 1
+    assert crawler.tools.documents.embed() == 1
 
     rye, wheat = documents(crawler)
     assert (wheat["embedded_with"], wheat["embedding_error"], wheat["embed_at"]) == (f"test@{DIMENSION}", None, None)
@@ -279,7 +284,7 @@ def test_a_text_the_service_refuses_keeps_no_vectors_from_others(
     server.refused = ""
     server.asked.clear()
     due_now(crawler)
-    assert crawler.tools.embed_documents() == 1
+    assert crawler.tools.documents.embed() == 1
     assert server.texts == ["Rye > Storing\nIn a wooden box.\n\nto /wheat"], "what was paid for is not asked for again"
 
 
@@ -288,7 +293,7 @@ def test_a_service_that_refuses_everything_is_not_asked_text_by_text(
 ) -> None:
     server.status, server.failures = 400, -1
     ingest(crawler, site)
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     assert len(server.asked) <= 4
     assert all("answers 400" in row["embedding_error"] for row in documents(crawler))
 
@@ -299,26 +304,26 @@ def test_a_number_that_postgres_cannot_hold_is_told_and_does_no_harm(
 ) -> None:
     lay(site, {"/": WHEAT})
     crawl = crawler.crawl(site.url(), ingest=True)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     spoiled = answer_with(number, "1")
     server.body = spoiled
-    assert crawler.tools.embed_documents() == 0
+    assert crawler.tools.documents.embed() == 0
     (document,) = documents(crawler)
     assert document["embedding_error"]
     server.body = None
     due_now(crawler)
-    assert crawler.tools.embed_documents() == 1
+    assert crawler.tools.documents.embed() == 1
     server.body = spoiled
-    answer = crawler.tools.search_documents(crawl.project_id, "wheat", limit=5)
+    answer = crawler.tools.documents.search(crawl.project_id, "wheat", limit=5)
     assert (answer.mode, len(answer.hits)) == ("text", 1)
 
 
 def test_numbers_too_small_for_postgres_are_zero(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     lay(site, {"/": WHEAT})
     crawler.crawl(site.url(), ingest=True)
-    crawler.tools.ingest_documents()
+    crawler.tools.documents.ingest()
     server.body = answer_with("1", "1e-60")
-    assert crawler.tools.embed_documents() == 1
+    assert crawler.tools.documents.embed() == 1
 
 
 @pytest.mark.parametrize("words", ["bread -wooden", 'rye -"wooden box"', "-wooden"])
@@ -326,7 +331,7 @@ def test_what_is_excluded_is_not_found_by_its_meaning_either(
     crawler: Engine, site: Site, server: EmbeddingServer, words: str
 ) -> None:
     crawl = ingest(crawler, site)
-    crawler.tools.embed_documents()
+    crawler.tools.documents.embed()
     mode, found = search(crawler, crawl, words)
     assert mode == "hybrid"
     assert found
@@ -344,13 +349,13 @@ def test_doctor_tells_what_keeps_vectors_away(
     assert told().ok
     server.dimension = 3
     assert "CRAWLER_EMBED_DIMENSION is 32" in told().message
-    monkeypatch.setattr(crawler.tools.vectors, "available", lambda: False)
+    monkeypatch.setattr(crawler.tools.documents.vectors, "available", lambda: False)
     assert (told().ok, told().fix) == (False, "As a superuser, once: CREATE EXTENSION vector.")
 
 
 def test_many_vectors_are_found_by_the_index(crawler: Engine, site: Site) -> None:
     ingest(crawler, site)
-    crawler.tools.embed_documents()
+    crawler.tools.documents.embed()
     rows = crawler.rows("SELECT indexdef FROM pg_indexes WHERE indexname LIKE 'ix_document_chunks_vector%'")
     (own,) = [row["indexdef"] for row in rows if f"test@{DIMENSION}" in row["indexdef"]]
     assert "hnsw" in own

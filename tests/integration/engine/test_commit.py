@@ -13,7 +13,7 @@ from tests.site.client import Site
 
 def test_links_are_found_again_when_a_commit_has_to_be_repeated(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a", "/b"], "/a": ["/c"], "/b": [], "/c": []})
-    write = crawler.tools.writer.write
+    write = crawler.tools.engine.writer.write
     fails = iter([True, False, True, True])
 
     def write_badly(batch: Batch, find_children: FindChildren) -> Any:
@@ -22,7 +22,7 @@ def test_links_are_found_again_when_a_commit_has_to_be_repeated(crawler: Engine,
             raise DatabaseUnavailable
         return write(batch, find_children)
 
-    crawler.tools.writer.write = write_badly  # type: ignore[method-assign]
+    crawler.tools.engine.writer.write = write_badly  # type: ignore[method-assign]
     crawl = crawler.crawl(site.url())
     assert crawler.ends(crawl) == {"/": "done", "/a": "done", "/b": "done", "/c": "done"}
     assert asked(site) == ["/", "/a", "/b", "/c"]
@@ -39,15 +39,15 @@ def test_a_crawl_that_ends_does_not_cost_its_neighbours_in_the_batch_their_links
         stays, goes = (
             crawler.start(crawler.project(site.url("/", host)), config={"delay_seconds": 0}) for host in (0, 1)
         )
-        write = crawler.tools.writer.write
+        write = crawler.tools.engine.writer.write
         together: list[CrawlJob] = []
 
         def write_late(batch: Batch, find_children: FindChildren) -> Any:
             if {end.key.crawl_id for end in batch.ends} == {stays.id, goes.id} and not together:
-                together.append(crawler.tools.control_crawl.cancel(goes.id))
+                together.append(crawler.tools.crawls.control.cancel(goes.id))
             return write(batch, find_children)
 
-        crawler.tools.writer.write = write_late  # type: ignore[method-assign]
+        crawler.tools.engine.writer.write = write_late  # type: ignore[method-assign]
         ended = crawler.run(stays)
         assert together, "the two were never in one batch"
         assert crawler.ends(ended) == {"/": "done", "/a": "done", "/b": "done"}
@@ -62,7 +62,7 @@ def test_a_batch_that_always_meets_another_writer_is_written_in_parts(crawler: E
     """However many write the same content at once: nothing is asked for twice, and the shift goes on."""
     pages = [f"/{n}" for n in range(6)]
     lay(site, {"/": pages} | dict.fromkeys(pages, ()))
-    write, raced = crawler.tools.writer.write, []
+    write, raced = crawler.tools.engine.writer.write, []
 
     def write_in_a_crowd(batch: Batch, find_children: FindChildren) -> Any:
         if len(batch.ends) > 1:
@@ -70,7 +70,7 @@ def test_a_batch_that_always_meets_another_writer_is_written_in_parts(crawler: E
             raise WriteRaced
         return write(batch, find_children)
 
-    crawler.tools.writer.write = write_in_a_crowd  # type: ignore[method-assign]
+    crawler.tools.engine.writer.write = write_in_a_crowd  # type: ignore[method-assign]
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
     assert raced, "no two pages were ever in one batch"
     assert crawler.ends(crawl) == dict.fromkeys(["/", *pages], "done")

@@ -24,7 +24,7 @@ def sent(crawler: Engine, kind: str) -> list[Any]:
 
 
 def test_a_start_commits_a_pending_row_with_its_first_url_and_then_hints(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id)
     stored = crawler.tools.store.get_crawl(crawl.id)
     assert (stored.status, stored.started_at) == (CrawlStatus.PENDING, None)
     assert {key: (row["fetch_state"], row["priority"]) for key, row in crawler.ledger(crawl).items()} == {
@@ -35,25 +35,25 @@ def test_a_start_commits_a_pending_row_with_its_first_url_and_then_hints(crawler
 
 
 def test_the_start_task_seeds_once_and_hints_a_fetcher(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
-    first = crawler.tools.seed_crawl(crawl.id)
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id)
+    first = crawler.tools.crawls.seed(crawl.id)
     assert first.status is CrawlStatus.IN_PROGRESS
     assert sent(crawler, "fetch") == [(Lane.HTTP, 0)]
-    assert crawler.tools.seed_crawl(crawl.id).started_at == first.started_at, "the message came twice"
+    assert crawler.tools.crawls.seed(crawl.id).started_at == first.started_at, "the message came twice"
     stats = crawler.tools.frontier.stats(crawl.id)
     assert stats is not None
     assert stats.queued == 1
 
 
 def test_two_who_seed_a_crawl_in_the_same_moment_start_it_once(crawler: Engine, site: Site) -> None:
-    crawl = crawler.tools.start_crawl(crawler.project(site.url()).id)
+    crawl = crawler.tools.crawls.start(crawler.project(site.url()).id)
     store = crawler.tools.store
     pending = store.get_crawl(crawl.id)
-    first = crawler.tools.seed_crawl(crawl.id)
+    first = crawler.tools.crawls.seed(crawl.id)
     with pytest.MonkeyPatch.context() as patch:
         seen = chain([pending], repeat(store.get_crawl(crawl.id)))
         patch.setattr(store, "get_crawl", lambda _: next(seen))
-        second = crawler.tools.seed_crawl(crawl.id)
+        second = crawler.tools.crawls.seed(crawl.id)
     assert second.started_at == first.started_at
     assert sent(crawler, "fetch") == [(Lane.HTTP, 0)]
 
@@ -91,24 +91,24 @@ def test_a_wake_up_is_never_sent_for_more_than_a_minute_ahead(crawler: Engine, r
 def test_the_reconciler_hints_again_for_due_work_whose_hint_was_lost(crawler: Engine, site: Site) -> None:
     crawler.start(crawler.project(site.url()))
     sent_before = len(sent(crawler, "fetch"))
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert sent(crawler, "fetch")[sent_before:] == [(Lane.HTTP, 0)]
 
 
 def test_the_reconciler_hints_for_nothing_when_nothing_is_due(crawler: Engine, site: Site) -> None:
     crawler.crawl(site.url(), max_pages=1)
     before = len(sent(crawler, "fetch"))
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert len(sent(crawler, "fetch")) == before
 
 
 def test_a_crawl_is_finished_once_however_often_it_is_asked_for(crawler: Engine, site: Site) -> None:
     lay(site, {"/": []})
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
-    assert crawler.tools.finish_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS, "too early: nothing happens"
+    assert crawler.tools.crawls.finish(crawl.id).status is CrawlStatus.IN_PROGRESS, "too early: nothing happens"
     ended = crawler.run(crawl)
     for _ in range(3):
-        assert crawler.tools.finish_crawl(crawl.id).completed_at == ended.completed_at
+        assert crawler.tools.crawls.finish(crawl.id).completed_at == ended.completed_at
     assert sent(crawler, "after_crawl") == [crawl.id], "what follows the end is sent once"
 
 
@@ -118,7 +118,7 @@ def test_a_crawl_nobody_was_told_to_finish_is_finished_by_the_reconciler(crawler
     while crawler.tools.store.get_crawl(crawl.id).pages_crawled < 2:
         crawler.shift()
     crawler.shift()
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     ended = crawler.tools.store.get_crawl(crawl.id)
     assert (ended.status, ended.end_reason) == (CrawlStatus.COMPLETED, EndReason.EXHAUSTED)
 

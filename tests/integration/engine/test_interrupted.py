@@ -18,7 +18,7 @@ def test_a_crawl_whose_frontier_is_gone_goes_on_from_its_ledger(crawler: Engine,
     lay_pages(site, 5)
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     crawler.tools.redis.flushall()
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     assert crawler.run(crawl).pages_crawled == 6
 
 
@@ -31,7 +31,7 @@ def test_a_crawl_that_cannot_be_rebuilt_is_failed_and_keeps_its_pages(crawler: E
     other = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     crawler.rows(f"DELETE FROM crawl_discovered_urls WHERE crawl_job_id = :id AND {lost} RETURNING 1", id=crawl.id)
     crawler.tools.redis.flushall()
-    crawler.tools.reconcile()
+    crawler.tools.crawls.reconcile()
     ended = crawler.tools.store.get_crawl(crawl.id)
     assert (ended.status, ended.error_message) == (CrawlStatus.FAILED, "Interrupted by server restart")
     pages = crawler.rows("SELECT status FROM crawled_pages WHERE project_id = :id", id=crawl.project_id)

@@ -49,7 +49,7 @@ class Workers:
             worker.start()
             worker.join()
             self.deaths += worker.exitcode == KILLED
-            tools.reconcile()
+            tools.crawls.reconcile()
             time.sleep(0.05)
         return now
 

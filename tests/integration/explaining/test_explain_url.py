@@ -21,7 +21,7 @@ def engine_settings() -> dict[str, object]:
 
 
 def explain(crawler: Engine, crawl: CrawlJob, url: str) -> Explanation:
-    return crawler.tools.explain_url(crawl.id, url)
+    return crawler.tools.crawls.explain_url(crawl.id, url)
 
 
 def test_a_stored_page_is_told_with_its_parent_rule_attempt_and_version(crawler: Engine, site: Site) -> None:
@@ -224,9 +224,9 @@ def test_a_url_queued_at_a_blocked_host_is_told_with_until_when(crawler: Engine,
 def test_a_url_that_waits_for_somebody_says_for_whom(crawler: Engine, site: Site, what: str, why: str) -> None:
     crawl = crawler.start(crawler.project(site.url()))
     if what == "host":
-        crawler.tools.control_host.pause(host_of(site))
+        crawler.tools.hosts.control.pause(host_of(site))
     else:
-        crawler.tools.control_crawl.pause(crawl.id)
+        crawler.tools.crawls.control.pause(crawl.id)
     told = explain(crawler, crawl, site.url())
     assert told.waits is not None
     assert (told.waits.why, told.waits.before, told.waits.seconds) == ("paused", 0, None)
@@ -282,10 +282,10 @@ def test_a_url_that_was_too_long_can_still_be_asked_about(crawler: Engine, site:
 
 def test_what_cannot_be_explained_is_one_sentence(crawler: Engine, site: Site) -> None:
     with pytest.raises(NotFound, match="There is no crawl"):
-        crawler.tools.explain_url(uuid4(), site.url())
+        crawler.tools.crawls.explain_url(uuid4(), site.url())
     for bad in ("nonsense", "ftp://example.org/", "http://u:p@example.org/"):
         with pytest.raises(InvalidUrl):
-            crawler.tools.explain_url(uuid4(), bad)
+            crawler.tools.crawls.explain_url(uuid4(), bad)
 
 
 def test_a_fetch_only_crawl_says_that_only_given_urls_are_fetched(crawler: Engine, site: Site) -> None:

@@ -13,7 +13,7 @@ from tests.site.client import Site
 
 
 def exported(crawler: Engine, crawl_id: object) -> dict[str, ExportedPage]:
-    return {page.normalized_url: page for page in PageExport(crawler.tools.engine)(crawl_id)}  # type: ignore[arg-type]
+    return {page.normalized_url: page for page in PageExport(crawler.tools.database)(crawl_id)}  # type: ignore[arg-type]
 
 
 def some_page(pages: dict[str, ExportedPage]) -> tuple[str, str]:
@@ -30,7 +30,7 @@ def test_each_url_the_crawl_asked_for_is_one_line(crawler: Engine, site: Site) -
     assert set(pages) == asked
     assert list(pages) == sorted(asked)
     assert sum(page.status == "success" for page in pages.values()) == crawl.pages_crawled
-    assert PageExport(crawler.tools.engine).count(crawl.id) == len(pages)
+    assert PageExport(crawler.tools.database).count(crawl.id) == len(pages)
     home = next(page for page in pages.values() if page.depth == 0)
     row = crawler.page(crawl, f"{site.port}/")
     assert home.title == row["title"]
@@ -69,11 +69,11 @@ def test_a_page_that_is_gone_later_keeps_its_text_in_the_old_export_only(crawler
 
 def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=1)
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         for statement in MANY_LONG_PAGES:
             db.exec_driver_sql(statement)
     tracemalloc.start()
-    total = sum(len(page.content_text or "") for page in PageExport(crawler.tools.engine)(crawl.id))
+    total = sum(len(page.content_text or "") for page in PageExport(crawler.tools.database)(crawl.id))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert total > 200_000_000
@@ -82,7 +82,7 @@ def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> Non
 
 def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=500)
-    export = PageExport(crawler.tools.engine)
+    export = PageExport(crawler.tools.database)
     found = list(export.markdown(crawl.id))
     assert len(found) == export.count(crawl.id, Rows.MARKDOWN) == crawl.pages_crawled
     assert [each.page.depth for each in found] == sorted(each.page.depth for each in found)
@@ -97,7 +97,7 @@ def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: En
 
 def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
-    export = PageExport(crawler.tools.engine)
+    export = PageExport(crawler.tools.database)
     before = {each.page.url: each for each in export.markdown(first.id)}
     _, path = some_page(exported(crawler, first.id))
     site.edit(path, append="Something new is written here.")
@@ -114,12 +114,12 @@ def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site)
 def test_memory_does_not_grow_with_the_markdown_of_a_crawl(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=1)
     body = b"<p>" + b"many words " * 20_000
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         content = zstandard.ZstdCompressor().compress(body)
         db.exec_driver_sql("UPDATE snapshots SET content = %s, byte_length = %s", (content, len(body)))
         db.exec_driver_sql(MANY_URLS_OF_ONE_VERSION)
     tracemalloc.start()
-    total = sum(len(each.page.markdown) for each in PageExport(crawler.tools.engine).markdown(crawl.id))
+    total = sum(len(each.page.markdown) for each in PageExport(crawler.tools.database).markdown(crawl.id))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert total > 60_000_000
@@ -151,6 +151,6 @@ def test_markdown_leaves_out_what_is_no_content_where_a_project_asks_for_it(craw
     lay(site, {"/": page(body=f"{teaser}<article><p>{'What readers come for. ' * 40}</p></article>")})
     for pruned in (False, True):
         crawl = crawler.crawl(site.url(), prune_markdown=pruned)
-        (whole,) = crawler.tools.page_export.markdown(crawl.id)
+        (whole,) = crawler.tools.pages.export.markdown(crawl.id)
         assert "What readers come for." in whole.page.markdown
         assert ("Read on" in whole.page.markdown) is not pruned

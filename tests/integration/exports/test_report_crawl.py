@@ -23,7 +23,7 @@ Kind = FindingKind
 
 
 def reporting(crawler: Engine, **limits: float) -> ReportCrawl:
-    engine = crawler.tools.engine
+    engine = crawler.tools.database
     chosen = ReportLimits.model_validate({"large_bytes": 20_000, **limits})
     return ReportCrawl(crawler.tools.store, ReportBuilder(engine), ReportReader(engine), chosen)
 
@@ -202,7 +202,7 @@ def test_a_report_made_late_says_what_the_pages_said_then(crawler: Engine, site:
 def test_what_is_no_longer_kept_is_said_and_not_guessed(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     site.edit("/headless", html=html("Mended"))
     crawler.again(spoiled)
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.execute(text("DELETE FROM request_log"))
         db.execute(text("DELETE FROM snapshots"))
     report = reporting(crawler)(spoiled.id)
@@ -239,7 +239,7 @@ def test_a_report_that_is_there_stays(crawler: Engine, site: Site, spoiled: Craw
     first = report.ensure(spoiled.id)
     site.edit("/headless", html=html("Mended"))
     crawler.again(spoiled)
-    ReportBuilder(crawler.tools.engine)(spoiled, None, lambda href: href, ReportLimits())
+    ReportBuilder(crawler.tools.database)(spoiled, None, lambda href: href, ReportLimits())
     assert report.ensure(spoiled.id) == first
     assert len(told(crawler, spoiled, Kind.H1_MISSING)) == 1
 
@@ -247,16 +247,16 @@ def test_a_report_that_is_there_stays(crawler: Engine, site: Site, spoiled: Craw
 def test_a_crawl_that_runs_has_no_report_and_one_that_was_never_there_is_not_found(crawler: Engine, site: Site) -> None:
     crawl = crawler.start(crawler.project(site.url()))
     with pytest.raises(Conflict, match="when it is over"):
-        crawler.tools.report_crawl(crawl.id)
+        crawler.tools.crawls.report(crawl.id)
     with pytest.raises(NotFound):
-        crawler.tools.report_crawl(UUID(int=0))
+        crawler.tools.crawls.report(UUID(int=0))
 
 
 def test_a_crawl_whose_urls_were_pruned_says_so(crawler: Engine, spoiled: CrawlJob) -> None:
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.execute(text("DELETE FROM crawl_discovered_urls"))
     with pytest.raises(Conflict, match="no longer kept"):
-        crawler.tools.report_crawl(spoiled.id)
+        crawler.tools.crawls.report(spoiled.id)
 
 
 def test_as_csv_every_broken_link_is_a_row_with_its_source(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:

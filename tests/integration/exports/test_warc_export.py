@@ -12,7 +12,7 @@ from tests.site.client import Site
 
 
 def records(crawler: Engine, crawl_id: object) -> list[tuple[str, str, str, bytes, object]]:
-    archive = b"".join(as_warc(crawler.tools.page_export.archive(crawl_id)))  # type: ignore[arg-type]
+    archive = b"".join(as_warc(crawler.tools.pages.export.archive(crawl_id)))  # type: ignore[arg-type]
     found = []
     for record in ArchiveIterator(io.BytesIO(archive), check_digests="raise"):
         body = record.content_stream().read()
@@ -34,7 +34,7 @@ def test_every_stored_page_is_a_response_with_its_request(crawler: Engine, site:
     assert int(home[4].get_header("content-length")) == len(home[3])  # type: ignore[attr-defined]
     assert (asked[4].protocol, asked[4].statusline) == ("GET", "/ HTTP/1.1")  # type: ignore[attr-defined]
     assert asked[4].get_header("host") == f"127.0.0.1:{site.port}"  # type: ignore[attr-defined]
-    assert crawler.tools.page_export.count(crawl.id, Rows.ARCHIVE) == 2
+    assert crawler.tools.pages.export.count(crawl.id, Rows.ARCHIVE) == 2
 
 
 def test_a_page_that_had_not_changed_is_there_with_its_first_answer_and_a_revisit(crawler: Engine, site: Site) -> None:

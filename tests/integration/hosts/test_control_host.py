@@ -18,11 +18,11 @@ def engine_settings() -> dict[str, object]:
 def test_a_paused_host_gets_no_request_until_it_is_resumed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": []})
     tools = crawler.tools
-    assert tools.control_host.pause(site.url("/some/page")) == host_of(site), "a URL names its host"
+    assert tools.hosts.control.pause(site.url("/some/page")) == host_of(site), "a URL names its host"
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     crawler.shift()
     assert site.requests() == []
-    tools.control_host.resume(host_of(site))
+    tools.hosts.control.resume(host_of(site))
     assert crawler.run(crawl).pages_crawled == 1
 
 
@@ -31,26 +31,26 @@ def test_a_pause_and_a_delay_outlive_a_redis_that_forgets_and_a_new_process(
 ) -> None:
     tools, host = crawler.tools, host_of(site)
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
-    tools.control_host.pause(host)
-    tools.control_host.delay(host, 7)
+    tools.hosts.control.pause(host)
+    tools.hosts.control.delay(host, 7)
     tools.redis.flushall()
     database = tools.settings.database_url
     assert database is not None
     with running_engine(database.get_secret_value(), redis_url) as other:
-        other.tools.reconcile()
+        other.tools.crawls.reconcile()
         other.shift()
-        told = other.tools.describe_hosts.one(host)
+        told = other.tools.hosts.describe.one(host)
     assert (told.paused, told.operator_seconds, told.gap_because) == (True, 7, "an operator")
     assert site.requests() == []
-    tools.control_host.resume(host)
-    tools.control_host.delay(host, 0)
+    tools.hosts.control.resume(host)
+    tools.hosts.control.delay(host, 0)
     tools.redis.flushall()
-    tools.reconcile()
+    tools.crawls.reconcile()
     assert crawler.run(crawl, seconds=60).pages_crawled > 0, "and so does taking it back"
 
 
 def test_a_delay_is_kept_at_the_server_whatever_the_project_says(crawler: Engine, site: Site) -> None:
-    crawler.tools.control_host.delay(host_of(site), 0.15)
+    crawler.tools.hosts.control.delay(host_of(site), 0.15)
     crawler.crawl(site.url(), max_pages=5, delay_seconds=0)
     assert site.politeness()["127.0.0.1"].smallest_gap >= 0.15
 
@@ -58,8 +58,8 @@ def test_a_delay_is_kept_at_the_server_whatever_the_project_says(crawler: Engine
 @pytest.mark.parametrize("seconds", [-1, 3601, float("nan"), float("inf")])
 def test_a_delay_that_is_none_is_refused_and_changes_nothing(crawler: Engine, seconds: float) -> None:
     with pytest.raises(Invalid, match="from 0 to 3600 seconds"):
-        crawler.tools.control_host.delay("example.org", seconds)
-    assert crawler.tools.hosts.find_slowdown("example.org") is None
+        crawler.tools.hosts.control.delay("example.org", seconds)
+    assert crawler.tools.hosts.store.find_slowdown("example.org") is None
 
 
 def test_a_host_is_shown_with_its_robots_txt_and_what_waits_there(crawler: Engine, site: Site) -> None:
@@ -69,7 +69,7 @@ def test_a_host_is_shown_with_its_robots_txt_and_what_waits_there(crawler: Engin
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "use_sitemaps": False})
     while "/a" not in asked(site):
         crawler.shift()
-    told = crawler.tools.describe_hosts.one(host_of(site))
+    told = crawler.tools.hosts.describe.one(host_of(site))
     assert told.blocked_until is not None
     assert timedelta(seconds=90) < told.blocked_until - crawler.tools.clock() <= timedelta(seconds=100)
     assert (told.requests_24h, told.complaints_24h, told.incidents) == (3, 1, 1)
@@ -82,26 +82,26 @@ def test_a_host_is_shown_with_its_robots_txt_and_what_waits_there(crawler: Engin
 def test_the_list_begins_with_what_is_paused_and_counts_what_it_leaves_out(crawler: Engine, site: Site) -> None:
     crawler.crawl(site.url(), max_pages=3)
     for name in ("b.test", "a.test"):
-        crawler.tools.control_host.pause(name)
-    found = crawler.tools.describe_hosts.all(10)
+        crawler.tools.hosts.control.pause(name)
+    found = crawler.tools.hosts.describe.all(10)
     assert [host.host for host in found.hosts] == ["a.test", "b.test", host_of(site)]
     assert [host.paused for host in found.hosts] == [True, True, False]
     assert found.hosts[2].requests_24h == len(site.requests())
-    short = crawler.tools.describe_hosts.all(2)
+    short = crawler.tools.hosts.describe.all(2)
     assert (len(short.hosts), short.total) == (2, 3)
 
 
 def test_a_host_nobody_met_and_a_name_that_is_none_are_told(crawler: Engine) -> None:
     with pytest.raises(NotFound, match=r"No crawl has met the host nobody\.test"):
-        crawler.tools.describe_hosts.one("nobody.test")
-    for attempt in (crawler.tools.describe_hosts.one, crawler.tools.control_host.pause):
+        crawler.tools.hosts.describe.one("nobody.test")
+    for attempt in (crawler.tools.hosts.describe.one, crawler.tools.hosts.control.pause):
         with pytest.raises(InvalidUrl, match="is not a host"):
             attempt("not a host")
 
 
 def test_a_host_at_which_something_waits_is_known_before_it_was_asked(crawler: Engine, site: Site) -> None:
     crawler.start(crawler.project(site.url()))
-    told = crawler.tools.describe_hosts.one(host_of(site))
+    told = crawler.tools.hosts.describe.one(host_of(site))
     assert (told.requests_24h, [wait.why for wait in told.waiting]) == (0, ["ready"])
     assert told.robots is not None
     assert told.robots.words == "not read yet"

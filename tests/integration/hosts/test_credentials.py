@@ -17,9 +17,9 @@ def test_headers_are_sent_to_the_own_origin_only_and_kept_encrypted(crawler: Eng
         other = f"127.0.0.2:{site.port}"
         project = crawler.project(site.url(), delay_seconds=0, allowed_hosts=[other])
         given = Credentials.model_validate({"headers": {"X-Key": SECRET}, "basic_auth": f"me:{SECRET}"})
-        crawler.tools.store.save_secrets(project.id, crawler.tools.box.seal(given))
+        crawler.tools.store.save_secrets(project.id, crawler.tools.secret_box.seal(given))
         crawl = crawler.start(project)
-        context = crawler.tools.contexts.get(crawl.id, crawler.tools.frontier.stats(crawl.id).epoch)  # type: ignore[union-attr]
+        context = crawler.tools.engine.contexts.get(crawl.id, crawler.tools.frontier.stats(crawl.id).epoch)  # type: ignore[union-attr]
         assert context is not None
         assert context.headers_for(site.url("/a")) == given.as_headers()
         assert context.headers_for(site.url("/a", host=1)) == ()
@@ -41,7 +41,7 @@ def test_logs_of_a_crawl_show_no_secret(crawler: Engine, site: Site) -> None:
     try:
         project = crawler.project(site.url(), delay_seconds=0)
         given = Credentials.model_validate({"cookies": {"sid": SECRET}})
-        crawler.tools.store.save_secrets(project.id, crawler.tools.box.seal(given))
+        crawler.tools.store.save_secrets(project.id, crawler.tools.secret_box.seal(given))
         crawler.run(crawler.start(project))
     finally:
         logging.getLogger().handlers.clear()
@@ -54,9 +54,9 @@ def test_a_crawl_that_begins_elsewhere_takes_no_secret_along(crawler: Engine, tm
     with Site(tmp_path, hosts=2, pages=4) as site:
         project = crawler.project(site.url(), delay_seconds=0)
         given = Credentials.model_validate({"headers": {"X-Key": SECRET}})
-        crawler.tools.store.save_secrets(project.id, crawler.tools.box.seal(given))
+        crawler.tools.store.save_secrets(project.id, crawler.tools.secret_box.seal(given))
         crawl = crawler.start(project, seed_url=site.url("/", host=1))
-        context = crawler.tools.contexts.get(crawl.id, crawler.tools.frontier.stats(crawl.id).epoch)  # type: ignore[union-attr]
+        context = crawler.tools.engine.contexts.get(crawl.id, crawler.tools.frontier.stats(crawl.id).epoch)  # type: ignore[union-attr]
         assert context is not None
         assert context.headers_for(site.url("/a", host=1)) == ()
         assert context.headers_for(site.url("/a")) == given.as_headers()

@@ -152,12 +152,12 @@ def test_answers_that_were_under_way_belong_to_one_incident_and_the_longest_wish
 
 def test_after_half_an_hour_without_a_complaint_the_gap_is_halved_until_it_is_gone(crawler: Engine, site: Site) -> None:
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
-    tools.hosts.save_block(host, clock(), 2.0, 3)
+    tools.hosts.store.save_block(host, clock(), 2.0, 3)
     tools.frontier.block_host(host, 0.001, 2.0, 3)
 
     def after(**time: float) -> tuple[int, int]:
         clock.forward(**time)
-        tools.reconcile()
+        tools.crawls.reconcile()
         state = tools.frontier.host(host)
         return state.learned_ms, state.incidents
 
@@ -166,17 +166,17 @@ def test_after_half_an_hour_without_a_complaint_the_gap_is_halved_until_it_is_go
     assert after(minutes=15) == (1000, 2), "the next half hour has only begun"
     assert after(minutes=15) == (500, 1)
     assert after(hours=3) == (0, 0)
-    assert [slow.learned_seconds for slow in tools.hosts.slowdowns()] in ([], [0.0])
+    assert [slow.learned_seconds for slow in tools.hosts.store.slowdowns()] in ([], [0.0])
 
 
 def test_blocks_gaps_and_pauses_are_remembered_when_redis_forgets_everything(crawler: Engine, site: Site) -> None:
     tools, host = crawler.tools, host_of(site)
-    tools.hosts.save_block(host, tools.clock() + timedelta(hours=1), 4.0, 2)
-    tools.hosts.save_delay(host, 1.5)
-    tools.hosts.save_pause(host, paused=True)
+    tools.hosts.store.save_block(host, tools.clock() + timedelta(hours=1), 4.0, 2)
+    tools.hosts.store.save_delay(host, 1.5)
+    tools.hosts.store.save_pause(host, paused=True)
     crawl = crawler.start(crawler.project(site.url()))
     tools.redis.flushall()
-    tools.reconcile()
+    tools.crawls.reconcile()
     state = tools.frontier.host(host)
     assert (state.learned_ms, state.incidents, state.floor_ms, state.paused) == (4000, 2, 1500, True)
     assert 3500 <= blocked_seconds(crawler, host) <= 3600

@@ -25,7 +25,7 @@ def test_the_audit_agrees_with_the_site(crawler: Engine, tmp_path: Path) -> None
         hosts = [f"127.0.0.2:{site.port}"]
         crawl = crawler.crawl(site.url(), delay_seconds=0.3, max_concurrent=4, allowed_hosts=hosts, max_pages=100)
         log = {f"{host}:{site.port}": seen for host, seen in site.politeness().items()}
-    found = {host.host: host for host in crawler.tools.audit(crawl.id)}
+    found = {host.host: host for host in crawler.tools.hosts.audit(crawl.id)}
     assert set(found) == set(log)
     for host, seen in log.items():
         assert found[host].requests == seen.requests
@@ -45,7 +45,7 @@ def test_a_request_too_soon_is_a_violation(crawler: Engine, site: Site) -> None:
         crawl=crawl.id,
         host=row["host"],
     )
-    (host,) = crawler.tools.audit(crawl.id)
+    (host,) = crawler.tools.hosts.audit(crawl.id)
     assert host.violations >= 1
     assert host.smallest_gap_seconds == pytest.approx(0.01, abs=0.002)
 
@@ -55,7 +55,7 @@ HOST = "planted.test"
 
 def planted_crawl(crawler: Engine, **config: Any) -> CrawlJob:
     """A crawl that ran for an hour; what it asked for is planted."""
-    crawl = crawler.tools.start_crawl(crawler.project(f"http://{HOST}/").id, config=config)
+    crawl = crawler.tools.crawls.start(crawler.project(f"http://{HOST}/").id, config=config)
     crawler.rows(
         "UPDATE crawl_jobs SET status = 'completed', started_at = created_at, "
         "completed_at = created_at + interval '1 hour' WHERE id = :id RETURNING 1",
@@ -69,7 +69,7 @@ def plant(crawler: Engine, crawl: CrawlJob, seconds: Sequence[float], **columns:
     row = {"host": HOST, "kind": "p", "status": 200, "elapsed_ms": 10, "certain": True, "url": None, **columns}
     began = crawl.started_at or crawl.created_at
     rows = [{**row, "crawl": crawl.id, "at": began + timedelta(seconds=at)} for at in seconds]
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.execute(text(PLANT), rows)
 
 
@@ -80,7 +80,7 @@ VALUES (:at, :crawl, :host, :kind, 'http', :status, :elapsed_ms, :certain, :url)
 
 
 def audited(crawler: Engine, crawl: CrawlJob) -> HostAudit:
-    (host,) = crawler.tools.audit(crawl.id)
+    (host,) = crawler.tools.hosts.audit(crawl.id)
     return host
 
 
@@ -131,7 +131,7 @@ def test_a_delay_robots_txt_asks_for_is_owed_from_when_it_was_read(crawler: Engi
     crawl = planted_crawl(crawler, delay_seconds=0)
     began: datetime = crawl.started_at or crawl.created_at
     record = HostRecord(200, b"User-agent: *\nCrawl-delay: 3", began + timedelta(seconds=10))
-    crawler.tools.hosts.save_robots(HOST, record)
+    crawler.tools.hosts.store.save_robots(HOST, record)
     plant(crawler, crawl, [0, 1, 9, 12, 13, 16])
     found = audited(crawler, crawl)
     assert (found.owed_gap_seconds, found.violations) == (3, 1)
@@ -165,14 +165,14 @@ def test_the_request_before_the_crawl_began_counts_for_its_first_gap_only(crawle
 
 
 def test_a_crawl_without_requests_has_an_empty_audit(crawler: Engine) -> None:
-    assert crawler.tools.audit(planted_crawl(crawler).id) == []
+    assert crawler.tools.hosts.audit(planted_crawl(crawler).id) == []
 
 
 def test_a_retried_page_is_marked_as_asked_for_again(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     site.set_fault("/a", times=1, status=503, retry_after=1)
     crawl = crawler.crawl(site.url())
-    (found,) = crawler.tools.audit(crawl.id)
+    (found,) = crawler.tools.hosts.audit(crawl.id)
     assert (found.requests, found.extra, found.repeated) == (5, 2, 1)
     assert found.requests == len(site.requests())
     assert found.host == host_of(site)
@@ -182,7 +182,7 @@ def test_fifty_thousand_requests_over_a_thousand_hosts_are_audited_in_seconds(cr
     """Also where Postgres still believes that the log is as small as it was before the crawl."""
     crawl = planted_crawl(crawler, delay_seconds=1)
     plant(crawler, crawl, [float(n) for n in range(20)], host="few.test")
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("ANALYZE request_log; DELETE FROM request_log")
     crawler.rows(
         "INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, url) "
@@ -194,7 +194,7 @@ def test_fifty_thousand_requests_over_a_thousand_hosts_are_audited_in_seconds(cr
     )
     plant(crawler, crawl, [3600 - 1, 3600 - 0.9], host="h7.test")
     began = time.monotonic()
-    found = crawler.tools.audit(crawl.id)
+    found = crawler.tools.hosts.audit(crawl.id)
     assert time.monotonic() - began < 20
     assert len(found) == 1000
     assert {host.host: host.violations for host in found if host.violations} == {"h7.test": 1}

@@ -132,13 +132,13 @@ def test_the_moved_scope_is_known_to_a_worker_that_began_before_the_move(crawler
         site.set_fault("/", host=0, redirect=site.url("/home", 1))
         lay(site, {"/home": ["/a"], "/a": []}, host=1)
         crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
-        contexts = crawler.tools.contexts
+        contexts = crawler.tools.engine.contexts
         stats = crawler.tools.frontier.stats(crawl.id)
         assert stats is not None
         early = contexts.get(crawl.id, stats.epoch)
         assert early is not None
         assert early.scope.hosts == {f"127.0.0.1:{site.port}", f"www.127.0.0.1:{site.port}"}
-        crawler.tools.facts.record_move(crawl.id, site.url("/home", 1))  # as another worker does
+        crawler.tools.engine.crawl_state.record_move(crawl.id, site.url("/home", 1))  # as another worker does
         late = contexts.get(crawl.id, stats.epoch)
         assert late is not None
         assert f"127.0.0.2:{site.port}" in late.scope.hosts

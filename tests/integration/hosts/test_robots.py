@@ -82,7 +82,7 @@ def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_a
         tools.frontier.block_host(host, 0, 0, 0)  # the minute until it is asked again is over
         crawler.shift()
         assert tools.frontier.host(host).blocked_until_ms > 0, "held"
-        assert tools.finish_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
+        assert tools.crawls.finish(crawl.id).status is CrawlStatus.IN_PROGRESS
     clock.forward(minutes=4)
     tools.frontier.block_host(host, 0, 0, 0)
     ended = crawler.run(crawl)
@@ -107,12 +107,12 @@ def test_a_failure_of_another_day_does_not_shorten_the_half_hour(crawler: Engine
     site.set_robots(status=500)
     first = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     crawler.shift()
-    tools.control_crawl.cancel(first.id)
+    tools.crawls.control.cancel(first.id)
     clock.forward(days=1)
     tools.frontier.block_host(host, 0, 0, 0)
     second = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     crawler.shift()
-    assert tools.finish_crawl(second.id).status is CrawlStatus.IN_PROGRESS
+    assert tools.crawls.finish(second.id).status is CrawlStatus.IN_PROGRESS
     assert crawler.ends(second) == {"/": None}
 
 
@@ -144,6 +144,6 @@ def test_what_another_worker_read_since_is_what_counts(crawler: Engine, site: Si
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
     lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
     first = crawler.crawl(site.url())
-    tools.hosts.save_robots(host, HostRecord(200, b"User-agent: *\nDisallow: /b", clock()))
+    tools.hosts.store.save_robots(host, HostRecord(200, b"User-agent: *\nDisallow: /b", clock()))
     clock.forward(minutes=11)
     assert crawler.ends(crawler.again(first)) == {"/": "done", "/a": "done", "/b": "robots"}

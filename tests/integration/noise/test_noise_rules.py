@@ -51,14 +51,14 @@ def test_rules_of_a_project_hold_from_the_next_comparison_on(crawler: Engine, si
     stock = "<p class='stock'>{} of our bicycles wait for you</p>"
     lay_pages(site, lambda path: stock.format("Many" + path))
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    rule = crawler.tools.manage_noise.add(first.project_id, RuleKind.SELECTOR, ".stock")
+    rule = crawler.tools.changes.manage_noise.add(first.project_id, RuleKind.SELECTOR, ".stock")
     lay_pages(site, lambda path: stock.format("Few" + path))
     second = crawler.again(first)
     assert told(second) == []
     assert second.change_summary is not None
     assert second.change_summary["quiet_page_urls"][0]["rules"] == [str(rule.id)]
-    assert crawler.tools.manage_noise.list_rules(first.project_id)[0].hits == 9
-    crawler.tools.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
+    assert crawler.tools.changes.manage_noise.list_rules(first.project_id)[0].hits == 9
+    crawler.tools.changes.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
     lay_pages(site, lambda path: stock.format("No" + path))
     assert len(told(crawler.again(second))) == 9
 
@@ -79,15 +79,15 @@ def test_what_varies_by_itself_is_learned_listed_and_can_be_switched_off(crawler
         text["/a"] = "edited"
         second = crawler.again(first)
         assert told(second) == ["a"]
-        rules = crawler.tools.manage_noise.list_rules(first.project_id)
+        rules = crawler.tools.changes.manage_noise.list_rules(first.project_id)
         assert {rule.origin for rule in rules} == {Origin.LEARNED}
         assert all("div.ref" in rule.value for rule in rules)
         assert sum(rule.hits for rule in rules) >= 3
         for rule in rules:
-            crawler.tools.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
+            crawler.tools.changes.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
         third = crawler.again(second)
         assert len(told(third)) == 4, "switched off, and not learned again"
-        assert not any(rule.enabled for rule in crawler.tools.manage_noise.list_rules(first.project_id))
+        assert not any(rule.enabled for rule in crawler.tools.changes.manage_noise.list_rules(first.project_id))
 
 
 def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site: Site) -> None:
@@ -100,7 +100,7 @@ def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site
     assert second.change_summary is not None
     (change,) = second.change_summary["template_changes"]
     assert (change["removed"], change["added"], change["pages"]) == ("Shop", "Store", 9)
-    (digest,) = crawler.tools.digest_changes(second.id)
+    (digest,) = crawler.tools.changes.digest(second.id)
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
@@ -117,7 +117,7 @@ def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: 
         assert crawl.change_summary is not None
         told_each_time.append([change["line"] for change in crawl.change_summary["template_changes"]])
     assert told_each_time == [["Cited # times"]] * 3
-    assert crawler.tools.manage_noise.list_rules(crawl.project_id) == []
+    assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
 @pytest.mark.parametrize("wall", ["<h1>Please verify you are human</h1>", "<h1>503 Service Unavailable</h1>", ""])
@@ -140,10 +140,10 @@ def test_without_its_snapshot_a_page_is_judged_by_its_hash(crawler: Engine, site
     lay_pages(site, lambda _: "<p>15 views</p>", count=2)
     second = crawler.again(first)
     assert told(second) == []
-    with crawler.tools.engine.begin() as db:
+    with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE page_versions SET snapshot_id = NULL")
-    assert len(told(crawler.tools.diff_crawl(second.id))) == 3
-    assert all(digest.note for digest in crawler.tools.digest_changes(second.id))
+    assert len(told(crawler.tools.changes.diff_crawl(second.id))) == 3
+    assert all(digest.note for digest in crawler.tools.changes.digest(second.id))
 
 
 def test_comparing_again_gives_the_same_summary(crawler: Engine, site: Site) -> None:
@@ -151,7 +151,7 @@ def test_comparing_again_gives_the_same_summary(crawler: Engine, site: Site) -> 
     first = crawler.crawl(site.url(), use_sitemaps=False)
     lay_pages(site, lambda path: "<p>15 views</p>" + ("<p>News!</p>" if path == "/p3" else ""))
     second = crawler.again(first)
-    assert crawler.tools.diff_crawl(second.id).change_summary == second.change_summary
+    assert crawler.tools.changes.diff_crawl(second.id).change_summary == second.change_summary
 
 
 def test_thresholds_are_settings_of_the_project(crawler: Engine, site: Site) -> None:
@@ -169,7 +169,7 @@ def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, sit
     first = crawler.crawl(site.url(), use_sitemaps=False)
     lay_pages(site, lambda path: stock.format("Few" + path))
     second = crawler.again(first)
-    backtest, project = crawler.tools.backtest_schedule, first.project_id
+    backtest, project = crawler.tools.notices.backtest_schedule, first.project_id
     (as_it_is,) = backtest(project, TrialRules())
     assert (as_it_is.crawl_id, as_it_is.now.alert, as_it_is.now.changed_pages) == (second.id, True, 9)
     assert (as_it_is.then.alert, as_it_is.then.changed_pages) == (False, 9)
@@ -188,7 +188,11 @@ def test_a_backtest_weighs_again_when_rules_of_then_hold_no_more_or_others_do_no
     stock = "<p class='stock'>{} of our bicycles wait for you</p>"
     lay_pages(site, lambda path: stock.format("Many" + path))
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    backtest, noise, project = crawler.tools.backtest_schedule, crawler.tools.manage_noise, first.project_id
+    backtest, noise, project = (
+        crawler.tools.notices.backtest_schedule,
+        crawler.tools.changes.manage_noise,
+        first.project_id,
+    )
     rule = noise.add(project, RuleKind.SELECTOR, ".stock")
     lay_pages(site, lambda path: stock.format("Few" + path))
     crawler.again(first)
@@ -208,26 +212,26 @@ def test_a_backtest_counts_pages_with_an_edit_of_the_template_anew(crawler: Engi
     menu = "<nav><ul><li>Home</li><li>{}</li></ul></nav>"
     lay_pages(site, lambda _: menu.format("Shop"))
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    rule = crawler.tools.manage_noise.add(first.project_id, RuleKind.SELECTOR, "nav")
+    rule = crawler.tools.changes.manage_noise.add(first.project_id, RuleKind.SELECTOR, "nav")
     lay_pages(site, lambda _: menu.format("Store"))
     crawler.again(first)
-    crawler.tools.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
+    crawler.tools.changes.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
     for selector, alert in ((".none", True), ("nav", False)):
         trial = TrialRules(ignore_selectors=(selector,), notify_on=NotifyOn.SIGNIFICANT)
-        (tried,) = crawler.tools.backtest_schedule(first.project_id, trial)
+        (tried,) = crawler.tools.notices.backtest_schedule(first.project_id, trial)
         assert (tried.now.alert, tried.now.changed_pages) == (alert, 0), "none of nine pages showed it then, all do now"
 
 
 def test_a_backtest_without_comparisons_is_empty_and_of_nobody_is_refused(crawler: Engine, site: Site) -> None:
     lay(site, {"/": []})
-    assert crawler.tools.backtest_schedule(crawler.crawl(site.url()).project_id, TrialRules()) == []
+    assert crawler.tools.notices.backtest_schedule(crawler.crawl(site.url()).project_id, TrialRules()) == []
     with pytest.raises(NotFound):
-        crawler.tools.backtest_schedule(UUID(int=1), TrialRules())
+        crawler.tools.notices.backtest_schedule(UUID(int=1), TrialRules())
 
 
 def test_rules_that_make_no_sense_are_refused_and_the_same_rule_is_kept_once(crawler: Engine) -> None:
     project = crawler.project("http://example.org/")
-    noise = crawler.tools.manage_noise
+    noise = crawler.tools.changes.manage_noise
     with pytest.raises(Invalid, match="CSS selector"):
         noise.add(project.id, RuleKind.SELECTOR, "div..a")
     with pytest.raises(InvalidPattern):

@@ -27,8 +27,8 @@ UNSET = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not se
 def warned(crawler: Engine, **schedule: object) -> tuple[str, ...]:
     project = crawler.project("http://example.org/")
     tools = crawler.tools
-    tools.set_schedule(project.id, dict(schedule))
-    return tools.describe_schedule(tools.set_schedule.get(project.id)).warnings
+    tools.notices.set_schedule(project.id, dict(schedule))
+    return tools.notices.describe_schedule(tools.notices.set_schedule.get(project.id)).warnings
 
 
 def test_a_schedule_that_mails_without_a_mail_server_says_so(crawler: Engine) -> None:
@@ -43,19 +43,19 @@ def test_a_schedule_that_mails_without_a_mail_server_says_so(crawler: Engine) ->
 def test_a_webhook_that_answered_410_is_warned_of_until_it_is_set_again(crawler: Engine) -> None:
     hook = "https://hooks.example.org/crawl"
     project, tools = crawler.project("http://example.org/"), crawler.tools
-    tools.set_schedule(project.id, {**DAILY, "notification_webhook": hook})
-    tools.schedules.webhook_gone(project.id, hook, datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
-    schedule = tools.set_schedule.get(project.id)
-    (told,) = tools.describe_schedule(schedule).warnings
+    tools.notices.set_schedule(project.id, {**DAILY, "notification_webhook": hook})
+    tools.notices.schedules.webhook_gone(project.id, hook, datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+    schedule = tools.notices.set_schedule.get(project.id)
+    (told,) = tools.notices.describe_schedule(schedule).warnings
     assert told == (
         "The webhook answered 410 (2026-01-02 03:04 UTC) and gets nothing more until notification_webhook is set again."
     )
-    tools.set_schedule(project.id, {"notification_webhook": hook})
-    assert tools.describe_schedule(tools.set_schedule.get(project.id)).warnings == ()
+    tools.notices.set_schedule(project.id, {"notification_webhook": hook})
+    assert tools.notices.describe_schedule(tools.notices.set_schedule.get(project.id)).warnings == ()
 
 
 def test_the_settings_of_the_workers_count_where_there_are_workers(crawler: Engine) -> None:
-    book = crawler.tools.attendance
+    book = crawler.tools.operating.live_workers
     book.note("notify@able", ["notify", MAIL], time.time())
     assert warned(crawler, **MAILS) == ()
     book.note("notify@lacking", ["notify"], time.time())
@@ -99,7 +99,7 @@ def test_doctor_says_that_the_mail_server_does_not_answer(crawler: Engine) -> No
     assert not check.ok
     assert check.message == "The mail server 127.0.0.1:9 cannot be used (Connection refused)."
     with receiving_mail() as inbox:
-        crawler.tools.__dict__.pop("mailer")
+        vars(crawler.tools.notices).pop("mailer")
         crawler.tools.settings = _with(lost, smtp_url=SecretStr(f"smtp://127.0.0.1:{inbox.port}"))
         (check,) = [check for check in diagnose(crawler.tools) if check.name == "mail"]
         assert (check.ok, check.message) == (True, f"The mail server 127.0.0.1:{inbox.port} answers.")
@@ -113,10 +113,10 @@ def test_doctor_says_that_the_mail_server_does_not_answer(crawler: Engine) -> No
 def notice(crawler: Engine) -> UUID:
     """A mail that was never answered for."""
     project, identity = crawler.project("http://example.org/"), uuid4()
-    crawl = crawler.tools.start_crawl(project.id)
+    crawl = crawler.tools.crawls.start(project.id)
     mail = {"subject": "s", "text": "t", "html": "<p>t</p>"}
     target = Target(Channel.EMAIL, "ops@example.org")
-    crawler.tools.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, mail)
+    crawler.tools.notices.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, mail)
     return identity
 
 
@@ -128,10 +128,10 @@ def test_a_notice_is_sent_again_by_the_workers_where_there_are_workers(
     def work(notification_id: UUID) -> None:
         asked.append(notification_id)
         answer = Answer(delivered=True, words="The mail server took it.")
-        crawler.tools.notifications.answered(notification_id, answer)
+        crawler.tools.notices.notifications.answered(notification_id, answer)
 
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", work, raising=False)
-    crawler.tools.attendance.note("notify@host", ["notify"], time.time())
+    crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
     sent = LocalDesk(crawler.tools).resend(notice)
     assert (asked, sent.status, sent.answer) == ([notice], "sent", "The mail server took it.")
 
@@ -150,6 +150,6 @@ def test_a_worker_that_takes_too_long_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", lambda _: None, raising=False)
     monkeypatch.setattr(resend_notice, "PATIENCE_SECONDS", 0.2)
-    crawler.tools.attendance.note("notify@host", ["notify"], time.time())
+    crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
     with pytest.raises(Unavailable, match="crawler notification list"):
         LocalDesk(crawler.tools).resend(notice)

@@ -54,37 +54,37 @@ def told_crawl(engine: Engine, changes: dict[str, Any] | None = None, **schedule
     """A scheduled crawl that is over and compared."""
     tools = engine.tools
     project = engine.project("http://example.org/")
-    tools.set_schedule(project.id, {"enabled": True, "frequency": "daily", **schedule})
-    crawl = tools.start_crawl(project.id, crawl_type=CrawlType.SCHEDULED)
+    tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily", **schedule})
+    crawl = tools.crawls.start(project.id, crawl_type=CrawlType.SCHEDULED)
     engine.rows("UPDATE crawl_jobs SET status = 'completed' WHERE id = :id RETURNING id", id=crawl.id)
     return tools.store.save_diff(crawl.id, changes or CHANGES, None)
 
 
 def test_a_significant_change_is_one_mail_and_flags_the_project(crawler: Engine, inbox: Inbox) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
-    assert crawler.tools.notify_crawl(crawl.id) == 1
-    assert crawler.tools.notify_crawl(crawl.id) == 0, "nobody is told twice"
+    assert crawler.tools.notices.notify_crawl(crawl.id) == 1
+    assert crawler.tools.notices.notify_crawl(crawl.id) == 0, "nobody is told twice"
     (received,) = inbox.mails
     assert received.to == ["ops@example.org"]
     assert received.mail["Subject"].startswith("[Acme] Significant changes detected for ")
     assert "- New pages: 6\n" in received.text()
     assert crawler.tools.store.get_project(crawl.project_id).flagged_for_review
-    (kept,) = crawler.tools.notifications.newest(10)
+    (kept,) = crawler.tools.notices.notifications.newest(10)
     assert (kept.status, kept.channel, kept.sends) == ("sent", "email", 1)
 
 
 def test_a_backtest_knows_who_was_told_then_whatever_the_schedule_says_since(crawler: Engine) -> None:
     quiet = told_crawl(crawler, {**CHANGES, "is_significant": False}, notification_email="ops@example.org")
     project = quiet.project_id
-    crawler.tools.notify_crawl(quiet.id)
-    crawler.tools.set_schedule(project, {"notify_on": "any"})
-    told = crawler.tools.start_crawl(project, crawl_type=CrawlType.SCHEDULED)
+    crawler.tools.notices.notify_crawl(quiet.id)
+    crawler.tools.notices.set_schedule(project, {"notify_on": "any"})
+    told = crawler.tools.crawls.start(project, crawl_type=CrawlType.SCHEDULED)
     crawler.rows("UPDATE crawl_jobs SET status = 'completed' WHERE id = :id RETURNING id", id=told.id)
     crawler.tools.store.save_diff(told.id, {**CHANGES, "is_significant": False}, None)
-    crawler.tools.send_notice._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
-    crawler.tools.notify_crawl(told.id)
-    crawler.tools.set_schedule(project, {"notify_on": "significant"})
-    later, earlier = crawler.tools.backtest_schedule(project, TrialRules())
+    crawler.tools.notices.send._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
+    crawler.tools.notices.notify_crawl(told.id)
+    crawler.tools.notices.set_schedule(project, {"notify_on": "significant"})
+    later, earlier = crawler.tools.notices.backtest_schedule(project, TrialRules())
     assert (later.crawl_id, later.then.alert, later.then.why) == (told.id, False, "it did not arrive: email (failed)")
     assert (earlier.crawl_id, earlier.then.alert, earlier.then.why) == (quiet.id, False, "nobody was told")
 
@@ -92,9 +92,9 @@ def test_a_backtest_knows_who_was_told_then_whatever_the_schedule_says_since(cra
 def test_a_webhook_gets_the_payload_signed_and_under_one_id(crawler: Engine) -> None:
     with serving(lambda *_: response(b"thanks")) as receiver:
         crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
-        crawler.tools.notify_crawl(crawl.id)
-        (kept,) = crawler.tools.notifications.newest(10)
-        crawler.tools.notify_crawl.resend(kept.id)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (kept,) = crawler.tools.notices.notifications.newest(10)
+        crawler.tools.notices.notify_crawl.resend(kept.id)
         first, again = receiver.requests
     assert first.line.startswith("POST /hook ")
     headers = {name.lower(): value for name, value in first.headers.items()}
@@ -119,10 +119,10 @@ def test_a_receiver_that_refuses_is_kept_as_failed_and_not_asked_again(
 ) -> None:
     with serving(lambda *_: answer) as receiver:
         crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
-        crawler.tools.notify_crawl(crawl.id)
-        crawler.tools.notify_crawl(crawl.id)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        crawler.tools.notices.notify_crawl(crawl.id)
         assert len(receiver.requests) == 1
-    (kept,) = crawler.tools.notifications.newest(10)
+    (kept,) = crawler.tools.notices.notifications.newest(10)
     assert (kept.status, kept.answer) == ("failed", words)
     assert crawler.tools.store.get_project(crawl.project_id).flagged_for_review, "either way"
 
@@ -131,8 +131,8 @@ def test_a_webhook_to_an_internal_address_is_never_dialled(crawler: Engine) -> N
     crawl = told_crawl(crawler, notification_webhook="http://hook.example.org/latest")
     update = "UPDATE crawl_schedules SET notification_webhook = 'http://169.254.169.254/latest' RETURNING id"
     crawler.rows(update)
-    crawler.tools.notify_crawl(crawl.id)
-    (kept,) = crawler.tools.notifications.newest(10)
+    crawler.tools.notices.notify_crawl(crawl.id)
+    (kept,) = crawler.tools.notices.notifications.newest(10)
     assert kept.status == "blocked"
     assert (
         kept.answer == "Not delivered: its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it."
@@ -140,12 +140,12 @@ def test_a_webhook_to_an_internal_address_is_never_dialled(crawler: Engine) -> N
 
 
 def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -> None:
-    crawler.tools.send_notice._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
+    crawler.tools.notices.send._send_mail._url = "smtp://127.0.0.1:9"  # type: ignore[attr-defined]
     with serving(lambda *_: response(b"ok")) as receiver:
         hook = receiver.url("/hook")
         crawl = told_crawl(crawler, notification_email="ops@example.org", notification_webhook=hook)
-        crawler.tools.notify_crawl(crawl.id)
-    found = {kept.channel: (kept.status, kept.answer) for kept in crawler.tools.notifications.newest(10)}
+        crawler.tools.notices.notify_crawl(crawl.id)
+    found = {kept.channel: (kept.status, kept.answer) for kept in crawler.tools.notices.notifications.newest(10)}
     assert found == {
         "email": ("failed", "Not sent: the mail server 127.0.0.1:9 cannot be used (Connection refused)."),
         "webhook": ("sent", "200 ok"),
@@ -163,30 +163,30 @@ def test_nothing_is_told_that_was_not_asked_for(
     crawler: Engine, inbox: Inbox, changes: dict[str, Any], schedule: dict[str, Any]
 ) -> None:
     crawl = told_crawl(crawler, changes, notification_email="ops@example.org", **schedule)
-    assert crawler.tools.notify_crawl(crawl.id) == 0
+    assert crawler.tools.notices.notify_crawl(crawl.id) == 0
     assert inbox.mails == []
 
 
 def test_what_a_dead_teller_left_untold_is_found(crawler: Engine) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
     later = datetime.now(UTC) + timedelta(minutes=5)
-    assert crawler.tools.notifications.untold(later) == [crawl.id]
-    crawler.tools.notify_crawl(crawl.id)
-    assert crawler.tools.notifications.untold(later) == []
+    assert crawler.tools.notices.notifications.untold(later) == [crawl.id]
+    crawler.tools.notices.notify_crawl(crawl.id)
+    assert crawler.tools.notices.notifications.untold(later) == []
 
 
 def test_a_chain_lost_after_the_comparison_is_taken_up_again(crawler: Engine) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
-    crawler.tools.tend_schedules()
+    crawler.tools.notices.recover_schedules()
     assert ("notify", crawl.id) not in crawler.sent, "it may be on its way"
-    crawler.tools.tend_schedules._clock = lambda: datetime.now(UTC) + timedelta(minutes=3)
-    crawler.tools.tend_schedules()
+    crawler.tools.notices.recover_schedules._clock = lambda: datetime.now(UTC) + timedelta(minutes=3)
+    crawler.tools.notices.recover_schedules()
     assert crawler.sent[-1] == ("notify", crawl.id)
 
 
 def test_an_unknown_notification_cannot_be_sent_again(crawler: Engine) -> None:
     with pytest.raises(NotFound):
-        crawler.tools.notify_crawl.resend(UUID(int=7))
+        crawler.tools.notices.notify_crawl.resend(UUID(int=7))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_an_unknown_notification_cannot_be_sent_again(crawler: Engine) -> None:
 def test_a_webhook_to_an_internal_address_cannot_even_be_set(crawler: Engine, url: str) -> None:
     project = crawler.project("http://example.org/")
     with pytest.raises(InvalidConfig):
-        crawler.tools.set_schedule(project.id, {"frequency": "daily", "notification_webhook": url})
+        crawler.tools.notices.set_schedule(project.id, {"frequency": "daily", "notification_webhook": url})
 
 
 def test_a_name_that_leads_inside_is_refused_when_it_is_dialled() -> None:
@@ -228,10 +228,10 @@ def test_a_receiver_that_hangs_up_after_it_read_is_asked_once_and_can_be_asked_a
     answers: list[bytes | None] = [None, response(b"now")]
     with serving(lambda *_: answers.pop(0)) as receiver:
         crawl = told_crawl(crawler, notification_webhook=receiver.url("/hook"))
-        crawler.tools.notify_crawl(crawl.id)
-        (kept,) = crawler.tools.notifications.newest(10)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (kept,) = crawler.tools.notices.notifications.newest(10)
         assert (kept.status, len(receiver.requests)) == ("failed", 1)
-        assert crawler.tools.notify_crawl.resend(kept.id).delivered
+        assert crawler.tools.notices.notify_crawl.resend(kept.id).delivered
         assert [request.headers["webhook-id"] for request in receiver.requests] == [str(kept.id)] * 2
 
 
@@ -239,22 +239,22 @@ def test_a_receiver_that_says_410_is_told_nothing_more_until_it_is_set_again(cra
     with serving(lambda *_: response(b"", "410 Gone")) as receiver:
         hook = receiver.url("/hook")
         crawl = told_crawl(crawler, notification_webhook=hook)
-        crawler.tools.notify_crawl(crawl.id)
-        schedule = crawler.tools.set_schedule.get(crawl.project_id)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        schedule = crawler.tools.notices.set_schedule.get(crawl.project_id)
         assert schedule.webhook_gone_at is not None
         assert schedule.config.notification_webhook == hook, "kept for whoever wants to look"
         second = next_crawl(crawler, crawl)
-        assert crawler.tools.notify_crawl(second.id) == 0
+        assert crawler.tools.notices.notify_crawl(second.id) == 0
         assert len(receiver.requests) == 1
-        crawler.tools.set_schedule(crawl.project_id, {"time": "05:00"})
-        assert crawler.tools.set_schedule.get(crawl.project_id).webhook_gone_at is not None
-        crawler.tools.set_schedule(crawl.project_id, {"notification_webhook": hook})
+        crawler.tools.notices.set_schedule(crawl.project_id, {"time": "05:00"})
+        assert crawler.tools.notices.set_schedule.get(crawl.project_id).webhook_gone_at is not None
+        crawler.tools.notices.set_schedule(crawl.project_id, {"notification_webhook": hook})
         third = next_crawl(crawler, crawl)
-        assert crawler.tools.notify_crawl(third.id) == 1
+        assert crawler.tools.notices.notify_crawl(third.id) == 1
 
 
 def next_crawl(engine: Engine, before: CrawlJob) -> CrawlJob:
-    crawl = engine.tools.start_crawl(before.project_id, crawl_type=CrawlType.SCHEDULED)
+    crawl = engine.tools.crawls.start(before.project_id, crawl_type=CrawlType.SCHEDULED)
     engine.rows("UPDATE crawl_jobs SET status = 'completed' WHERE id = :id RETURNING id", id=crawl.id)
     return engine.tools.store.save_diff(crawl.id, CHANGES, None)
 
@@ -264,7 +264,7 @@ import sys
 from uuid import UUID
 from crawler.bootstrap import build
 from crawler.config import load_settings
-build(load_settings(egress_allow="127.0.0.0/8")).notify_crawl(UUID(sys.argv[1]))
+build(load_settings(egress_allow="127.0.0.0/8")).notices.notify_crawl(UUID(sys.argv[1]))
 """
 
 
@@ -286,17 +286,17 @@ def test_a_teller_killed_while_it_sends_leaves_unknown_and_nobody_is_told_twice(
         finally:
             teller.send_signal(signal.SIGKILL)
             teller.wait()
-        (kept,) = tools.notifications.newest(10)
+        (kept,) = tools.notices.notifications.newest(10)
         assert kept.status == "sending"
         later = datetime.now(UTC) + timedelta(minutes=3)
-        assert tools.notify_crawl(crawl.id) == 0, "too early to say that nobody sends it"
-        assert tools.notifications.untold(later) == [crawl.id], "the reconciler finds it"
-        tools.notify_crawl._clock = lambda: later
-        assert tools.notify_crawl(crawl.id) == 0
-        (kept,) = tools.notifications.newest(10)
+        assert tools.notices.notify_crawl(crawl.id) == 0, "too early to say that nobody sends it"
+        assert tools.notices.notifications.untold(later) == [crawl.id], "the reconciler finds it"
+        tools.notices.notify_crawl._clock = lambda: later
+        assert tools.notices.notify_crawl(crawl.id) == 0
+        (kept,) = tools.notices.notifications.newest(10)
         assert (kept.status, len(receiver.requests)) == ("unknown", 1)
         assert "perhaps" in str(kept.answer)
-        assert tools.notifications.untold(later) == []
+        assert tools.notices.notifications.untold(later) == []
 
 
 def test_a_mail_server_that_does_not_know_the_address_is_quoted(crawler: Engine) -> None:
@@ -305,10 +305,10 @@ def test_a_mail_server_that_does_not_know_the_address_is_quoted(crawler: Engine)
             return "550 5.1.1 No such user here"
 
     with receiving_mail(Refusing) as inbox:
-        crawler.tools.mailer._url = f"smtp://127.0.0.1:{inbox.port}"
+        crawler.tools.notices.mailer._url = f"smtp://127.0.0.1:{inbox.port}"
         crawl = told_crawl(crawler, notification_email="nobody@example.org")
-        crawler.tools.notify_crawl(crawl.id)
-    (kept,) = crawler.tools.notifications.newest(10)
+        crawler.tools.notices.notify_crawl(crawl.id)
+    (kept,) = crawler.tools.notices.notifications.newest(10)
     assert (kept.status, kept.answer) == (
         "failed",
         f"Not sent: the mail server 127.0.0.1:{inbox.port} said 550 5.1.1 No such user here.",
@@ -320,14 +320,16 @@ def test_a_project_deleted_while_its_scheduled_crawl_runs_leaves_nothing_behind(
 ) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     project, tools = crawler.project(site.url()), crawler.tools
-    tools.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_email": "ops@example.org"})
+    tools.notices.set_schedule(
+        project.id, {"enabled": True, "frequency": "daily", "notification_email": "ops@example.org"}
+    )
     crawl = crawler.start(project, crawl_type=CrawlType.SCHEDULED)
     crawler.shift()
-    tools.manage_projects.delete(project.id)
+    tools.projects.manage.delete(project.id)
     crawler.shift()
-    tools.reconcile()
-    assert tools.run_schedules.of(project.id) == 0
-    for task in (tools.finish_crawl, tools.diff_crawl, tools.notify_crawl):
+    tools.crawls.reconcile()
+    assert tools.notices.run_schedules.of(project.id) == 0
+    for task in (tools.crawls.finish, tools.changes.diff_crawl, tools.notices.notify_crawl):
         with pytest.raises(NotFound, match="There is no crawl"):
             task(crawl.id)
     assert tools.frontier.stats(crawl.id) is None
@@ -339,14 +341,14 @@ def test_of_a_project_that_was_deleted_nobody_is_told(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = told_crawl(crawler, notification_email="ops@example.org")
-    claim = crawler.tools.notifications.claim
+    claim = crawler.tools.notices.notifications.claim
 
     def deleted_meanwhile(*asked: Any) -> bool:
         crawler.tools.store.delete_project(crawl.project_id)
         return claim(*asked)
 
-    monkeypatch.setattr(crawler.tools.notifications, "claim", deleted_meanwhile)
-    assert crawler.tools.notify_crawl(crawl.id) == 0
+    monkeypatch.setattr(crawler.tools.notices.notifications, "claim", deleted_meanwhile)
+    assert crawler.tools.notices.notify_crawl(crawl.id) == 0
     assert inbox.mails == []
     with pytest.raises(NotFound):
-        crawler.tools.notify_crawl(crawl.id)
+        crawler.tools.notices.notify_crawl(crawl.id)

@@ -34,41 +34,41 @@ def test_each_channel_is_told_once_and_a_failed_one_can_be_told_again(
     with serving(lambda *_: answers["good"]) as good, serving(lambda *_: answers["bad"]) as bad:
         urls = [gotify(good.port), gotify(bad.port)]
         crawl = told_crawl(crawler, notification_urls=urls)
-        assert crawler.tools.notify_crawl(crawl.id) == 2
-        assert crawler.tools.notify_crawl(crawl.id) == 0
-        failed, sent = crawler.tools.notifications.newest(10)
+        assert crawler.tools.notices.notify_crawl(crawl.id) == 2
+        assert crawler.tools.notices.notify_crawl(crawl.id) == 0
+        failed, sent = crawler.tools.notices.notifications.newest(10)
         assert (sent.channel, sent.status, sent.target) == ("apprise", "sent", masked(urls[0]))
         assert (failed.channel, failed.status, failed.target) == ("apprise-2", "failed", masked(urls[1]))
         answers["bad"] = response(b"{}")
-        assert crawler.tools.notify_crawl.resend(failed.id).delivered
+        assert crawler.tools.notices.notify_crawl.resend(failed.id).delivered
         assert [len(good.requests), len(bad.requests)] == [1, 2]
-    for shown in (repr(crawler.tools.notifications.newest(10)), caplog.text):
+    for shown in (repr(crawler.tools.notices.notifications.newest(10)), caplog.text):
         assert TOKEN not in shown
 
 
 def test_secrets_are_encrypted_at_rest_and_masked_wherever_a_schedule_is_read(crawler: Engine) -> None:
     project = crawler.project("http://example.org/")
     url = f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}TIiajkdnlazkcOXrIdevi7FQ/#general"
-    kept = crawler.tools.set_schedule(project.id, {"frequency": "daily", "notification_urls": [url]})
+    kept = crawler.tools.notices.set_schedule(project.id, {"frequency": "daily", "notification_urls": [url]})
     assert kept.config.notification_urls == (masked(url),)
     (row,) = crawler.rows("SELECT * FROM crawl_schedules")
     assert TOKEN not in repr({name: bytes(v) if isinstance(v, memoryview) else v for name, v in row.items()})
-    assert crawler.tools.schedules.notification_urls(project.id) == (url,)
-    again = crawler.tools.set_schedule(project.id, {"time": "05:00"})
+    assert crawler.tools.notices.schedules.notification_urls(project.id) == (url,)
+    again = crawler.tools.notices.set_schedule(project.id, {"time": "05:00"})
     assert again.config.notification_urls == (masked(url),)
-    assert crawler.tools.schedules.notification_urls(project.id) == (url,), "what was shown was sent back"
-    crawler.tools.set_schedule(project.id, {"notification_urls": []})
-    assert crawler.tools.schedules.notification_urls(project.id) == ()
+    assert crawler.tools.notices.schedules.notification_urls(project.id) == (url,), "what was shown was sent back"
+    crawler.tools.notices.set_schedule(project.id, {"notification_urls": []})
+    assert crawler.tools.notices.schedules.notification_urls(project.id) == ()
 
 
 def test_a_channel_that_was_taken_away_is_not_told_again(crawler: Engine) -> None:
     with serving(lambda *_: response(b"{}")) as receiver:
         crawl = told_crawl(crawler, notification_urls=[gotify(receiver.port)])
-        crawler.tools.notify_crawl(crawl.id)
-        (kept,) = crawler.tools.notifications.newest(1)
-        crawler.tools.set_schedule(crawl.project_id, {"notification_urls": []})
-        assert crawler.tools.notify_crawl(next_crawl(crawler, crawl).id) == 0
-        answer = crawler.tools.notify_crawl.resend(kept.id)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (kept,) = crawler.tools.notices.notifications.newest(1)
+        crawler.tools.notices.set_schedule(crawl.project_id, {"notification_urls": []})
+        assert crawler.tools.notices.notify_crawl(next_crawl(crawler, crawl).id) == 0
+        answer = crawler.tools.notices.notify_crawl.resend(kept.id)
         assert (answer.delivered, len(receiver.requests)) == (False, 1)
         assert "does not name this channel any more" in answer.words
 
@@ -85,7 +85,7 @@ def test_a_channel_that_was_taken_away_is_not_told_again(crawler: Engine) -> Non
 def test_what_cannot_work_is_refused_when_it_is_set(crawler: Engine, url: str, words: str) -> None:
     project = crawler.project("http://example.org/")
     with pytest.raises(InvalidConfig, match=words) as refused:
-        crawler.tools.set_schedule(project.id, {"frequency": "daily", "notification_urls": [url]})
+        crawler.tools.notices.set_schedule(project.id, {"frequency": "daily", "notification_urls": [url]})
     assert TOKEN not in str(refused.value)
 
 

@@ -34,11 +34,15 @@ class Days:
         self.engine, self.tools = engine, engine.tools
         self.now = NOON
         tools = self.tools
-        for handler in (tools.set_schedule, tools.start_crawl, tools.notify_crawl):
+        for handler in (tools.notices.set_schedule, tools.crawls.start, tools.notices.notify_crawl):
             handler._clock = lambda: self.now
-        self.run = RunSchedules(tools.schedules, tools.start_crawl, tools.beat_entries, lambda: self.now)
+        self.run = RunSchedules(
+            tools.notices.schedules, tools.crawls.start, tools.notices.beat_entries, lambda: self.now
+        )
         self.project = engine.project("http://127.0.0.1:9/").id
-        tools.set_schedule(self.project, {"enabled": True, "frequency": "daily", "time": "13:00", **MAIL, **schedule})
+        tools.notices.set_schedule(
+            self.project, {"enabled": True, "frequency": "daily", "time": "13:00", **MAIL, **schedule}
+        )
 
     def end(self, status: str) -> CrawlJob:
         """Of the crawl that runs: compared, and told of."""
@@ -47,8 +51,8 @@ class Days:
         update = "UPDATE crawl_jobs SET status = :status, completed_at = :at, error_message = :words WHERE id = :id"
         self.engine.rows(f"{update} RETURNING id", id=crawl.id, at=self.now, status=status, words=words)
         done = self.tools.store.save_diff(crawl.id, None, None)
-        self.tools.notify_crawl(crawl.id)
-        self.tools.notify_crawl(crawl.id)
+        self.tools.notices.notify_crawl(crawl.id)
+        self.tools.notices.notify_crawl(crawl.id)
         return done
 
     def failed_day(self) -> None:
@@ -88,7 +92,7 @@ def test_three_failed_runs_are_one_mail_and_the_next_success_another(crawler: En
     for _ in range(3):
         days.failed_day()
     assert len(inbox.mails) == 3, "a new streak is told anew"
-    kinds = [kept.kind for kept in crawler.tools.notifications.newest(10)]
+    kinds = [kept.kind for kept in crawler.tools.notices.notifications.newest(10)]
     assert kinds == ["crawl_failing", "crawl_recovered", "crawl_failing"]
 
 
@@ -120,11 +124,11 @@ def test_whoever_wants_no_news_of_failures_gets_none(crawler: Engine, inbox: Inb
 
 def test_a_run_skipped_for_another_is_no_failure(crawler: Engine, inbox: Inbox) -> None:
     days = Days(crawler, notify_after_failures=1)
-    crawler.tools.start_crawl(days.project)
+    crawler.tools.crawls.start(days.project)
     for _ in range(3):
         days.now += timedelta(days=1)
         days.run()
-    outcomes = {outcome for _, outcome, _ in crawler.tools.schedules.slots(days.project)}
+    outcomes = {outcome for _, outcome, _ in crawler.tools.notices.schedules.slots(days.project)}
     assert (outcomes, inbox.mails) == ({"skipped_overlap"}, [])
 
 
@@ -132,7 +136,7 @@ def test_a_crawl_that_cannot_even_be_started_is_in_the_history_and_told_of(crawl
     """Its settings were fine when they were made; then the operator lowered the ceiling."""
     days = Days(crawler, notify_after_failures=1)
     tools = crawler.tools
-    tools.start_crawl._ceiling = 10
+    tools.crawls.start._ceiling = 10
     days.now += timedelta(days=1)
     for minutes in (0, 5, 15):
         days.now += timedelta(minutes=minutes, seconds=1)
@@ -144,9 +148,9 @@ def test_a_crawl_that_cannot_even_be_started_is_in_the_history_and_told_of(crawl
         assert refused.status == "failed"
         assert "at most 10 are allowed here" in str(refused.error_message)
         wind_up(crawler, refused.id)
-        tools.notify_crawl(refused.id)
+        tools.notices.notify_crawl(refused.id)
     assert len(tools.store.list_crawls(days.project)) == 3
-    (slot,) = tools.schedules.slots(days.project)
+    (slot,) = tools.notices.schedules.slots(days.project)
     assert slot[1] == "failed"
     (received,) = inbox.mails
     assert "at most 10 are allowed here" in received.text()
@@ -154,13 +158,13 @@ def test_a_crawl_that_cannot_even_be_started_is_in_the_history_and_told_of(crawl
 
 def wind_up(engine: Engine, crawl_id: UUID) -> None:
     """As the reconciler does for what was never wound up."""
-    done = engine.tools.finish_crawl.wind_up(engine.tools.store.get_crawl(crawl_id))
+    done = engine.tools.crawls.finish.wind_up(engine.tools.store.get_crawl(crawl_id))
     assert done.pages_crawled == 0
-    engine.tools.diff_crawl(crawl_id)
+    engine.tools.changes.diff_crawl(crawl_id)
 
 
 def test_manual_crawls_that_fail_are_nobodys_news(crawler: Engine, inbox: Inbox) -> None:
     days = Days(crawler, notify_after_failures=1)
-    crawler.tools.start_crawl(days.project, crawl_type=CrawlType.MANUAL)
+    crawler.tools.crawls.start(days.project, crawl_type=CrawlType.MANUAL)
     days.end("failed")
     assert inbox.mails == []

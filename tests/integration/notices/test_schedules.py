@@ -29,12 +29,14 @@ class Desk:
         self.engine, self.tools = engine, engine.tools
         self.now = NOON
         tools = self.tools
-        reach = Reach(tools.egress, tools.apprise.why_unusable)
-        self.set = SetSchedule(tools.store, tools.schedules, tools.beat_entries, lambda: self.now, reach)
+        reach = Reach(tools.egress, tools.notices.apprise.why_unusable)
+        self.set = SetSchedule(
+            tools.store, tools.notices.schedules, tools.notices.beat_entries, lambda: self.now, reach
+        )
 
     def runner(self) -> RunSchedules:
         tools = self.tools
-        return RunSchedules(tools.schedules, tools.start_crawl, tools.beat_entries, lambda: self.now)
+        return RunSchedules(tools.notices.schedules, tools.crawls.start, tools.notices.beat_entries, lambda: self.now)
 
     def scheduled(self, **config: Any) -> UUID:
         project = self.engine.project("http://127.0.0.1:9/")
@@ -42,7 +44,7 @@ class Desk:
         return project.id
 
     def outcomes(self, project_id: UUID) -> list[tuple[datetime, str]]:
-        return [(slot, outcome) for slot, outcome, _ in self.tools.schedules.slots(project_id)]
+        return [(slot, outcome) for slot, outcome, _ in self.tools.notices.schedules.slots(project_id)]
 
     def entry(self, project_id: UUID) -> RedBeatSchedulerEntry | None:
         app = self.tools.celery
@@ -63,7 +65,7 @@ def test_beat_reads_what_is_due_at_once_and_forgets_entries_that_are_gone(desk: 
     app, now = desk.tools.celery, datetime.now(UTC)
     soon = now.replace(microsecond=0) + timedelta(seconds=2)
     for project, at in ((due, soon), (gone, soon), (later, now + timedelta(days=1))):
-        desk.tools.beat_entries._write(project, at)
+        desk.tools.notices.beat_entries._write(project, at)
     redis = get_redis(app)
     redis.delete(RedBeatSchedulerEntry.generate_key(app, f"crawl_{gone}"))
     beat = BeatScheduler(app=app, lazy=True)
@@ -128,7 +130,7 @@ def test_more_overdue_runs_than_fit_one_part_are_started_in_one_go(desk: Desk) -
 
 def test_a_run_that_meets_the_one_before_is_skipped_and_recorded(desk: Desk) -> None:
     project = desk.scheduled()
-    desk.tools.start_crawl(project)
+    desk.tools.crawls.start(project)
     desk.now = NOON + timedelta(hours=1)
     desk.runner()()
     assert desk.outcomes(project) == [(desk.now, "skipped_overlap")]
@@ -148,7 +150,7 @@ def test_a_starter_that_died_after_it_took_the_slot_is_finished_by_the_next_and_
     project = desk.scheduled()
     schedule = desk.set.get(project)
     slot = NOON + timedelta(hours=1)
-    assert desk.tools.schedules.take_slot(schedule.id, slot)
+    assert desk.tools.notices.schedules.take_slot(schedule.id, slot)
     desk.now = datetime.now(UTC) + timedelta(minutes=5)  # the row's own date is the database's
     desk.runner()()
     assert (slot, "started") in desk.outcomes(project)
@@ -280,16 +282,16 @@ def test_a_failed_run_is_left_alone_once_its_schedule_is_disabled(desk: Desk) ->
 
 def test_what_no_entry_started_is_started_by_who_looks_after_schedules(desk: Desk) -> None:
     project = desk.engine.project("http://127.0.0.1:9/")
-    desk.tools.set_schedule(project.id, {"enabled": True, "frequency": "hourly"})
+    desk.tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "hourly"})
     past = datetime.now(UTC) - timedelta(minutes=1)
     desk.engine.rows(
         "UPDATE crawl_schedules SET next_run_at = :at WHERE project_id = :id RETURNING id",
         at=past.replace(minute=0, second=0, microsecond=0),
         id=project.id,
     )
-    desk.tools.reconcile()
+    desk.tools.crawls.reconcile()
     assert desk.tools.store.list_crawls(project.id) == [], "the workers of a single run do this much and no more"
-    desk.tools.tend_schedules()
+    desk.tools.notices.recover_schedules()
     assert len(desk.tools.store.list_crawls(project.id)) == 1
 
 

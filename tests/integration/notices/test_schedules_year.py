@@ -65,16 +65,16 @@ def moments(zone: str, time: str) -> set[datetime]:
 def test_in_a_year_no_slot_is_missed_and_none_is_run_twice(crawler: Engine) -> None:
     rng = Random(20260101)
     tools, started, now = crawler.tools, Started(), NEW_YEAR
-    tools.set_schedule._clock = lambda: now
+    tools.notices.set_schedule._clock = lambda: now
     expected: dict[str, set[datetime]] = {}
     for zone, time in PLACES:
         project = crawler.project("http://example.org/")
         daily = {"enabled": True, "frequency": "daily", "time": time, "timezone": zone}
-        expected[str(tools.set_schedule(project.id, daily).id)] = moments(zone, time)
-    runners = [RunSchedules(tools.schedules, started, NoEntries(), lambda: now) for _ in range(2)]  # type: ignore[arg-type]
-    with tools.engine.begin() as db:
-        db.exec_driver_sql(f"ALTER DATABASE {tools.engine.url.database} SET synchronous_commit = off")
-    tools.engine.dispose()  # new connections need not wait for the disk
+        expected[str(tools.notices.set_schedule(project.id, daily).id)] = moments(zone, time)
+    runners = [RunSchedules(tools.notices.schedules, started, NoEntries(), lambda: now) for _ in range(2)]  # type: ignore[arg-type]
+    with tools.database.begin() as db:
+        db.exec_driver_sql(f"ALTER DATABASE {tools.database.url.database} SET synchronous_commit = off")
+    tools.database.dispose()  # new connections need not wait for the disk
     while (due := _next(crawler)) <= NEW_YEAR + YEAR:
         now = due + _delay(rng)
         for run in runners[: 1 + (rng.random() < 0.1)]:

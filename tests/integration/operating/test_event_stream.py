@@ -35,7 +35,7 @@ def test_no_news_is_lost_or_numbered_twice_when_many_tell_it_at_once(crawler: En
 def test_two_crawls_of_a_project_are_numbered_together_and_read_apart(crawler: Engine) -> None:
     project = crawler.project("http://127.0.0.1/")
     first = crawler.start(project)
-    crawler.tools.control_crawl.cancel(first.id)
+    crawler.tools.crawls.control.cancel(first.id)
     second = crawler.start(project)
     one, two = crawler.tools.events.read(first.id), crawler.tools.events.read(second.id)
     assert [event.type for event in one] == ["status", "completed"]

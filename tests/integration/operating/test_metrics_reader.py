@@ -37,7 +37,7 @@ def told(crawler: Engine) -> set[str]:
     """As Prometheus names them: its client adds a word to counters."""
     return {
         f"{family.name}_total" if family.type == "counter" else family.name
-        for family in crawler.tools.metrics.collect()
+        for family in crawler.tools.operating.metrics.collect()
     }
 
 
@@ -57,7 +57,7 @@ def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
 
 
 def samples(engine: Engine, name: str) -> dict[tuple[str, ...], float]:
-    (family,) = [family for family in engine.tools.metrics.collect() if family.name == name]
+    (family,) = [family for family in engine.tools.operating.metrics.collect() if family.name == name]
     return {tuple(sample.labels.values()): sample.value for sample in family.samples}
 
 
@@ -70,7 +70,7 @@ def test_shifts_are_counted_with_the_share_of_time_they_worked(crawler: Engine, 
 
 
 def test_workers_are_counted_by_queue_until_they_leave_or_fall_silent(crawler: Engine) -> None:
-    now, book = crawler.tools.metrics._clock(), AttendanceBook(crawler.tools.redis)
+    now, book = crawler.tools.operating.metrics._clock(), AttendanceBook(crawler.tools.redis)
     book.note("fetch-1@a", ["fetch"], now)
     book.note("all-1@a", ["fetch", "coordinator"], now)
     book.note("silent@a", ["render"], now - GONE_SECONDS - 1)
@@ -89,7 +89,7 @@ def test_everything_an_operator_asks_for_is_counted_and_moves_with_a_crawl(crawl
     crawler.tools.frontier.count_shift(Lane.HTTP, "idle", 1.0, 0.5)
     crawler.tools.frontier._count("leases_expired", 1)
     crawler.tools.frontier._count("stale_completions", 1)
-    crawler.tools.control_host.pause("paused.example")
+    crawler.tools.hosts.control.pause("paused.example")
     crawler.start(crawler.project(site.url(), delay_seconds=30))
     crawler.shift()
     after = _numbers(crawler)
@@ -105,16 +105,16 @@ def test_everything_an_operator_asks_for_is_counted_and_moves_with_a_crawl(crawl
 
 
 def _numbers(engine: Engine) -> dict[str, float]:
-    engine.tools.metrics._read_at = 0.0
+    engine.tools.operating.metrics._read_at = 0.0
     return {
         sample.name: sum(s.value for s in family.samples if s.name == sample.name)
-        for family in engine.tools.metrics.collect()
+        for family in engine.tools.operating.metrics.collect()
         for sample in family.samples
     }
 
 
 def test_canaries_are_told_by_queue(crawler: Engine) -> None:
-    now, book = crawler.tools.metrics._clock(), crawler.tools.canaries
+    now, book = crawler.tools.operating.metrics._clock(), crawler.tools.operating.canaries
     book.sent("fetch", now - 90, again=False)
     book.sang("fetch", now - 88)
     book.sent("render", now - 500, again=False)
@@ -128,7 +128,7 @@ def test_canaries_are_told_by_queue(crawler: Engine) -> None:
 
 
 def test_renders_add_up_and_render_workers_are_told_by_whether_they_can(crawler: Engine) -> None:
-    lanes = crawler.tools.lanes
+    lanes = crawler.tools.engine.lanes
     lanes.count(Lane.BROWSER, renders=3, restarts=1, seconds=1.5)
     lanes.count(Lane.BROWSER, renders=2, restarts=0, seconds=0.5)
     lanes.announce(Lane.BROWSER, "a@here", LaneWorker(processes=6, memory_bytes=100))

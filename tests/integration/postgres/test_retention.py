@@ -23,9 +23,9 @@ def test_only_what_is_older_than_it_is_kept_goes(crawler: Engine, site: Site) ->
     before = counts(crawler)
     now = crawler.tools.clock()
     keep_all = Retention(request_log_days=1, keep_versions=0, keep_crawl_days=0)
-    assert sum(Pruner(crawler.tools.engine, keep_all)(now)) == 0
+    assert sum(Pruner(crawler.tools.database, keep_all)(now)) == 0
     later = now + timedelta(days=2)
-    prune = Pruner(crawler.tools.engine, EVERYTHING)
+    prune = Pruner(crawler.tools.database, EVERYTHING)
     would = prune(later, dry_run=True)
     assert counts(crawler) == before, "a dry run keeps everything"
     assert prune(later) == would

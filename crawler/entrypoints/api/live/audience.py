@@ -49,7 +49,7 @@ class Audience:
 
     @cached_property
     def _tails(self) -> EventTails:
-        return self._tools.event_tails()
+        return self._tools.operating.event_tails()
 
     @asynccontextmanager
     async def seat(
@@ -100,5 +100,5 @@ class Audience:
         if self._tools.settings.no_auth:
             return set(seats), projects
         keys = {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}
-        sessions = self._tools.sessions.open_ones({seat.session for seat in seats if seat.session})
+        sessions = self._tools.operating.sessions.open_ones({seat.session for seat in seats if seat.session})
         return {seat for seat in seats if seat.key_id in keys and seat.session in (None, *sessions)}, projects

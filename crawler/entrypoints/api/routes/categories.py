@@ -51,18 +51,18 @@ class Categories(Wire):
 
 @router.get("/categories", summary="Categories, defined or only named by entries, with the fill-rate of their fields")
 def list_categories(tools: Tools) -> Categories:
-    return Categories(categories=tools.manage_categories.list_all())
+    return Categories(categories=tools.acquisition.manage_categories.list_all())
 
 
 @router.get("/categories/{name}", summary="One category", responses=problems(404))
 def get_category(name: Name, tools: Tools) -> CategoryShown:
-    return tools.manage_categories.show(name)
+    return tools.acquisition.manage_categories.show(name)
 
 
 @router.put("/categories/{name}", summary="Define a category, or change its selectors")
 def set_category(name: Name, body: Selectors, tools: Tools) -> CategoryShown:
     selectors = body.model_dump(include=set(SelectorSet.model_fields))
-    return tools.manage_categories.set(name, selectors)
+    return tools.acquisition.manage_categories.set(name, selectors)
 
 
 @router.delete(
@@ -77,7 +77,7 @@ def delete_category(
     tools: Tools,
     force: Annotated[bool, Query(description="Also while entries of it are still to be read")] = False,
 ) -> Response:
-    tools.manage_categories.delete(name, force=force)
+    tools.acquisition.manage_categories.delete(name, force=force)
     return Response(status_code=204)
 
 
@@ -88,6 +88,6 @@ def delete_category(
 )
 def try_category(name: Name, body: TryOrder, tools: Tools) -> DryRun:
     selectors = None if body.selectors is None else body.selectors.model_dump()
-    return tools.manage_categories.try_on(
+    return tools.acquisition.manage_categories.try_on(
         name, selectors=selectors, page_id=body.page_id, url=body.url, queue_id=body.queue_id
     )

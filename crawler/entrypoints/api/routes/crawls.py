@@ -46,7 +46,7 @@ class Retried(Wire):
 def get_crawl(request: Request, crawl: OwnCrawl, tools: Tools, include: Include | None = None) -> Response:
     if include is None:
         return tagged(request, CrawlShown.of(crawl))
-    urls = tools.urls.list_urls(crawl.id, UrlFilter(), None, URLS_INCLUDED)
+    urls = tools.crawls.urls.list_urls(crawl.id, UrlFilter(), None, URLS_INCLUDED)
     return tagged_json(request, with_urls(crawl, urls.rows))
 
 
@@ -58,18 +58,18 @@ def get_crawl(request: Request, crawl: OwnCrawl, tools: Tools, include: Include 
     responses=problems(404, 409),
 )
 def cancel_crawl(crawl: OwnCrawl, tools: Tools) -> Response:
-    tools.control_crawl.cancel(crawl.id)
+    tools.crawls.control.cancel(crawl.id)
     return Response(status_code=204)
 
 
 @router.post("/crawl/{crawl_id}/pause", summary="Start no request until it is resumed", responses=problems(404, 409))
 def pause_crawl(crawl: OwnCrawl, tools: Tools) -> CrawlShown:
-    return CrawlShown.of(tools.control_crawl.pause(crawl.id))
+    return CrawlShown.of(tools.crawls.control.pause(crawl.id))
 
 
 @router.post("/crawl/{crawl_id}/resume", summary="Go on with a paused crawl", responses=problems(404, 409))
 def resume_crawl(crawl: OwnCrawl, tools: Tools) -> CrawlShown:
-    return CrawlShown.of(tools.control_crawl.resume(crawl.id))
+    return CrawlShown.of(tools.crawls.control.resume(crawl.id))
 
 
 @router.post(
@@ -79,7 +79,7 @@ def resume_crawl(crawl: OwnCrawl, tools: Tools) -> CrawlShown:
     responses=problems(404, 409),
 )
 def retry_failed(crawl: OwnCrawl, tools: Tools) -> Retried:
-    return Retried(**tools.retry_failed(crawl.id)._asdict())
+    return Retried(**tools.crawls.retry_failed(crawl.id)._asdict())
 
 
 @router.get("/crawl/{crawl_id}/urls", summary="Every URL a crawl met, by URL", responses=problems(404))
@@ -95,7 +95,7 @@ def list_urls(
 ) -> Listed[UrlShown]:
     after = decode("urls", cursor)
     chosen = UrlFilter(fetch_state, status, reason, prefix.lower() if prefix else None)
-    found = tools.urls.list_urls(crawl.id, chosen, after[0] if after else None, limit + 1)
+    found = tools.crawls.urls.list_urls(crawl.id, chosen, after[0] if after else None, limit + 1)
     until = encode("urls", found.looked_until) if found.looked_until else None
     return listed(found.rows, limit, UrlShown.of, lambda row: encode("urls", row.normalized_url), until)
 
@@ -118,5 +118,5 @@ def export_crawl(
     format: Annotated[Format, Query(description="Of the file; `markdown_pages` is a JSON object a page")],  # noqa: A002
 ) -> Response:
     chosen = _SENT[format.value]
-    rows = tools.page_export.rows(crawl.id, chosen.rows)
+    rows = tools.pages.export.rows(crawl.id, chosen.rows)
     return stream(rows, chosen.render(rows), chosen.media_type, chosen.file_name)

@@ -124,7 +124,7 @@ class Included(StrEnum):
 def _document(
     document_id: Annotated[UUID, Path(description="The document's id")], caller: Caller, tools: Tools
 ) -> Document:
-    document = tools.documents.find(document_id)
+    document = tools.documents.reader.find(document_id)
     if document is None or not caller.sees(document.project_id):
         raise NotFound(f"There is no document {document_id}.")
     return document
@@ -152,15 +152,15 @@ def read_feed(
 ) -> DocumentFeed:
     place = _place(project_id, after)
     tools.store.get_project(project_id)
-    if place > tools.documents.end(project_id):
+    if place > tools.documents.reader.end(project_id):
         raise InvalidCursor(BEYOND_END)
-    found = tools.documents.feed(project_id, place, limit + 1, with_chunks=include is Included.CHUNKS)
+    found = tools.documents.reader.feed(project_id, place, limit + 1, with_chunks=include is Included.CHUNKS)
     shown = found[:limit]
     last = shown[-1].seq if shown else place
     return DocumentFeed(
         items=[DocumentChange.of(entry) for entry in shown],
         next_cursor=encode("documents", str(project_id), str(last)),
-        has_more=bool(shown) and (len(found) > limit or tools.documents.has_after(project_id, last)),
+        has_more=bool(shown) and (len(found) > limit or tools.documents.reader.has_after(project_id, last)),
     )
 
 
@@ -169,8 +169,8 @@ def read_feed(
 )
 def count_documents(project_id: OwnProject, tools: Tools) -> CountsShown:
     tools.store.get_project(project_id)
-    counts = tools.documents.counts(project_id)._asdict()
-    return CountsShown(**counts, vectors=tools.embed_documents.is_wanted())
+    counts = tools.documents.reader.counts(project_id)._asdict()
+    return CountsShown(**counts, vectors=tools.documents.embed.is_wanted())
 
 
 @router.get("/documents/{document_id}", summary="One document", responses=problems(404))
@@ -181,7 +181,7 @@ def get_document(document: OwnDocument) -> DocumentShown:
 @router.get("/documents/{document_id}/chunks", summary="A document's text in chunks", responses=problems(404))
 def list_chunks(document: OwnDocument, tools: Tools, cursor: Cursor = None, limit: Limit = 50) -> Listed[ChunkShown]:
     after = _number("chunks", cursor, first=-1)
-    found = tools.documents.chunks(document.id, after, limit + 1)
+    found = tools.documents.reader.chunks(document.id, after, limit + 1)
     return listed(found, limit, ChunkShown.of, lambda chunk: encode("chunks", str(chunk.position)))
 
 
@@ -204,7 +204,7 @@ def search(
     project = tools.store.get_project(project_id)
     if prefix and prefix.startswith("/") and project.website_url:
         prefix = urljoin(project.website_url, prefix)
-    answer = tools.search_documents(project_id, q, limit=limit, prefix=prefix.lower() if prefix else None)
+    answer = tools.documents.search(project_id, q, limit=limit, prefix=prefix.lower() if prefix else None)
     return SearchHits(items=list(answer.hits), mode=answer.mode, note=answer.note)
 
 

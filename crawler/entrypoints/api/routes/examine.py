@@ -57,7 +57,7 @@ def explain(
     url: Annotated[Text, Query(min_length=1, max_length=8000, description="In any spelling")],
 ) -> Explanation:
     with heavy_read():
-        return tools.explain_url(crawl.id, url)
+        return tools.crawls.explain_url(crawl.id, url)
 
 
 @router.get(
@@ -68,7 +68,7 @@ def explain(
 )
 def audit(crawl: OwnCrawl, tools: Tools) -> Audit:
     with heavy_read():
-        hosts = tools.audit(crawl.id)
+        hosts = tools.hosts.audit(crawl.id)
     return Audit(violations=sum(host.violations for host in hosts), hosts=[HostAudited.of(host) for host in hosts])
 
 
@@ -79,4 +79,4 @@ def audit(crawl: OwnCrawl, tools: Tools) -> Audit:
     responses=problems(404, 409),
 )
 def rebuild_frontier(crawl: OwnCrawl, tools: Tools) -> Rebuilt:
-    return Rebuilt(crawl_id=crawl.id, queued=tools.rebuild_frontier(crawl.id))
+    return Rebuilt(crawl_id=crawl.id, queued=tools.crawls.rebuild_frontier(crawl.id))

@@ -71,5 +71,5 @@ def health(tools: Tools, response: Response) -> Health:
 )
 def metrics(tools: Tools) -> Response:
     registry = CollectorRegistry()
-    registry.register(tools.metrics)
+    registry.register(tools.operating.metrics)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

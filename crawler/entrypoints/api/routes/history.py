@@ -74,5 +74,5 @@ def get_changes(
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
     if include is ChangesInclude.TEXT:
-        return tools.describe_changes.with_texts(crawl, text_pages, text_lines)
-    return tools.describe_changes(crawl, pages=include is ChangesInclude.PAGES)
+        return tools.changes.describe.with_texts(crawl, text_pages, text_lines)
+    return tools.changes.describe(crawl, pages=include is ChangesInclude.PAGES)

@@ -42,7 +42,7 @@ class HostChange(Body):
 
 @router.get("/hosts", summary="Hosts that are known: first those paused or blocked, then the busiest")
 def list_hosts(tools: Tools, limit: Limit = 100) -> Hosts:
-    return Hosts(**tools.describe_hosts.all(limit)._asdict())
+    return Hosts(**tools.hosts.describe.all(limit)._asdict())
 
 
 @router.get("/hosts/{host}", summary="How a host is treated, and why", responses=problems(404))
@@ -52,7 +52,7 @@ def get_host(host: HostName, tools: Tools) -> HostShown:
 
 @router.patch("/hosts/{host}", summary="Pause, slow down or deny a host", responses=problems(404))
 def change_host(host: HostName, body: HostChange, tools: Tools) -> HostShown:
-    name, control = host_name(host), tools.control_host
+    name, control = host_name(host), tools.hosts.control
     if body.paused is not None:
         (control.pause if body.paused else control.resume)(name)
     if body.delay_seconds is not None:
@@ -63,5 +63,5 @@ def change_host(host: HostName, body: HostChange, tools: Tools) -> HostShown:
 
 
 def _shown(tools: App, name: str) -> HostShown:
-    found = tools.describe_hosts.one(name)
-    return HostShown(**found.model_dump(), denied=tools.hosts.is_denied(name))
+    found = tools.hosts.describe.one(name)
+    return HostShown(**found.model_dump(), denied=tools.hosts.store.is_denied(name))

@@ -67,7 +67,7 @@ class TrialOrder(TrialRules, Body):
 
 @router.get("/projects/{project_id}/noise-rules", summary="Noise rules, written and learned", responses=problems(404))
 def list_rules(project_id: OwnProject, tools: Tools) -> Rules:
-    return Rules(rules=[RuleShown.of(rule) for rule in tools.manage_noise.list_rules(project_id)])
+    return Rules(rules=[RuleShown.of(rule) for rule in tools.changes.manage_noise.list_rules(project_id)])
 
 
 @router.post(
@@ -77,14 +77,14 @@ def list_rules(project_id: OwnProject, tools: Tools) -> Rules:
     responses=problems(404),
 )
 def add_rule(project_id: OwnProject, body: NewRule, tools: Tools) -> RuleShown:
-    return RuleShown.of(tools.manage_noise.add(project_id, body.kind, body.value))
+    return RuleShown.of(tools.changes.manage_noise.add(project_id, body.kind, body.value))
 
 
 @router.patch(
     "/projects/{project_id}/noise-rules/{rule_id}", summary="Switch a rule on or off", responses=problems(404)
 )
 def change_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools: Tools) -> RuleShown:
-    return RuleShown.of(tools.manage_noise.set_enabled(project_id, rule_id, enabled=body.enabled))
+    return RuleShown.of(tools.changes.manage_noise.set_enabled(project_id, rule_id, enabled=body.enabled))
 
 
 @router.delete(
@@ -95,7 +95,7 @@ def change_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools
     responses=problems(404),
 )
 def remove_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Response:
-    tools.manage_noise.remove(project_id, rule_id)
+    tools.changes.manage_noise.remove(project_id, rule_id)
     return Response(status_code=204)
 
 
@@ -105,4 +105,4 @@ def remove_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Respon
     responses=problems(404),
 )
 def backtest(project_id: OwnProject, tools: Tools, body: TrialOrder | None = None) -> Trials:
-    return Trials(crawls=tools.backtest_schedule(project_id, body or TrialOrder()))
+    return Trials(crawls=tools.notices.backtest_schedule(project_id, body or TrialOrder()))

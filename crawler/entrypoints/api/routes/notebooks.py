@@ -34,7 +34,7 @@ class JobId(Wire):
 def start_notebook_crawl(notebook_id: OwnNotebook, body: NotebookCrawl, tools: Tools, once: DoOnce) -> Response:
     def start() -> JobId:
         tools.hints.ping()
-        crawl = tools.start_crawl(notebook_id, seed_url=body.url, config=body.config(), idempotency_key=once.crawl_key)
+        crawl = tools.crawls.start(notebook_id, seed_url=body.url, config=body.config(), idempotency_key=once.crawl_key)
         return JobId(id=crawl.id)
 
     return once(body, start, 201)

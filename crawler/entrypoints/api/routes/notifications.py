@@ -29,7 +29,7 @@ def list_notifications(
         if not caller.sees(project_id):
             raise NotFound(f"There is no project {project_id}.")
         only = (tools.store.get_project(project_id).id,)
-    rows = tools.notifications.newest(limit + 1, before, only)
+    rows = tools.notices.notifications.newest(limit + 1, before, only)
     return listed(rows, limit, lambda row: row.shown, lambda row: encode("notifications", str(row.id)))
 
 
@@ -41,8 +41,8 @@ def list_notifications(
 def resend(
     notification_id: Annotated[UUID, Path(description="The notification's id")], tools: Tools, caller: Caller
 ) -> Notification:
-    kept = tools.notifications.find(notification_id)
+    kept = tools.notices.notifications.find(notification_id)
     if kept is None or not caller.sees(kept.project_id):
         raise NotFound(f"There is no notification {notification_id}.")
-    tools.notify_crawl.resend(notification_id)
-    return (tools.notifications.find(notification_id) or kept).shown
+    tools.notices.notify_crawl.resend(notification_id)
+    return (tools.notices.notifications.find(notification_id) or kept).shown

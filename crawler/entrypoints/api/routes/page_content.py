@@ -64,7 +64,7 @@ class DiffShown(Wire):
 )
 def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
     tools.store.get_project(project_id)
-    rows = tools.page_content.project_markdown(project_id)
+    rows = tools.pages.content.project_markdown(project_id)
     return stream(rows, as_markdown(rows), _MARKDOWN, "site.md")
 
 
@@ -75,7 +75,7 @@ def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
     responses={**_AS_TEXT, **problems(404)},
 )
 def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
-    snapshot = tools.page_content.get_snapshot(project_id, page_id, version)
+    snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
     markdown = markdown_of(snapshot, Pruning() if snapshot.prunes else None)
     return Response(markdown.encode("utf-8", "replace"), media_type=_MARKDOWN)
 
@@ -88,7 +88,7 @@ def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: 
 )
 def page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     """Somebody else's markup: no browser may run it as ours, so it is a download without a type."""
-    snapshot = tools.page_content.get_snapshot(project_id, page_id, version)
+    snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
     headers = {
         "Content-Disposition": f'attachment; filename="{snapshot.version_id}.html"',
         "X-Original-Content-Type": _PRINTABLE.sub("?", snapshot.content_type)[:200],
@@ -110,7 +110,7 @@ def page_screenshot(
     version: WhichVersion = None,
     thumbnail: Annotated[bool, Query(description="The top of the page, 320 pixels wide")] = False,
 ) -> Response:
-    found = tools.page_content.get_screenshot(project_id, page_id, version, thumbnail=thumbnail)
+    found = tools.pages.content.get_screenshot(project_id, page_id, version, thumbnail=thumbnail)
     headers = {
         "Content-Disposition": f'inline; filename="{found.version_id}.png"',
         "X-Version-Id": str(found.version_id),
@@ -126,7 +126,7 @@ def page_screenshot(
 def list_versions(
     project_id: OwnProject, page_id: UUID, tools: Tools, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[VersionShown]:
-    found = tools.page_content.list_versions(project_id, page_id, decode_version(cursor), limit + 1)
+    found = tools.pages.content.list_versions(project_id, page_id, decode_version(cursor), limit + 1)
     return listed(
         found,
         limit,
@@ -147,5 +147,5 @@ def page_diff(
     older: Annotated[UUID | None, Query(alias="from", description="A version; both or none")] = None,
     newer: Annotated[UUID | None, Query(alias="to", description="A version; default the newest two")] = None,
 ) -> DiffShown:
-    found = tools.compare_versions(project_id, page_id, older, newer)
+    found = tools.changes.compare_versions(project_id, page_id, older, newer)
     return DiffShown(from_version=found.from_version, to_version=found.to_version, **found.diff._asdict())

@@ -80,13 +80,13 @@ def list_pages(
     if prefix and prefix.startswith("/") and project.website_url:
         prefix = urljoin(project.website_url, prefix)
     chosen = PageFilter(status, reason, changed_since, prefix.lower() if prefix else None, q)
-    found = tools.pages.list_pages(project_id, chosen, after[0] if after else None, limit + 1)
+    found = tools.pages.reader.list_pages(project_id, chosen, after[0] if after else None, limit + 1)
     until = encode("pages", found.looked_until) if found.looked_until else None
     return listed(found.rows, limit, PageShown.of, lambda row: encode("pages", row.normalized_url), until)
 
 
 @router.get("/projects/{project_id}/pages/{page_id}", summary="One page with its text", responses=problems(404))
 def get_page(project_id: OwnProject, page_id: UUID, tools: Tools) -> WholePageShown:
-    page = tools.pages.get_page(project_id, page_id)
+    page = tools.pages.reader.get_page(project_id, page_id)
     whole = page._asdict()
     return WholePageShown(**whole.pop("row")._asdict(), **whole)

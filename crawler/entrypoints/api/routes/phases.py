@@ -51,7 +51,7 @@ def run_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl
 
     def start() -> CrawlId:
         tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
-        crawl = tools.start_crawl(
+        crawl = tools.crawls.start(
             project_id,
             seed_url=asked.seed_url,
             config=asked.given(),
@@ -70,4 +70,4 @@ def run_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl
     responses={**problems(404), **NOT_MODIFIED},
 )
 def phase_status(request: Request, project_id: OwnProject, tools: Tools) -> Response:
-    return tagged(request, PhaseShown(**tools.describe_progress.of_project(project_id)._asdict()))
+    return tagged(request, PhaseShown(**tools.crawls.progress.of_project(project_id)._asdict()))

@@ -128,7 +128,7 @@ def create_project(body: NewProject, caller: Caller, tools: Tools, once: DoOnce)
     def create() -> ProjectShown:
         settings = body.settings.given() if body.settings else None
         return ProjectShown.of(
-            tools.manage_projects.create(name=body.name, website_url=body.website_url, settings=settings)
+            tools.projects.manage.create(name=body.name, website_url=body.website_url, settings=settings)
         )
 
     return once(body, create, 201)
@@ -153,7 +153,7 @@ def get_project(request: Request, project_id: OwnProject, tools: Tools) -> Respo
 
 @router.patch("/projects/{project_id}", summary="Change a project", responses=problems(404, 409))
 def change_project(project_id: OwnProject, body: ProjectChange, tools: Tools) -> ProjectShown:
-    return ProjectShown.of(tools.manage_projects.change(project_id, body.changes()))
+    return ProjectShown.of(tools.projects.manage.change(project_id, body.changes()))
 
 
 @router.delete(
@@ -164,7 +164,7 @@ def change_project(project_id: OwnProject, body: ProjectChange, tools: Tools) ->
     responses=problems(404),
 )
 def delete_project(project_id: OwnProject, tools: Tools) -> Response:
-    tools.manage_projects.delete(project_id)
+    tools.projects.manage.delete(project_id)
     return Response(status_code=204)
 
 
@@ -175,5 +175,7 @@ def delete_project(project_id: OwnProject, tools: Tools) -> Response:
 )
 def preview_scope(project_id: OwnProject, body: PreviewAsked, tools: Tools) -> Preview:
     config = body.config.given() if body.config else {}
-    found = tools.preview_scope(project_id, body.urls, config=config, seed_url=body.seed_url, shopify=body.shopify)
+    found = tools.projects.preview_scope(
+        project_id, body.urls, config=config, seed_url=body.seed_url, shopify=body.shopify
+    )
     return Preview(urls=[Previewed(**row._asdict()) for row in found])

@@ -128,7 +128,7 @@ def list_entries(
     limit: Limit = 50,
 ) -> Listed[QueueEntry]:
     kind = f"queue {sort.value}"
-    found = tools.queue.list_entries(chosen, sort, decode_queue_place(kind, sort, cursor), limit + 1)
+    found = tools.acquisition.queue.list_entries(chosen, sort, decode_queue_place(kind, sort, cursor), limit + 1)
     return listed(found, limit, lambda entry: entry, lambda entry: encode(kind, *place_of(entry, sort)))
 
 
@@ -136,13 +136,19 @@ def list_entries(
     "/queue", status_code=201, summary="Add URLs; those that are there stay as they are", responses=problems(404, 409)
 )
 def add_entries(body: NewEntries, tools: Tools) -> ImportReport:
-    return tools.fill_queue.add(body.urls, category=body.category, priority=body.priority, project_id=body.project_id)
+    return tools.acquisition.fill_queue.add(
+        body.urls, category=body.category, priority=body.priority, project_id=body.project_id
+    )
 
 
 @router.get("/queue/counts", summary="How many entries have which status")
 def count_entries(tools: Tools) -> Counts:
-    counts = {EntryStatus(name): count for name, count in tools.queue.counts().items()}
-    return Counts(counts=counts, undefined=tools.queue.undefined(), classification=HandOff(**tools.outbox.counts()))
+    counts = {EntryStatus(name): count for name, count in tools.acquisition.queue.counts().items()}
+    return Counts(
+        counts=counts,
+        undefined=tools.acquisition.queue.undefined(),
+        classification=HandOff(**tools.acquisition.outbox.counts()),
+    )
 
 
 @router.post(
@@ -166,7 +172,7 @@ async def import_entries(
 ) -> ImportReport:
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise Invalid("Send the file itself as the body (text/csv), not a form.")
-    file = await run_in_threadpool(tools.fill_queue.file, project_id, category=category, priority=priority)
+    file = await run_in_threadpool(tools.acquisition.fill_queue.file, project_id, category=category, priority=priority)
     try:
         async for piece in request.stream():
             await run_in_threadpool(file.feed, piece)
@@ -177,7 +183,7 @@ async def import_entries(
 
 @router.get("/queue/export", summary="Entries as CSV, streamed", response_class=StreamingResponse)
 def export_entries(tools: Tools, chosen: Filtered) -> StreamingResponse:
-    rows = tools.queue.rows(chosen)
+    rows = tools.acquisition.queue.rows(chosen)
     return stream(rows, as_csv(rows), "text/csv; charset=utf-8", "queue.csv")
 
 
@@ -190,28 +196,30 @@ def export_entries(tools: Tools, chosen: Filtered) -> StreamingResponse:
 def export_extractions(
     tools: Tools, chosen: Filtered, kind: Annotated[ExtractionFormat, Query(alias="format")] = ExtractionFormat.JSONL
 ) -> StreamingResponse:
-    rows = tools.extractions.rows(chosen)
+    rows = tools.acquisition.extractions.rows(chosen)
     if kind is ExtractionFormat.JSONL:
         return stream(rows, as_jsonl(rows), "application/x-ndjson", "extractions.jsonl")
-    names = tools.manage_categories.field_names(chosen.category)
+    names = tools.acquisition.manage_categories.field_names(chosen.category)
     return stream(rows, extractions_as_csv(rows, names), "text/csv; charset=utf-8", "extractions.csv")
 
 
 @router.post("/queue/bulk", summary="Retry, deactivate, reactivate or delete many")
 def change_entries(body: BulkOrder, tools: Tools) -> Changed:
     chosen = Chosen.of(body.ids, body.filter, everything=body.all)
-    return Changed(**tools.queue.change(body.action, chosen, after=body.after, seconds=BULK_SECONDS)._asdict())
+    return Changed(
+        **tools.acquisition.queue.change(body.action, chosen, after=body.after, seconds=BULK_SECONDS)._asdict()
+    )
 
 
 @router.post("/queue/run", status_code=202, summary="Fetch what waits now, instead of every five minutes")
 def run_queue(tools: Tools) -> Run:
     tools.hints.ping()  # without a broker nobody would hear of the batches: say so before there are any
-    run = tools.run_queue()
+    run = tools.acquisition.run_queue()
     return Run(entries=run.entries, crawl_ids=list(run.crawl_ids))
 
 
 @router.get("/queue/{entry_id}", summary="One entry, and what was read from its page", responses=problems(404))
 def get_entry(entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> EntryShown:
-    entry = tools.queue.get(entry_id)
-    found = tools.extractions.find(entry.extraction_id) if entry.extraction_id else None
+    entry = tools.acquisition.queue.get(entry_id)
+    found = tools.acquisition.extractions.find(entry.extraction_id) if entry.extraction_id else None
     return EntryShown(entry=entry, extraction=found)

@@ -29,7 +29,7 @@ def get_report(
     new: NewOnly = False,
     first: Annotated[int, Query(ge=0, le=100, description="How many of each kind")] = 5,
 ) -> Report:
-    return tools.report_crawl(crawl.id, kinds=kind or tuple(FindingKind), new_only=new, first=first)
+    return tools.crawls.report(crawl.id, kinds=kind or tuple(FindingKind), new_only=new, first=first)
 
 
 @router.get(
@@ -40,7 +40,7 @@ def get_report(
 def list_findings(
     crawl: OwnCrawl, kind: FindingKind, tools: Tools, new: NewOnly = False, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[Finding]:
-    found = tools.report_crawl.page(crawl.id, kind, new_only=new, after=_position(kind, cursor), limit=limit)
+    found = tools.crawls.report.page(crawl.id, kind, new_only=new, after=_position(kind, cursor), limit=limit)
     following = encode(f"report-{kind}", str(found.next_after)) if found.next_after is not None else None
     return Listed(items=found.items, next_cursor=following)
 
@@ -66,5 +66,5 @@ def report_csv(
     kind: Kinds = [],  # noqa: B006
     new: NewOnly = False,
 ) -> Response:
-    rows = tools.report_crawl.findings(crawl.id, kind or tuple(FindingKind), new_only=new)
+    rows = tools.crawls.report.findings(crawl.id, kind or tuple(FindingKind), new_only=new)
     return stream(rows, as_csv(rows), "text/csv; charset=utf-8", "report.csv")

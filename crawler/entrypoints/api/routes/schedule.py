@@ -42,12 +42,12 @@ class RunNow(Body):
     responses=problems(404),
 )
 def get_schedule(project_id: OwnProject, tools: Tools) -> ScheduleOverview:
-    return tools.describe_schedule(tools.set_schedule.get(project_id))
+    return tools.notices.describe_schedule(tools.notices.set_schedule.get(project_id))
 
 
 @router.put("/projects/{project_id}/schedule", summary="Set, change or disable it", responses=problems(404))
 def put_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> ScheduleOverview:
-    return tools.describe_schedule(tools.set_schedule(project_id, body.model_dump(mode="json")))
+    return tools.notices.describe_schedule(tools.notices.set_schedule(project_id, body.model_dump(mode="json")))
 
 
 @router.post(
@@ -60,7 +60,7 @@ def put_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> Sch
 def run_now(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunNow | None = None) -> Response:
     def start() -> CrawlId:
         tools.hints.ping()
-        crawl = tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=once.crawl_key)
+        crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=once.crawl_key)
         return CrawlId(crawl_id=crawl.id)
 
     return once(body or RunNow(), start, 202)

@@ -32,4 +32,4 @@ def put_settings(body: NewSettings, tools: Tools) -> SettingsShown:
 
 
 def _shown(tools: App, stored: RuntimeSettings) -> SettingsShown:
-    return SettingsShown(stored=stored, in_force=tools.in_force.look())
+    return SettingsShown(stored=stored, in_force=tools.current_settings.look())

@@ -27,7 +27,7 @@ class CategoryDesk(Protocol):
 
 class LocalCategories:
     def __init__(self, tools: App) -> None:
-        self._manage = tools.manage_categories
+        self._manage = tools.acquisition.manage_categories
 
     def list_all(self) -> list[CategoryShown]:
         return self._manage.list_all()

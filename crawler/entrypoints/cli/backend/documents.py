@@ -23,16 +23,16 @@ class LocalDocuments:
 
     def listed(self, project_id: UUID, limit: int) -> list[Document]:
         self._tools.store.get_project(project_id)
-        return [entry.document for entry in self._tools.documents.feed(project_id, 0, limit)]
+        return [entry.document for entry in self._tools.documents.reader.feed(project_id, 0, limit)]
 
     def counts(self, project_id: UUID) -> DocumentCounts:
-        return self._tools.documents.counts(project_id)
+        return self._tools.documents.reader.counts(project_id)
 
     def search(self, project_id: UUID, words: str, prefix: str | None, limit: int) -> SearchAnswer:
         project = self._tools.store.get_project(project_id)
         if prefix and prefix.startswith("/") and project.website_url:
             prefix = urljoin(project.website_url, prefix)
-        return self._tools.search_documents(project_id, words, limit=limit, prefix=prefix.lower() if prefix else None)
+        return self._tools.documents.search(project_id, words, limit=limit, prefix=prefix.lower() if prefix else None)
 
 
 class RemoteDocuments:

@@ -41,7 +41,7 @@ class LocalDesk:
     # -- projects ---------------------------------------------------------------------------
 
     def create_project(self, name: str, href: str) -> Project:
-        return self._tools.manage_projects.create(name=name, website_url=href)
+        return self._tools.projects.manage.create(name=name, website_url=href)
 
     def list_projects(self) -> list[Project]:
         return self._tools.store.list_projects(limit=MOST_PROJECTS)
@@ -50,16 +50,16 @@ class LocalDesk:
         return self._tools.store.get_project(project_id)
 
     def change_project(self, project_id: UUID, changes: Mapping[str, Any]) -> Project:
-        return self._tools.manage_projects.change(project_id, changes)
+        return self._tools.projects.manage.change(project_id, changes)
 
     def delete_project(self, project_id: UUID) -> None:
-        self._tools.manage_projects.delete(project_id)
+        self._tools.projects.manage.delete(project_id)
 
     # -- crawls -----------------------------------------------------------------------------
 
     def start_source(self, project_id: UUID, order: SourceCrawl) -> UUID:
         self._tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
-        return self._tools.start_crawl(project_id, seed_url=order.url, config=order.config()).id
+        return self._tools.crawls.start(project_id, seed_url=order.url, config=order.config()).id
 
     def get_crawl(self, crawl_id: UUID) -> CrawlJob:
         return self._tools.store.get_crawl(crawl_id)
@@ -73,108 +73,108 @@ class LocalDesk:
         return self._tools.store.list_crawls(project_id)
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:
-        return self._tools.control_crawl.cancel(crawl_id)
+        return self._tools.crawls.control.cancel(crawl_id)
 
     def pause(self, crawl_id: UUID) -> None:
-        self._tools.control_crawl.pause(crawl_id)
+        self._tools.crawls.control.pause(crawl_id)
 
     def resume(self, crawl_id: UUID) -> None:
-        self._tools.control_crawl.resume(crawl_id)
+        self._tools.crawls.control.resume(crawl_id)
 
     def retry_failed(self, crawl_id: UUID) -> Retried:
-        return self._tools.retry_failed(crawl_id)
+        return self._tools.crawls.retry_failed(crawl_id)
 
     def rebuild_frontier(self, crawl_id: UUID) -> int:
-        return self._tools.rebuild_frontier(crawl_id)
+        return self._tools.crawls.rebuild_frontier(crawl_id)
 
     def explain(self, crawl_id: UUID, url: str) -> Explanation:
-        return self._tools.explain_url(crawl_id, url)
+        return self._tools.crawls.explain_url(crawl_id, url)
 
     def audit(self, crawl_id: UUID) -> list[HostAudit]:
         self._tools.store.get_crawl(crawl_id)
-        return self._tools.audit(crawl_id)
+        return self._tools.hosts.audit(crawl_id)
 
     # -- results ----------------------------------------------------------------------------
 
     def changes(self, crawl: CrawlJob) -> CrawlChanges:
-        return self._tools.describe_changes(crawl, pages=True)
+        return self._tools.changes.describe(crawl, pages=True)
 
     def changed_texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
-        return self._tools.describe_changes.texts(crawl, pages, lines)
+        return self._tools.changes.describe.texts(crawl, pages, lines)
 
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
-        return self._tools.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
+        return self._tools.changes.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
 
     def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
         self._tools.store.get_crawl(crawl_id)
         return write_exports(self._tools, crawl_id, directory, formats)
 
     def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
-        return self._tools.report_crawl(crawl_id, kinds=kinds, new_only=new_only)
+        return self._tools.crawls.report(crawl_id, kinds=kinds, new_only=new_only)
 
     @contextmanager
     def report_csv(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Iterator[Iterator[bytes]]:
         """Closed here and now: a cursor must not outlive a full disk."""
-        with closing(self._tools.report_crawl.findings(crawl_id, kinds, new_only=new_only)) as findings:
+        with closing(self._tools.crawls.report.findings(crawl_id, kinds, new_only=new_only)) as findings:
             yield as_csv(findings)
 
     # -- hosts ------------------------------------------------------------------------------
 
     def list_hosts(self, limit: int) -> HostList:
-        return self._tools.describe_hosts.all(limit)
+        return self._tools.hosts.describe.all(limit)
 
     def get_host(self, host: str) -> HostOverview:
-        return self._tools.describe_hosts.one(host)
+        return self._tools.hosts.describe.one(host)
 
     def pause_host(self, host: str) -> None:
-        self._tools.control_host.pause(host)
+        self._tools.hosts.control.pause(host)
 
     def resume_host(self, host: str) -> None:
-        self._tools.control_host.resume(host)
+        self._tools.hosts.control.resume(host)
 
     def delay_host(self, host: str, seconds: float) -> None:
-        self._tools.control_host.delay(host, seconds)
+        self._tools.hosts.control.delay(host, seconds)
 
     # -- schedules --------------------------------------------------------------------------
 
     def get_schedule(self, project_id: UUID) -> ScheduleOverview:
-        return self._tools.describe_schedule(self._tools.set_schedule.get(project_id))
+        return self._tools.notices.describe_schedule(self._tools.notices.set_schedule.get(project_id))
 
     def change_schedule(self, project_id: UUID, changes: Mapping[str, Any]) -> ScheduleOverview:
-        return self._tools.describe_schedule(self._tools.set_schedule(project_id, dict(changes)))
+        return self._tools.notices.describe_schedule(self._tools.notices.set_schedule(project_id, dict(changes)))
 
     def run_schedule(self, project_id: UUID) -> UUID:
         self._tools.hints.ping()
-        return self._tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED).id
+        return self._tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED).id
 
     def has_workers(self) -> bool:
         """Whether anybody would begin a crawl now."""
-        there = self._tools.attendance.present(NEEDED, self._tools.clock().timestamp())
+        there = self._tools.operating.live_workers.present(NEEDED, self._tools.clock().timestamp())
         return all(there.values())
 
     def list_notifications(self, limit: int, project_id: UUID | None = None) -> list[Notification]:
         only = None if project_id is None else (self._tools.store.get_project(project_id).id,)
-        return [kept.shown for kept in self._tools.notifications.newest(limit, only=only)]
+        return [kept.shown for kept in self._tools.notices.notifications.newest(limit, only=only)]
 
     def resend(self, notification_id: UUID) -> Notification:
-        return self._tools.resend_notice(notification_id)
+        return self._tools.notices.resend(notification_id)
 
     # -- noise ------------------------------------------------------------------------------
 
     def list_noise(self, project_id: UUID) -> list[NoiseRule]:
-        return self._tools.manage_noise.list_rules(project_id)
+        return self._tools.changes.manage_noise.list_rules(project_id)
 
     def add_noise(self, project_id: UUID, kind: RuleKind, value: str) -> NoiseRule:
-        return self._tools.manage_noise.add(project_id, kind, value)
+        return self._tools.changes.manage_noise.add(project_id, kind, value)
 
     def switch_noise(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> NoiseRule:
-        return self._tools.manage_noise.set_enabled(project_id, rule_id, enabled=enabled)
+        return self._tools.changes.manage_noise.set_enabled(project_id, rule_id, enabled=enabled)
 
     def remove_noise(self, project_id: UUID, rule_id: UUID) -> None:
-        self._tools.manage_noise.remove(project_id, rule_id)
+        self._tools.changes.manage_noise.remove(project_id, rule_id)
 
     def backtest(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
-        return self._tools.backtest_schedule(project_id, trial)
+        return self._tools.notices.backtest_schedule(project_id, trial)
 
     @property
     def queue(self) -> LocalQueue:

@@ -26,7 +26,7 @@ def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence
 
 def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
     path = directory / chosen.file_name
-    export = tools.page_export
+    export = tools.pages.export
     title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
     total = export.count(crawl_id, chosen.rows)
     # Closed here and now: a cursor must not outlive a full disk.

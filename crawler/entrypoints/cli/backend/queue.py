@@ -37,44 +37,44 @@ class LocalQueue:
         self._tools = tools
 
     def add(self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None) -> ImportReport:
-        return self._tools.fill_queue.add(urls, category=category, priority=priority, project_id=project_id)
+        return self._tools.acquisition.fill_queue.add(urls, category=category, priority=priority, project_id=project_id)
 
     def take_in(
         self, pieces: Iterable[bytes], project_id: UUID | None, *, category: str | None, priority: int
     ) -> ImportReport:
-        return self._tools.fill_queue.whole_file(pieces, project_id, category=category, priority=priority)
+        return self._tools.acquisition.fill_queue.whole_file(pieces, project_id, category=category, priority=priority)
 
     def entries(self, chosen: QueueFilter, sort: Sort, limit: int) -> list[QueueEntry]:
-        return self._tools.queue.list_entries(chosen, sort, None, limit)
+        return self._tools.acquisition.queue.list_entries(chosen, sort, None, limit)
 
     def counts(self) -> dict[str, int]:
-        return self._tools.queue.counts()
+        return self._tools.acquisition.queue.counts()
 
     def hand_off(self) -> dict[str, int]:
-        return self._tools.outbox.counts()
+        return self._tools.acquisition.outbox.counts()
 
     def show(self, entry_id: int) -> tuple[QueueEntry, Extraction | None]:
-        entry = self._tools.queue.get(entry_id)
-        return entry, self._tools.extractions.find(entry.extraction_id) if entry.extraction_id else None
+        entry = self._tools.acquisition.queue.get(entry_id)
+        return entry, self._tools.acquisition.extractions.find(entry.extraction_id) if entry.extraction_id else None
 
     @contextmanager
     def extractions(self, chosen: QueueFilter, format_: str) -> Iterator[Iterator[bytes]]:
-        with closing(self._tools.extractions.rows(chosen)) as rows:
-            names = self._tools.manage_categories.field_names(chosen.category)
+        with closing(self._tools.acquisition.extractions.rows(chosen)) as rows:
+            names = self._tools.acquisition.manage_categories.field_names(chosen.category)
             yield extractions_as_csv(rows, names) if format_ == "csv" else as_jsonl(rows)
 
     @contextmanager
     def export(self, chosen: QueueFilter) -> Iterator[Iterator[bytes]]:
         """Closed here and now: a cursor must not outlive a full disk."""
-        with closing(self._tools.queue.rows(chosen)) as rows:
+        with closing(self._tools.acquisition.queue.rows(chosen)) as rows:
             yield as_csv(rows)
 
     def change(self, action: BulkAction, chosen: Chosen) -> int:
-        return self._tools.queue.change(action, chosen).changed
+        return self._tools.acquisition.queue.change(action, chosen).changed
 
     def run(self) -> QueueRun:
         self._tools.hints.ping()  # without a broker nobody would hear of the batches
-        return self._tools.run_queue()
+        return self._tools.acquisition.run_queue()
 
 
 class RemoteQueue:

@@ -30,13 +30,13 @@ def session(**overrides: object) -> Iterator[App]:
     try:
         tools = build(settings, embedded=embedded)
         if embedded is not None:
-            migrate(tools.engine)
-        check_schema(tools.engine)
+            migrate(tools.database)
+        check_schema(tools.database)
         check_redis(tools.redis, time.time())
         try:
             yield tools
         finally:
-            tools.engine.dispose()
+            tools.database.dispose()
             tools.redis.close()
     finally:
         if embedded is not None:

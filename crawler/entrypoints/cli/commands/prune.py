@@ -14,7 +14,7 @@ def prune(
 ) -> None:
     """Delete request logs, old versions, their snapshots and old crawls' URL lists, as the settings say."""
     with local_session() as tools:
-        pruned = tools.pruner(tools.clock(), dry_run=dry_run)
+        pruned = tools.operating.pruner(tools.clock(), dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))
         return

@@ -90,7 +90,7 @@ def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
     """A link for whoever reads this terminal. What signs in stands behind #: no server and no log gets to see it."""
     try:
         key = None if no_auth else tools.store.find_key(key_file.read_text().strip())
-        ticket = tools.sessions.ticket(key.id) if key else None
+        ticket = tools.operating.sessions.ticket(key.id) if key else None
     except Unavailable:  # it comes back, and the key signs in, too
         ticket = None
     return f"{service}/login#{ticket}  (signs you in, once; later the key does)" if ticket else f"{service}/"

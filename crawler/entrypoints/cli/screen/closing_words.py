@@ -39,7 +39,7 @@ def end_of(crawl: CrawlJob, words: str | None = None) -> None:
 
 
 def _advice(tools: App, crawl: CrawlJob) -> str | None:
-    seed = tools.ledger.seed_state(crawl.id)
+    seed = tools.engine.ledger.seed_state(crawl.id)
     if crawl.status is not CrawlStatus.FAILED or seed is None:
         return None
     _, reason, error = seed

@@ -98,7 +98,7 @@ class Lookout:
     def _count_reasons(self) -> dict[str, int]:
         began = time.monotonic()
         if began >= self._count_at:
-            self._reasons = self._tools.reason_counts(self._crawl_id)
+            self._reasons = self._tools.crawls.reason_counts(self._crawl_id)
             took = time.monotonic() - began
             self._count_at = began + max(REASONS_SECONDS, PATIENCE * took)
         return self._reasons

@@ -60,8 +60,8 @@ def _project(tools: App, order: Order) -> Project:
     project = tools.store.find_project(new.name) or tools.store.add_project(new)
     if order.headers:
         sealed = tools.store.find_secrets(project.id)
-        kept = credentials(order.headers, tools.box.open(sealed) if sealed else None)
-        tools.store.save_secrets(project.id, tools.box.seal(kept))
+        kept = credentials(order.headers, tools.secret_box.open(sealed) if sealed else None)
+        tools.store.save_secrets(project.id, tools.secret_box.seal(kept))
     return project
 
 
@@ -76,7 +76,7 @@ def _begin(tools: App, project: Project, order: Order) -> CrawlJob:
 
 def _start(tools: App, project: Project, order: Order) -> CrawlJob:
     try:
-        crawl = tools.start_crawl(
+        crawl = tools.crawls.start(
             project.id,
             seed_url=order.seed.href,
             config=order.config,
@@ -87,7 +87,7 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc
     # Here and now, while the workers are still starting; the coordinator finds it done.
-    return tools.seed_crawl(crawl.id)
+    return tools.crawls.seed(crawl.id)
 
 
 def _join(tools: App, running: CrawlJob) -> CrawlJob:
@@ -95,7 +95,7 @@ def _join(tools: App, running: CrawlJob) -> CrawlJob:
         _say("A crawl of this project is already under way; this shows it, with the options it was started with.")
         return running
     _say("Going on with the paused crawl, with the options it was started with.")
-    return tools.control_crawl.resume(running.id)
+    return tools.crawls.control.resume(running.id)
 
 
 def _title(crawl: CrawlJob, order: Order) -> str:
@@ -117,7 +117,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
     except (KeyboardInterrupt, BrokenPipeError):
         # Whoever closes the terminal, or the pipe this is shown through, wants it to stop too.
         with suppress(InvalidTransition):
-            crawl = tools.control_crawl.pause(crawl.id)
+            crawl = tools.crawls.control.pause(crawl.id)
         with suppress(BrokenPipeError):
             _say(f"Paused after {crawl.pages_crawled} pages; the same command goes on where it stopped.")
         raise KeyboardInterrupt from None
@@ -126,7 +126,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
 def _look_after(tools: App, supervisor: Supervisor) -> None:
     supervisor.poll()
     if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
-        tools.reconcile()
+        tools.crawls.reconcile()
 
 
 def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob:

@@ -75,32 +75,32 @@ def hosts(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
 def pace(crawl: OwnCrawl, tools: Tools) -> JSONResponse:
     if crawl.started_at is None or crawl.total_discovered > MOST_URLS:
         return JSONResponse({"step": 1, "points": [], "answers": {}, "counted": False})
-    found = tools.crawl_pace(crawl.id, crawl.started_at, crawl.completed_at or tools.clock())
+    found = tools.crawls.pace(crawl.id, crawl.started_at, crawl.completed_at or tools.clock())
     told = {"step": found.step_seconds, "points": found.points, "answers": found.answers, "counted": True}
     return JSONResponse(told)
 
 
 @router.post("/crawls/{crawl_id}/pause")
 def pause(crawl: OwnCrawl, tools: Tools) -> Response:
-    tools.control_crawl.pause(crawl.id)
+    tools.crawls.control.pause(crawl.id)
     return go(f"/crawls/{crawl.id}", "paused")
 
 
 @router.post("/crawls/{crawl_id}/resume")
 def resume(crawl: OwnCrawl, tools: Tools) -> Response:
-    tools.control_crawl.resume(crawl.id)
+    tools.crawls.control.resume(crawl.id)
     return go(f"/crawls/{crawl.id}", "resumed")
 
 
 @router.post("/crawls/{crawl_id}/cancel")
 def cancel(crawl: OwnCrawl, tools: Tools) -> Response:
-    tools.control_crawl.cancel(crawl.id)
+    tools.crawls.control.cancel(crawl.id)
     return go(f"/crawls/{crawl.id}", "cancelled")
 
 
 @router.post("/crawls/{crawl_id}/retry-failed")
 def retry(crawl: OwnCrawl, tools: Tools) -> Response:
-    return go(f"/crawls/{tools.retry_failed(crawl.id).crawl_id}", "retried")
+    return go(f"/crawls/{tools.crawls.retry_failed(crawl.id).crawl_id}", "retried")
 
 
 def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     return {
         "crawl": crawl,
         "project": tools.store.get_project(crawl.project_id),
-        "progress": tools.describe_progress.of_crawl(crawl),
+        "progress": tools.crawls.progress.of_crawl(crawl),
         "seconds": seconds,
         "speed": crawl.pages_crawled / seconds if seconds >= 0.1 else None,
         "own_host": urlsplit(crawl.seed_url).netloc,

@@ -52,7 +52,7 @@ def changes(
     group: Annotated[str, Query(max_length=20)] = "",
     after: After = 0,
 ) -> Response:
-    found = tools.describe_changes(crawl)
+    found = tools.changes.describe(crawl)
     groups = _groups(found)
     group = group if group in groups else ""
     many = SHOWN if group else FIRST
@@ -71,7 +71,7 @@ def changes(
         group=group,
         following=after + many if group and len(groups[group]) > after + many else None,
         before=tools.store.find_crawl(found.compared_to) if found.compared_to and not is_part(request) else None,
-        notice=tools.explain_notice(crawl),
+        notice=tools.notices.explain(crawl),
         warnings=_warnings(tools, crawl),
         significance=_significance(crawl, found),
         pages=_known(tools, crawl, parts),
@@ -83,7 +83,7 @@ def changes(
 @router.get("/crawls/{crawl_id}/changes/lines")
 def lines(request: Request, crawl: OwnCrawl, tools: Tools, after: After = 0) -> Response:
     """The next changed pages with the first lines that changed on each: asked for when the list is seen."""
-    found = tools.describe_changes(crawl)
+    found = tools.changes.describe(crawl)
     urls = found.changed_page_urls
     told = [(url, _judged(tools, crawl, url)) for url in urls[after : after + FIRST]]
     return page(
@@ -129,7 +129,7 @@ def one_page(
 
 @router.post("/crawls/{crawl_id}/changes/accept")
 def accept(crawl: OwnCrawl, tools: Tools) -> Response:
-    tools.manage_projects.change(crawl.project_id, {"flagged_for_review": False})
+    tools.projects.manage.change(crawl.project_id, {"flagged_for_review": False})
     return go(f"/crawls/{crawl.id}/changes", "accepted")
 
 
@@ -200,10 +200,10 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
 
 def _warnings(tools: App, crawl: CrawlJob) -> Sequence[str]:
     """What keeps the next notices from being sent."""
-    schedule = tools.schedules.find(crawl.project_id) if crawl.crawl_type is CrawlType.SCHEDULED else None
+    schedule = tools.notices.schedules.find(crawl.project_id) if crawl.crawl_type is CrawlType.SCHEDULED else None
     if schedule is None or not schedule.config.enabled:
         return ()
-    return tools.foresee_notices(schedule.config, schedule.webhook_gone_at)
+    return tools.notices.warn_about_channels(schedule.config, schedule.webhook_gone_at)
 
 
 def _percent(share: float) -> str:
@@ -216,11 +216,11 @@ def _known(tools: App, crawl: CrawlJob, parts: dict[str, Sequence[Any]]) -> dict
     urls = [entry.url for name, rows in parts.items() if name != "template" for entry in rows]
     urls += [entry.note.to for entry in parts.get("moved", ())]
     keys = {key for url in urls if (key := key_of(url))}
-    return tools.page_neighbours.known(crawl.project_id, sorted(keys)) if keys else {}
+    return tools.pages.neighbours.known(crawl.project_id, sorted(keys)) if keys else {}
 
 
 def _rule_words(tools: App, crawl: CrawlJob) -> dict[str, str]:
-    return {str(rule.id): rule.words for rule in tools.noise_rules.list_rules(crawl.project_id)}
+    return {str(rule.id): rule.words for rule in tools.changes.noise_rules.list_rules(crawl.project_id)}
 
 
 def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
@@ -229,10 +229,10 @@ def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVe
     if summary is None or key is None:
         return None
     further = summary.get("further_back", {}).get(url, 0)
-    found = tools.compared_pages.between(crawl.id, UUID(str(summary["compared_to"])), key, further)
+    found = tools.changes.compared_pages.between(crawl.id, UUID(str(summary["compared_to"])), key, further)
     if found is None:
         return None
-    older, newer = tools.compared_pages.versions(crawl.project_id, found.page_id, [found.older, found.newer])
+    older, newer = tools.changes.compared_pages.versions(crawl.project_id, found.page_id, [found.older, found.newer])
     return found.page_id, (older, newer)
 
 
@@ -241,4 +241,4 @@ def _judged(tools: App, crawl: CrawlJob, url: str) -> Any:
     if compared is None:
         return None
     template = (crawl.change_summary or {}).get("template_changes", ())
-    return tools.judge_page(crawl.project_id, *compared, template)
+    return tools.changes.diff_without_noise(crawl.project_id, *compared, template)

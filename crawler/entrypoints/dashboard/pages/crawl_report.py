@@ -22,7 +22,7 @@ def report(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
     found, why_not = None, None
     if crawl.status.is_over:
         try:
-            found = tools.report_crawl(crawl.id, first=3)
+            found = tools.crawls.report(crawl.id, first=3)
         except Conflict as exc:
             why_not = exc.message
     return page(
@@ -39,7 +39,7 @@ def findings(
     new: New = False,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
-    found = tools.report_crawl.page(crawl.id, kind, new_only=new, after=_position(kind, cursor), limit=SHOWN)
+    found = tools.crawls.report.page(crawl.id, kind, new_only=new, after=_position(kind, cursor), limit=SHOWN)
     return page(
         request,
         "parts/finding_rows.html" if is_part(request) else "crawl_findings.html",

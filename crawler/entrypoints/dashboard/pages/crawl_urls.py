@@ -37,7 +37,7 @@ def urls(
     reason = reason if reason in set(Reason) else ""
     after = decode("urls", cursor)
     chosen = UrlFilter(state or None, None, Reason(reason) if reason else None, prefix.strip().lower() or None)
-    part = tools.urls.list_urls(crawl.id, chosen, after[0] if after else None, SHOWN + 1)
+    part = tools.crawls.urls.list_urls(crawl.id, chosen, after[0] if after else None, SHOWN + 1)
     last = part.rows[SHOWN - 1].normalized_url if len(part.rows) > SHOWN else part.looked_until
     return page(
         request,
@@ -62,7 +62,7 @@ def explain(
     if url.strip():
         try:
             with heavy_read():
-                found = tools.explain_url(crawl.id, url.strip())
+                found = tools.crawls.explain_url(crawl.id, url.strip())
         except Invalid as exc:
             wrong = exc.message
     return page(

@@ -36,7 +36,7 @@ def documents(
     project, after = tools.store.get_project(project_id), decode("document list", cursor)
     state = state if state in STATES else ""
     wanted = DocumentFilter(state, _key_prefix(prefix, project))
-    rows = tools.document_list(project_id, wanted, after[0] if after else None, SHOWN + 1)
+    rows = tools.documents.listing(project_id, wanted, after[0] if after else None, SHOWN + 1)
     shared: dict[str, Any] = {
         "project": project,
         "rows": rows[:SHOWN],
@@ -50,8 +50,8 @@ def documents(
         request,
         "documents.html",
         here="documents",
-        counts=tools.documents.counts(project_id),
-        vectors=tools.embed_documents.is_wanted(),
+        counts=tools.documents.reader.counts(project_id),
+        vectors=tools.documents.embed.is_wanted(),
         q="",
         **shared,
     )
@@ -61,13 +61,13 @@ def documents(
 def document(
     request: Request, project_id: OwnProject, document_id: UUID, tools: Tools, cursor: Cursor = None
 ) -> Response:
-    project, found = tools.store.get_project(project_id), tools.documents.find(document_id)
+    project, found = tools.store.get_project(project_id), tools.documents.reader.find(document_id)
     if found is None or found.project_id != project_id:
         raise NotFound(f"There is no document {document_id}.")
     after = decode("document chunks", cursor)
     if after and not (after[0].isascii() and after[0].isdigit() and len(after[0]) < 10):
         raise InvalidCursor
-    chunks = tools.documents.chunks(document_id, int(after[0]) if after else -1, CHUNKS + 1)
+    chunks = tools.documents.reader.chunks(document_id, int(after[0]) if after else -1, CHUNKS + 1)
     return page(
         request,
         "parts/chunk_list.html" if is_part(request) else "document.html",
@@ -76,7 +76,7 @@ def document(
         document=found,
         chunks=chunks[:CHUNKS],
         following=encode("document chunks", str(chunks[CHUNKS - 1].position)) if len(chunks) > CHUNKS else None,
-        vectors=tools.embed_documents.is_wanted(),
+        vectors=tools.documents.embed.is_wanted(),
     )
 
 
@@ -95,9 +95,9 @@ def search(
         "parts/search_hits.html" if is_part(request) else "search.html",
         here="documents",
         project=project,
-        answer=tools.search_documents(project_id, words, limit=HITS, prefix=key) if words else None,
-        counts=None if is_part(request) else tools.documents.counts(project_id),
-        vectors=tools.embed_documents.is_wanted(),
+        answer=tools.documents.search(project_id, words, limit=HITS, prefix=key) if words else None,
+        counts=None if is_part(request) else tools.documents.reader.counts(project_id),
+        vectors=tools.documents.embed.is_wanted(),
         q=words,
         prefix=prefix.strip(),
         most=HITS,

@@ -41,16 +41,18 @@ def sign_in(request: Request, form: Sent, tools: Tools) -> Response:
         )
         return page(request, "login.html", exc.http_status, following=following, wrong=wrong)
     if request.state.session:
-        tools.sessions.close(request.state.session)  # a new one for each sign-in, whatever cookie came before it
+        tools.operating.sessions.close(
+            request.state.session
+        )  # a new one for each sign-in, whatever cookie came before it
     answer = go(following)
-    made = cookie(tools.sessions.open(key.id), secure=request.url.scheme == "https", seconds=LONGEST_SECONDS)
+    made = cookie(tools.operating.sessions.open(key.id), secure=request.url.scheme == "https", seconds=LONGEST_SECONDS)
     answer.headers.append("set-cookie", made)
     return answer
 
 
 @router.post("/logout")
 def sign_out(request: Request, tools: Tools) -> Response:
-    tools.sessions.close(request.state.session)
+    tools.operating.sessions.close(request.state.session)
     answer = go("/login", "signed-out")
     answer.headers.append("set-cookie", cookie("", secure=request.url.scheme == "https", seconds=0))
     return answer
@@ -61,7 +63,7 @@ def _key(tools: App, attempts: FailedAttempts, given: str, address: str) -> ApiK
     usable = given if given.isascii() and 0 < len(given) <= LONGEST_SECRET else None
     if usable is None or not usable.startswith(TICKET_PREFIX) or attempts.seconds_to_wait(address, ""):
         return look_up(tools, attempts, usable, address)
-    key_id = tools.sessions.redeem(usable)
+    key_id = tools.operating.sessions.redeem(usable)
     key = tools.store.find_key_by_id(key_id) if key_id else None
     return key or look_up(tools, attempts, None, address)
 

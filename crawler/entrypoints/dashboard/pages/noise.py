@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
 @router.get("/projects/{project_id}/noise")
 def rules(request: Request, project_id: OwnProject, tools: Tools) -> Response:
-    known = tools.manage_noise.list_rules(project_id)
+    known = tools.changes.manage_noise.list_rules(project_id)
     return page(
         request,
         "noise.html",
@@ -76,8 +76,8 @@ def new(
     why_not = None
     if page_id and older and newer:
         try:
-            first, second = tools.compared_pages.versions(project_id, page_id, [older, newer])
-            row, remedies = tools.judge_page.remedies(project_id, page_id, (first, second), line)
+            first, second = tools.changes.compared_pages.versions(project_id, page_id, [older, newer])
+            row, remedies = tools.changes.diff_without_noise.remedies(project_id, page_id, (first, second), line)
         except (NotFound, Invalid) as exc:
             why_not = exc.message
     if not kind and remedies:
@@ -134,7 +134,7 @@ def add(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     chosen = _rule(kind, value)
     if chosen.wrong or chosen.kind is None:
         raise Invalid(chosen.wrong or "Choose what the rule leaves out.")
-    tools.manage_noise.add(project_id, chosen.kind, "" if chosen.value == EVERYWHERE else chosen.value)
+    tools.changes.manage_noise.add(project_id, chosen.kind, "" if chosen.value == EVERYWHERE else chosen.value)
     back = _own_path(form.text("back"))
     if "?" in back:
         return go(f"{back}&said=ignoring")
@@ -144,13 +144,13 @@ def add(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
 @router.post("/projects/{project_id}/noise/switch")
 def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     enabled = form.flag("on")
-    tools.manage_noise.set_enabled(project_id, _rule_id(form.text("rule")), enabled=enabled)
+    tools.changes.manage_noise.set_enabled(project_id, _rule_id(form.text("rule")), enabled=enabled)
     return go(f"/projects/{project_id}/noise", "rule-on" if enabled else "rule-off")
 
 
 @router.post("/projects/{project_id}/noise/remove")
 def remove(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
-    tools.manage_noise.remove(project_id, _rule_id(form.text("rule")))
+    tools.changes.manage_noise.remove(project_id, _rule_id(form.text("rule")))
     return go(f"/projects/{project_id}/noise", "rule-removed")
 
 
@@ -180,10 +180,10 @@ def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
         RuleKind.NUMBERS: {"ignore_numbers": True},
         RuleKind.DATES: {"ignore_dates": True},
     }
-    without = tools.backtest_schedule(project_id, TrialRules(crawls=CRAWLS))
+    without = tools.notices.backtest_schedule(project_id, TrialRules(crawls=CRAWLS))
     tried = {
         one.crawl_id: one
-        for one in tools.backtest_schedule(project_id, TrialRules(crawls=CRAWLS, **given[chosen.kind]))
+        for one in tools.notices.backtest_schedule(project_id, TrialRules(crawls=CRAWLS, **given[chosen.kind]))
     }
     return [Outcome(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried]
 

@@ -54,7 +54,7 @@ def notifications(
         kind if kind in set(Kind) else "",
     )
     before = decode_id("notices", cursor)
-    rows = tools.notification_list(wanted, before=before, only=caller.project_ids, limit=SHOWN + 1)
+    rows = tools.notices.notification_list(wanted, before=before, only=caller.project_ids, limit=SHOWN + 1)
     return page(
         request,
         "parts/notice_rows.html" if is_part(request) else "notifications.html",
@@ -71,7 +71,7 @@ def notifications(
 
 
 def _own(notification_id: Annotated[UUID, Path()], caller: Caller, tools: Tools) -> KeptNotification:
-    kept = tools.notifications.find(notification_id)
+    kept = tools.notices.notifications.find(notification_id)
     if kept is None or not caller.sees(kept.project_id):
         raise NotFound(f"There is no notification {notification_id}.")
     return kept
@@ -98,7 +98,7 @@ def notification(request: Request, kept: OwnNotice, tools: Tools) -> Response:
 @router.post("/notifications/{notification_id}/resend")
 def resend(kept: OwnNotice, tools: Tools) -> Response:
     """By the workers where there are any: their mail server counts."""
-    sent = tools.resend_notice(kept.id)
+    sent = tools.notices.resend(kept.id)
     return go(f"/notifications/{kept.id}", "resent" if sent.status == Delivery.SENT else "resent-in-vain")
 
 

@@ -33,10 +33,10 @@ Version = Annotated[UUID | None, Query()]
 
 @router.get("/projects/{project_id}/pages/{page_id}")
 def one_page(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools) -> Response:
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     crawl_id = found.row.crawl_id
-    finder = tools.page_neighbours.finder(crawl_id, found.row.normalized_url) if crawl_id else None
-    version = tools.compared_pages.versions(project_id, page_id, [found.version_id]) if found.version_id else []
+    finder = tools.pages.neighbours.finder(crawl_id, found.row.normalized_url) if crawl_id else None
+    version = tools.changes.compared_pages.versions(project_id, page_id, [found.version_id]) if found.version_id else []
     return page(
         request,
         "one_page.html",
@@ -53,10 +53,10 @@ def one_page(request: Request, project_id: OwnProject, page_id: UUID, tools: Too
 def markdown(
     request: Request, project_id: OwnProject, page_id: UUID, tools: Tools, version: Version = None
 ) -> Response:
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     text, why_not = None, None
     try:
-        snapshot = tools.page_content.get_snapshot(project_id, page_id, version)
+        snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
         text = markdown_of(snapshot, Pruning() if snapshot.prunes else None)
     except NotFound:
         why_not = NOT_KEPT
@@ -77,10 +77,10 @@ def markdown(
 @router.get("/projects/{project_id}/pages/{page_id}/source")
 def source(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools, version: Version = None) -> Response:
     """Somebody else's markup, as text and nothing else."""
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     text, why_not = None, None
     try:
-        snapshot = tools.page_content.get_snapshot(project_id, page_id, version)
+        snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
         # A character is four bytes at most: no need to read what is not shown.
         decoded, _charset = to_utf8(snapshot.content[: MOST_SOURCE * 4], snapshot.content_type)
         text = decoded.decode("utf-8", "replace")
@@ -100,12 +100,14 @@ def source(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools
 
 @router.get("/projects/{project_id}/pages/{page_id}/versions")
 def versions(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools, cursor: Cursor = None) -> Response:
-    found = tools.pages.get_page(project_id, page_id)
-    rows = tools.page_content.list_versions(project_id, page_id, decode_version(cursor), VERSIONS + 1)
+    found = tools.pages.reader.get_page(project_id, page_id)
+    rows = tools.pages.content.list_versions(project_id, page_id, decode_version(cursor), VERSIONS + 1)
     last = rows[VERSIONS - 1] if len(rows) > VERSIONS else None
     shown = rows[:VERSIONS]
     pictures = {
-        one.id for one in tools.compared_pages.versions(project_id, page_id, [row.id for row in shown]) if one.picture
+        one.id
+        for one in tools.changes.compared_pages.versions(project_id, page_id, [row.id for row in shown])
+        if one.picture
     }
     return page(
         request,
@@ -120,13 +122,13 @@ def versions(request: Request, project_id: OwnProject, page_id: UUID, tools: Too
 
 @router.get("/projects/{project_id}/pages/{page_id}/links")
 def links(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools) -> Response:
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     project = tools.store.get_project(project_id)
-    outgoing = tools.page_neighbours.outgoing(page_id)
+    outgoing = tools.pages.neighbours.outgoing(page_id)
     key_of = keys_of(project.settings)
     keyed = [(link, key_of(link.url)) for link in outgoing.links]
-    known = tools.page_neighbours.known(project_id, sorted({key for _, key in keyed if key}))
-    finder = tools.page_neighbours.finder(found.row.crawl_id, found.row.normalized_url) if found.row.crawl_id else None
+    known = tools.pages.neighbours.known(project_id, sorted({key for _, key in keyed if key}))
+    finder = tools.pages.neighbours.finder(found.row.crawl_id, found.row.normalized_url) if found.row.crawl_id else None
     return page(
         request,
         "page_links.html",
@@ -150,9 +152,9 @@ def links_in(
     looked: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
 ) -> Response:
     """Looks through so many pages at a time, so it is asked for apart and says how far it looked."""
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     after = decode("links-in", cursor)
-    part = tools.page_neighbours.incoming(project_id, page_id, _spellings(found), after[0] if after else None)
+    part = tools.pages.neighbours.incoming(project_id, page_id, _spellings(found), after[0] if after else None)
     return page(
         request,
         "parts/links_in.html" if is_part(request) else "page_links_in.html",
@@ -172,7 +174,7 @@ def _around(
 
 def _id_of(tools: App, project_id: UUID, url: str) -> UUID | None:
     key = keys_of(tools.store.get_project(project_id).settings)(url)
-    return tools.page_neighbours.known(project_id, [key]).get(key) if key else None
+    return tools.pages.neighbours.known(project_id, [key]).get(key) if key else None
 
 
 def _spellings(found: WholePage) -> list[str]:

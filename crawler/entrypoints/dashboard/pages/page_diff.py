@@ -29,7 +29,7 @@ def diff(
     whole: Annotated[bool, Query()] = False,
 ) -> Response:
     """The newest two when none are named."""
-    found = tools.pages.get_page(project_id, page_id)
+    found = tools.pages.reader.get_page(project_id, page_id)
     versions = _chosen(tools, project_id, page_id, older, newer)
     context: dict[str, Any] = {"diff": None}
     if versions:
@@ -52,11 +52,11 @@ def _chosen(
     tools: App, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None
 ) -> tuple[KeptVersion, KeptVersion] | None:
     if older is None or newer is None:
-        newest = [row.id for row in tools.page_content.list_versions(project_id, page_id, None, 2)]
+        newest = [row.id for row in tools.pages.content.list_versions(project_id, page_id, None, 2)]
         if len(newest) < 2:
             return None
         newer, older = newest
-    first, second = tools.compared_pages.versions(project_id, page_id, [older, newer])
+    first, second = tools.changes.compared_pages.versions(project_id, page_id, [older, newer])
     return (first, second) if first.fetched_at <= second.fetched_at else (second, first)
 
 
@@ -76,14 +76,14 @@ def shown_diff(
     text, why_not = None, None
     if whole:
         try:
-            text = tools.judge_page.whole(project_id, page_id, versions)
+            text = tools.changes.diff_without_noise.whole(project_id, page_id, versions)
         except NotFound:
             why_not = "One of the two versions is no longer kept."
         except Invalid as exc:
             why_not = exc.message
-    rules = {str(rule.id): rule.words for rule in tools.noise_rules.list_rules(project_id)}
+    rules = {str(rule.id): rule.words for rule in tools.changes.noise_rules.list_rules(project_id)}
     return {
-        "diff": tools.judge_page(project_id, page_id, versions, template),
+        "diff": tools.changes.diff_without_noise(project_id, page_id, versions, template),
         "versions": versions,
         "page_id": page_id,
         "view": "inline" if view == "inline" else "side",

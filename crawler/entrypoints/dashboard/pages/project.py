@@ -35,8 +35,8 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         crawls=crawls[:CRAWLS],
         following=more,
         latest=latest,
-        progress=tools.describe_progress.of_crawl(latest) if latest and not latest.status.is_over else None,
-        schedule=_schedule(tools.schedules.find(project_id)),
+        progress=tools.crawls.progress.of_crawl(latest) if latest and not latest.status.is_over else None,
+        schedule=_schedule(tools.notices.schedules.find(project_id)),
     )
 
 
@@ -58,7 +58,7 @@ def pages(
     after = decode("pages", cursor)
     status = status if status in set(PageStatus) else ""
     wanted = PageFilter(status or None, None, None, _key_prefix(prefix, found.website_url), q.strip() or None)
-    part = tools.pages.list_pages(project_id, wanted, after[0] if after else None, PAGES + 1)
+    part = tools.pages.reader.list_pages(project_id, wanted, after[0] if after else None, PAGES + 1)
     last = part.rows[PAGES - 1].normalized_url if len(part.rows) > PAGES else part.looked_until
     return page(
         request,
@@ -83,18 +83,18 @@ def _key_prefix(prefix: str, website: str | None) -> str | None:
 @router.post("/projects/{project_id}/crawl")
 def start(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
-    crawl = tools.start_crawl(project_id, seed_url=form.text("seed_url") or None)
+    crawl = tools.crawls.start(project_id, seed_url=form.text("seed_url") or None)
     return go(f"/crawls/{crawl.id}", "started")
 
 
 @router.post("/projects/{project_id}/review")
 def review(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     flagged = form.flag("flagged")
-    tools.manage_projects.change(project_id, {"flagged_for_review": flagged})
+    tools.projects.manage.change(project_id, {"flagged_for_review": flagged})
     return go(f"/projects/{project_id}", "flagged" if flagged else "reviewed")
 
 
 @router.post("/projects/{project_id}/delete")
 def delete(project_id: OwnProject, tools: Tools) -> Response:
-    tools.manage_projects.delete(project_id)
+    tools.projects.manage.delete(project_id)
     return go("/", "deleted")

@@ -24,14 +24,14 @@ def project_changes(
 ) -> Response:
     before = decode_id("changes", cursor)
     project = tools.store.get_project(project_id)
-    found = tools.change_history(project_id, before, SHOWN, quiet=all)
+    found = tools.changes.history(project_id, before, SHOWN, quiet=all)
     return page(
         request,
         "parts/changed_crawl_rows.html" if is_part(request) else "project_changes.html",
         here="changes",
         project=project,
         rows=found.rows,
-        told=tools.notifications.told_of([row.id for row in found.rows]),
+        told=tools.notices.notifications.told_of([row.id for row in found.rows]),
         compared=found.compared,
         following=encode("changes", str(found.looked_until)) if found.looked_until else None,
         filters={"all": all},

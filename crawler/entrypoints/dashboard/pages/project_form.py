@@ -37,7 +37,7 @@ def create(request: Request, caller: Caller, tools: Tools, form: Sent) -> Respon
         errors["website_url"] = "Where does the site begin? For instance https://example.org/."
     if not errors:
         try:
-            made = tools.manage_projects.create(
+            made = tools.projects.manage.create(
                 name=form.text("name") or _name_of(form), website_url=form.text("website_url"), settings=settings
             )
         except (Invalid, Conflict) as exc:
@@ -71,7 +71,7 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
             "settings": settings,
         }
         try:
-            tools.manage_projects.change(project_id, changes)
+            tools.projects.manage.change(project_id, changes)
         except (Invalid, Conflict) as exc:
             errors = _placed(exc)
         else:
@@ -86,7 +86,7 @@ def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) 
     effect = None
     if not errors:
         try:
-            effect = tools.preview_settings(
+            effect = tools.projects.preview_settings(
                 project_id,
                 settings,
                 seed_url=form.text("website_url") or None,

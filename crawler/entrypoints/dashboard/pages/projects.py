@@ -25,7 +25,7 @@ def projects(
 ) -> Response:
     after = decode("project-names", cursor)
     state = state if state in STATES else ""
-    rows = tools.project_list(
+    rows = tools.projects.overview(
         search=q.strip(),
         state=state,
         after=after[0] if after else None,

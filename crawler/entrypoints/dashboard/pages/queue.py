@@ -55,7 +55,9 @@ def queue(
     cursor: Annotated[Text | None, Query(max_length=8000)] = None,
 ) -> Response:
     kind = f"queue {view.order.value}"
-    found = tools.queue.list_entries(view.chosen, view.order, decode_queue_place(kind, view.order, cursor), SHOWN + 1)
+    found = tools.acquisition.queue.list_entries(
+        view.chosen, view.order, decode_queue_place(kind, view.order, cursor), SHOWN + 1
+    )
     rows = found[:SHOWN]
     following = encode(kind, *place_of(rows[-1], view.order)) if len(found) > SHOWN else None
     shared: dict[str, Any] = {
@@ -68,7 +70,7 @@ def queue(
     }
     if is_part(request):
         return page(request, "parts/queue_rows.html", part=True, **shared)
-    summary = tools.queue_overview.summary()
+    summary = tools.acquisition.overview.summary()
     return page(
         request,
         "queue.html",
@@ -77,7 +79,7 @@ def queue(
         part=False,
         named=[(name, plain(name, 40)) for name in summary.categories],
         undefined=summary.undefined,
-        handed_on=tools.outbox.counts(),
+        handed_on=tools.acquisition.outbox.counts(),
         sorts=SORTS,
         verbs=VERBS,
         **_counts(summary.counts),
@@ -88,7 +90,7 @@ def queue(
 @router.get("/queue/counts")
 def counts(request: Request, tools: Tools) -> Response:
     """Asked again and again while something moves."""
-    return page(request, "parts/queue_counts.html", **_counts(tools.queue.counts()))
+    return page(request, "parts/queue_counts.html", **_counts(tools.acquisition.queue.counts()))
 
 
 def _counts(found: Mapping[str, int]) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _counts(found: Mapping[str, int]) -> dict[str, Any]:
 @router.post("/queue/run")
 def run(tools: Tools) -> Response:
     tools.hints.ping()  # without a broker nobody would hear of the batches: say so before there are any
-    taken = tools.run_queue()
+    taken = tools.acquisition.run_queue()
     return go("/queue", "queue-run", n=taken.entries) if taken.entries else go("/queue", "queue-idle")
 
 
@@ -119,7 +121,7 @@ def bulk(request: Request, tools: Tools, form: Sent) -> Response:
     asked = form.flag("confirmed")
     if not asked and (everything or action is BulkAction.DELETE):
         return _ask(request, tools, action, chosen, view)
-    changed = tools.queue.change(action, chosen, after=_number(form, "after"), seconds=BULK_SECONDS)
+    changed = tools.acquisition.queue.change(action, chosen, after=_number(form, "after"), seconds=BULK_SECONDS)
     total = _number(form, "so_far") + changed.changed
     if changed.next_after is not None:
         return _ask(request, tools, action, chosen, view, total, changed.next_after)
@@ -141,7 +143,7 @@ def _ask(
         verb=VERBS[action],
         view=view,
         ids=chosen.ids,
-        count=len(chosen.ids) if chosen.ids else tools.queue_overview.count(_touched(action, chosen)),
+        count=len(chosen.ids) if chosen.ids else tools.acquisition.overview.count(_touched(action, chosen)),
         most=MOST_COUNTED,
         only_failed=action is BulkAction.RETRY and not chosen.ids and not view.status,
         so_far=so_far,

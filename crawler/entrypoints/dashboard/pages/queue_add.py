@@ -32,7 +32,7 @@ def add(request: Request, tools: Tools, form: Sent) -> Response:
     if errors:
         return _show(request, tools, form.raw(), errors)
     try:
-        report = tools.fill_queue.add(
+        report = tools.acquisition.fill_queue.add(
             urls,
             category=form.text("category") or None,
             priority=int(form.text("priority") or DEFAULT_PRIORITY),
@@ -84,6 +84,6 @@ def _show(
         report=report,
         bad=bad,
         last_priority=LAST_PRIORITY,
-        categories=[category.name for category in tools.categories.list_all()],
-        named_projects=[(str(one.id), plain(one.name, 60)) for one in tools.project_list(limit=PROJECTS)],
+        categories=[category.name for category in tools.acquisition.categories.list_all()],
+        named_projects=[(str(one.id), plain(one.name, 60)) for one in tools.projects.overview(limit=PROJECTS)],
     )

@@ -36,7 +36,7 @@ class Attempt(NamedTuple):
 
 @router.get("/queue/categories")
 def categories(request: Request, tools: Tools) -> Response:
-    found = tools.manage_categories.list_all()
+    found = tools.acquisition.manage_categories.list_all()
     return page(request, "categories.html", room="queue", here="categories", categories=found)
 
 
@@ -62,7 +62,7 @@ def save(request: Request, tools: Tools, form: Sent) -> Response:
         selectors = selectors_of(text, whole=True)
         if not was:
             _refuse_known(tools, name)
-        saved = tools.manage_categories.set(was or name, selectors)
+        saved = tools.acquisition.manage_categories.set(was or name, selectors)
     except (Invalid, Conflict) as exc:
         attempt = _attempt(tools, url, text) if url else Attempt()
         return _show(request, tools, _find(tools, was), was or name, url, text, attempt, error=exc.message)
@@ -81,18 +81,18 @@ def attempt(request: Request, tools: Tools, form: Sent) -> Response:
 
 @router.post("/queue/category/delete")
 def delete(tools: Tools, form: Sent) -> Response:
-    tools.manage_categories.delete(form.text("name"), force=form.flag("force"))
+    tools.acquisition.manage_categories.delete(form.text("name"), force=form.flag("force"))
     return go("/queue/categories", "category-deleted")
 
 
 def _refuse_known(tools: App, name: str) -> None:
-    if tools.categories.find(checked_name(name)):
+    if tools.acquisition.categories.find(checked_name(name)):
         raise Conflict("There is a category of that name already; open it to change it.")
 
 
 def _examples(tools: App, name: str) -> list[str]:
     """Pages to try it on: its own, and while it has none, any."""
-    pages = tools.queue_overview.read_pages
+    pages = tools.acquisition.overview.read_pages
     return (pages(name, EXAMPLES) if name else []) or pages(None, EXAMPLES)
 
 
@@ -100,7 +100,7 @@ def _find(tools: App, name: str) -> CategoryShown | None:
     if not name:
         return None
     try:
-        return tools.manage_categories.show(name)
+        return tools.acquisition.manage_categories.show(name)
     except (NotFound, Invalid):
         return None
 
@@ -114,7 +114,7 @@ def _attempt(tools: App, url: str, text: SelectorText) -> Attempt:
 
 def _try(tools: App, url: str, selectors: SelectorSet | dict[str, object]) -> Attempt:
     try:
-        trial = tools.manage_categories.try_on(_TRIED, selectors=selectors, url=url[:2000])
+        trial = tools.acquisition.manage_categories.try_on(_TRIED, selectors=selectors, url=url[:2000])
     except NotFound:
         return Attempt(
             wrong="Nothing is stored under this URL. Fetch it first: add it to the queue, or crawl its site."
@@ -123,7 +123,7 @@ def _try(tools: App, url: str, selectors: SelectorSet | dict[str, object]) -> At
         return Attempt(wrong=exc.message)
     missed = [place for place, count in trial.matches.items() if not count and not place.startswith("fields.")]
     missed.sort(key=lambda place: (place.startswith("exclude"), place))
-    return Attempt(trial, None, tuple(missed), tools.queue_overview.project_of_page(trial.page_id))
+    return Attempt(trial, None, tuple(missed), tools.acquisition.overview.project_of_page(trial.page_id))
 
 
 def _trial(attempt: Attempt) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _show(
         blank=FieldRow(),
         error=error,
         examples=examples,
-        unfinished=tools.categories.unfinished(known.name) if known else 0,
+        unfinished=tools.acquisition.categories.unfinished(known.name) if known else 0,
         part=False,
         **_trial(attempt),
     )

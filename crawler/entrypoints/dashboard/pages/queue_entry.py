@@ -26,7 +26,7 @@ STEPS = (
 
 @router.get("/queue/{entry_id}")
 def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> Response:
-    found = tools.queue.get(entry_id)
+    found = tools.acquisition.queue.get(entry_id)
     project_id = found.project_id or ACQUISITION_ID
     return page(
         request,
@@ -34,13 +34,13 @@ def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=2**62)], tool
         room="queue",
         here="entries",
         entry=found,
-        extraction=tools.extractions.find(found.extraction_id) if found.extraction_id else None,
+        extraction=tools.acquisition.extractions.find(found.extraction_id) if found.extraction_id else None,
         trouble=trouble_of(found),
         project=None if found.project_id is None else tools.store.get_project(found.project_id),
-        page_kept=bool(found.page_id and tools.queue_overview.project_of_page(found.page_id) == project_id),
+        page_kept=bool(found.page_id and tools.acquisition.overview.project_of_page(found.page_id) == project_id),
         project_id=project_id,
         batch=tools.store.find_crawl(found.crawl_id) if found.crawl_id else None,
-        defined=bool(found.category and tools.categories.find(found.category)),
+        defined=bool(found.category and tools.acquisition.categories.find(found.category)),
         classifies=tools.settings.classify_task is not None,
         statuses=STATUSES,
         steps=STEPS,

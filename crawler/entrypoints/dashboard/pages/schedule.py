@@ -39,8 +39,8 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
     errors |= wrong_limits
     if not errors:
         try:
-            tools.set_schedule(project_id, _without_same_webhook(asked, kept, form))
-            tools.manage_projects.change(project_id, {"settings": limits})
+            tools.notices.set_schedule(project_id, _without_same_webhook(asked, kept, form))
+            tools.projects.manage.change(project_id, {"settings": limits})
         except Invalid as exc:
             errors = _placed(exc)
         else:
@@ -67,16 +67,16 @@ def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) 
 @router.post("/projects/{project_id}/schedule/run")
 def run_now(project_id: OwnProject, tools: Tools) -> Response:
     tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
-    crawl = tools.start_crawl(project_id, crawl_type=CrawlType.SCHEDULED)
+    crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED)
     return go(f"/crawls/{crawl.id}", "started")
 
 
 @router.post("/projects/{project_id}/schedule/switch")
 def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     """On or off; all else stays as it is."""
-    tools.set_schedule.get(project_id)
+    tools.notices.set_schedule.get(project_id)
     on = form.flag("enabled")
-    tools.set_schedule(project_id, {"enabled": on})
+    tools.notices.set_schedule(project_id, {"enabled": on})
     return go(f"/projects/{project_id}/schedule", "scheduled" if on else "schedule-off")
 
 
@@ -105,7 +105,7 @@ def _show(
         frequencies=schedule_form.FREQUENCIES,
         weekdays=schedule_form.WEEKDAYS,
         zones=schedule_form.zones(),
-        history=lines(tools.schedules.slots(project.id, LOOKED_AT), crawls, LOOKED_AT),
+        history=lines(tools.notices.schedules.slots(project.id, LOOKED_AT), crawls, LOOKED_AT),
         with_fields=False,
         **_outlook(tools, asked, kept),
     )
@@ -120,7 +120,7 @@ def _outlook(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dic
     return {
         "config": config,
         "runs": schedule_form.next_runs(config, kept, tools.clock()),
-        "warnings": tools.foresee_notices(config),
+        "warnings": tools.notices.warn_about_channels(config),
         "begins": begins.total_seconds() if begins else None,
     }
 
@@ -135,7 +135,7 @@ def _valid(asked: Mapping[str, Any]) -> ScheduleConfig | None:
 def _kept(tools: App, project_id: UUID) -> Schedule | None:
     """One that makes no sense here, for instance for its zone, is replaced by what is saved next."""
     try:
-        return tools.schedules.find(project_id)
+        return tools.notices.schedules.find(project_id)
     except InvalidConfig:
         return None
 

@@ -25,14 +25,14 @@ def backtest(
 ) -> Response:
     """Reads what is stored; nothing is saved or sent."""
     project = tools.store.get_project(project_id)
-    kept = tools.schedules.find(project_id)
+    kept = tools.notices.schedules.find(project_id)
     values = {
         "new_pages": new_pages.strip() or str(project.settings.significant_new_pages),
         "share": share.strip() or f"{project.settings.significant_changed_share * 100:g}",
         "told": told if told in set(NotifyOn) else (kept.config.notify_on if kept else NotifyOn.SIGNIFICANT).value,
     }
     rules, errors = _rules(values)
-    trials = tools.backtest_schedule(project_id, rules) if rules else []
+    trials = tools.notices.backtest_schedule(project_id, rules) if rules else []
     return page(
         request,
         "parts/backtest_rows.html" if is_part(request) else "schedule_backtest.html",

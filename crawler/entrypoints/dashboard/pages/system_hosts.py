@@ -26,7 +26,7 @@ Host = Annotated[Text, Path(max_length=260)]
 
 @router.get("/system/hosts")
 def hosts(request: Request, tools: Tools, q: Annotated[Text, Query(max_length=260)] = "") -> Response:
-    found = tools.describe_hosts.all(LOOKED_AT)
+    found = tools.hosts.describe.all(LOOKED_AT)
     wanted = q.strip().lower()
     matching = [host for host in found.hosts if wanted in host.host]
     return page(
@@ -57,12 +57,12 @@ def host(request: Request, host: Host, tools: Tools) -> Response:
 
 @router.post("/system/hosts/{host}/pause")
 def pause(host: Host, tools: Tools) -> Response:
-    return _back(tools.control_host.pause(host), "host-paused")
+    return _back(tools.hosts.control.pause(host), "host-paused")
 
 
 @router.post("/system/hosts/{host}/resume")
 def resume(host: Host, tools: Tools) -> Response:
-    return _back(tools.control_host.resume(host), "host-resumed")
+    return _back(tools.hosts.control.resume(host), "host-resumed")
 
 
 @router.post("/system/hosts/{host}/delay")
@@ -73,7 +73,7 @@ def delay(request: Request, host: Host, tools: Tools, form: Sent) -> Response:
     except ValueError:
         return _show(request, tools, name, typed=typed, wrong="This is not a number of seconds.")
     try:
-        tools.control_host.delay(name, seconds)
+        tools.hosts.control.delay(name, seconds)
     except Invalid as exc:
         return _show(request, tools, name, typed=typed, wrong=exc.message)
     return _back(name, "host-delayed")
@@ -81,12 +81,12 @@ def delay(request: Request, host: Host, tools: Tools, form: Sent) -> Response:
 
 @router.post("/system/hosts/{host}/deny")
 def deny(host: Host, tools: Tools) -> Response:
-    return _back(tools.control_host.deny(host), "host-denied")
+    return _back(tools.hosts.control.deny(host), "host-denied")
 
 
 @router.post("/system/hosts/{host}/allow")
 def allow(host: Host, tools: Tools) -> Response:
-    return _back(tools.control_host.allow(host), "host-resumed")
+    return _back(tools.hosts.control.allow(host), "host-resumed")
 
 
 def _back(name: str, said: str) -> Response:
@@ -95,7 +95,7 @@ def _back(name: str, said: str) -> Response:
 
 def _show(request: Request, tools: App, name: str, typed: str | None = None, wrong: str | None = None) -> Response:
     try:
-        found = tools.describe_hosts.one(name)
+        found = tools.hosts.describe.one(name)
     except NotFound:
         found = _unmet(name)
     return page(
@@ -129,7 +129,7 @@ def _state(tools: App, host: HostOverview) -> dict[str, Any]:
     if until is None:
         return {"kind": "ok", "words": "Asked", "why": "", "left": None, "denied": False}
     left = (until - tools.clock()).total_seconds()
-    if left > DENIED_FOR.total_seconds() and tools.hosts.is_denied(host.host):
+    if left > DENIED_FOR.total_seconds() and tools.hosts.store.is_denied(host.host):
         return {"kind": "off", "words": "Denied", "why": "by an operator", "left": None, "denied": True}
     failing = host.robots is not None and host.robots.failing_since is not None
     why = "its robots.txt cannot be read" if failing else _incidents(host)

@@ -82,7 +82,7 @@ def _show(
         room="system",
         here="keys",
         keys=kept,
-        projects=tools.project_list(limit=MOST_PROJECTS),
+        projects=tools.projects.overview(limit=MOST_PROJECTS),
         scopes=SCOPES,
         values=values,
         errors=errors or {},

@@ -81,7 +81,7 @@ def _sentence(error: Any) -> str:
 def _show(
     request: Request, tools: App, stored: RuntimeSettings, typed: dict[str, str], errors: dict[str, str]
 ) -> Response:
-    in_force = tools.in_force.look()
+    in_force = tools.current_settings.look()
     places = [_place(tools, name, stored, in_force, typed.get(name, "")) for name in FIELDS]
     return page(
         request,

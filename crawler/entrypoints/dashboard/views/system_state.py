@@ -47,7 +47,7 @@ class WorkerLine(NamedTuple):
 
 def state(tools: App) -> dict[str, Any]:
     checks = diagnose(tools, start_browser=False)
-    figures = _figures(tools.metrics.collect())
+    figures = _figures(tools.operating.metrics.collect())
     reachable = all(check.ok for check in checks if check.name == "redis")
     queues, workers = _queues(tools, figures) if reachable else ([], [])
     return {
@@ -61,7 +61,7 @@ def state(tools: App) -> dict[str, Any]:
 
 def _beat(tools: App) -> list[Check]:
     try:
-        beats = tools.beat_entries.is_beating()
+        beats = tools.notices.beat_entries.is_beating()
     except CrawlerError as exc:
         return [Check("beat", ok=False, message=exc.message, required=False)]
     if beats:
@@ -73,8 +73,8 @@ def _beat(tools: App) -> list[Check]:
 def _queues(tools: App, figures: Figures) -> tuple[list[QueueLine], list[WorkerLine]]:
     now = time.time()
     try:
-        there, canaries = tools.attendance.names(QUEUES, now), tools.canaries.read(QUEUES)
-        browsers = tools.lanes.workers(Lane.BROWSER)
+        there, canaries = tools.operating.live_workers.names(QUEUES, now), tools.operating.canaries.read(QUEUES)
+        browsers = tools.engine.lanes.workers(Lane.BROWSER)
     except CrawlerError:
         return [], []
     lines = []

@@ -1,0 +1,71 @@
+"""What changed between crawls, and which of it is noise."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.changes.changed_pages import ChangedPagesReader
+from crawler.adapters.changes.compared_pages import ComparedPages
+from crawler.adapters.changes.history import ChangeHistory
+from crawler.adapters.changes.noise_store import NoiseStore
+from crawler.adapters.changes.page_pairs import PagePairs
+from crawler.handlers.changes.apply_noise_rules import WeighChanges
+from crawler.handlers.changes.compare_versions import CompareVersions
+from crawler.handlers.changes.describe_changes import DescribeChanges
+from crawler.handlers.changes.diff_crawl import DiffCrawl
+from crawler.handlers.changes.diff_without_noise import JudgePage
+from crawler.handlers.changes.digest_changes import DigestChanges
+from crawler.handlers.changes.manage_noise import ManageNoise
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Changes:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def diff_crawl(self) -> DiffCrawl:
+        return DiffCrawl(
+            self._app.store,
+            self._app.engine.ledger,
+            self._app.engine.probes,
+            self.apply_noise_rules,
+            self._app.documents.store.remove,
+        )
+
+    @cached_property
+    def noise_rules(self) -> NoiseStore:
+        return NoiseStore(self._app.database)
+
+    @cached_property
+    def apply_noise_rules(self) -> WeighChanges:
+        return WeighChanges(PagePairs(self._app.database), self.noise_rules, self._app.engine.probes, self._app.clock)
+
+    @cached_property
+    def manage_noise(self) -> ManageNoise:
+        return ManageNoise(self._app.store, self.noise_rules, self._app.clock)
+
+    @cached_property
+    def digest(self) -> DigestChanges:
+        return DigestChanges(self._app.store, PagePairs(self._app.database), self.noise_rules)
+
+    @cached_property
+    def describe(self) -> DescribeChanges:
+        return DescribeChanges(self._app.store, ChangedPagesReader(self._app.database), self.digest)
+
+    @cached_property
+    def history(self) -> ChangeHistory:
+        return ChangeHistory(self._app.database)
+
+    @cached_property
+    def compared_pages(self) -> ComparedPages:
+        return ComparedPages(self._app.database)
+
+    @cached_property
+    def compare_versions(self) -> CompareVersions:
+        return CompareVersions(self._app.pages.content)
+
+    @cached_property
+    def diff_without_noise(self) -> JudgePage:
+        return JudgePage(self._app.pages.content, self.noise_rules)

@@ -1,0 +1,133 @@
+"""Crawls: start, steer, finish, explain, report."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.pages.crawl_pace import CrawlPace
+from crawler.adapters.pages.explain_reader import ExplainReader
+from crawler.adapters.pages.reason_counts import ReasonCounts
+from crawler.adapters.pages.url_reader import UrlReader
+from crawler.adapters.reports.builder import ReportBuilder
+from crawler.adapters.reports.reader import ReportReader
+from crawler.handlers.crawls.control_crawl import ControlCrawl
+from crawler.handlers.crawls.describe_progress import DescribeProgress
+from crawler.handlers.crawls.explain_url import ExplainUrl
+from crawler.handlers.crawls.finish_crawl import FinishCrawl
+from crawler.handlers.crawls.plan_probes import PlanProbes
+from crawler.handlers.crawls.rebuild_frontier import RebuildFrontier
+from crawler.handlers.crawls.reconcile import Reconcile
+from crawler.handlers.crawls.report_crawl import ReportCrawl
+from crawler.handlers.crawls.retry_failed import RetryFailed
+from crawler.handlers.crawls.seed_crawl import SeedCrawl
+from crawler.handlers.crawls.start_crawl import StartCrawl
+from crawler.handlers.hosts.recover_hosts import TendHosts
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Crawls:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def start(self) -> StartCrawl:
+        return StartCrawl(
+            self._app.store, self._app.hints.start_crawl, self._app.clock, self._app.settings.max_pages_ceiling
+        )
+
+    @cached_property
+    def seed(self) -> SeedCrawl:
+        return SeedCrawl(
+            self._app.store, self._app.engine.fill_frontier, self._app.hints, self._app.events, self._app.clock
+        )
+
+    @cached_property
+    def finish(self) -> FinishCrawl:
+        probes = PlanProbes(
+            self._app.engine.probes,
+            self._app.store,
+            self._app.engine.crawl_state.load,
+            self._app.frontier,
+            self._app.hints,
+        )
+        return FinishCrawl(
+            self._app.store,
+            self._app.engine.ledger,
+            self._app.frontier,
+            probes,
+            self._app.hints,
+            self._app.events,
+            self._app.clock,
+        )
+
+    @cached_property
+    def control(self) -> ControlCrawl:
+        return ControlCrawl(
+            self._app.store,
+            self._app.engine.ledger,
+            self._app.frontier,
+            self._app.hints,
+            self._app.events,
+            self._app.clock,
+        )
+
+    @cached_property
+    def retry_failed(self) -> RetryFailed:
+        return RetryFailed(self._app.store, self._app.engine.ledger, self._app.frontier, self._app.hints, self.start)
+
+    @cached_property
+    def rebuild_frontier(self) -> RebuildFrontier:
+        return RebuildFrontier(self._app.store, self._app.engine.fill_frontier, self._app.frontier)
+
+    @cached_property
+    def reconcile(self) -> Reconcile:
+        return Reconcile(
+            store=self._app.store,
+            frontier=self._app.frontier,
+            writer=self._app.engine.writer,
+            contexts=self._app.engine.contexts,
+            settle=self._app.engine.write_batch,
+            seed_crawl=self.seed,
+            open_frontier=self._app.engine.fill_frontier,
+            finish_crawl=self.finish,
+            lanes=self._app.engine.lanes,
+            record_rendering=self._app.engine.crawl_state.record_rendering,
+            tend_hosts=TendHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
+            prune=self._app.operating.pruner.requests,
+            hints=self._app.hints,
+            clock=self._app.clock,
+            look_at_settings=self._app.current_settings.look,
+        )
+
+    @cached_property
+    def progress(self) -> DescribeProgress:
+        return DescribeProgress(self._app.store, self._app.frontier, self._app.events)
+
+    @property
+    def explain_url(self) -> ExplainUrl:
+        reader = ExplainReader(self._app.database)
+        return ExplainUrl(
+            self._app.engine.crawl_state.load,
+            reader,
+            self._app.frontier,
+            self._app.hosts.store,
+            self._app.clock,
+            self._app.user_agent,
+        )
+
+    @cached_property
+    def report(self) -> ReportCrawl:
+        return ReportCrawl(self._app.store, ReportBuilder(self._app.database), ReportReader(self._app.database))
+
+    @cached_property
+    def urls(self) -> UrlReader:
+        return UrlReader(self._app.database)
+
+    @cached_property
+    def pace(self) -> CrawlPace:
+        return CrawlPace(self._app.database)
+
+    @cached_property
+    def reason_counts(self) -> ReasonCounts:
+        return ReasonCounts(self._app.database)

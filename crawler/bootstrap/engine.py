@@ -1,0 +1,187 @@
+"""The engine: what a worker needs to fetch, judge and write."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.browser.chromium import find_chromium, why_missing
+from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.adapters.browser.lane_fetcher import LaneFetcher
+from crawler.adapters.browser.lane_watch import LaneWatch
+from crawler.adapters.browser.light_pages import LightPages
+from crawler.adapters.browser.options import BrowserOptions, Wear
+from crawler.adapters.browser.visit_notes import VisitNotes
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.adapters.engine.batch_writer import BatchWriter
+from crawler.adapters.engine.crawl_state import CrawlFactsReader
+from crawler.adapters.engine.ledger import Ledger
+from crawler.adapters.engine.probe_store import ProbeStore
+from crawler.bootstrap.failpoint import failpoint
+from crawler.domain.engine.ports import Fetcher
+from crawler.errors import SettingsError
+from crawler.handlers.acquisition.hint_extraction import HintExtraction
+from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.fill_frontier import OpenFrontier
+from crawler.handlers.engine.follow_links import FollowLinks
+from crawler.handlers.engine.launch_requests import LaunchRequests
+from crawler.handlers.engine.lower_depths import LowerDepths
+from crawler.handlers.engine.process_response import TakeAnswer
+from crawler.handlers.engine.publish_events import TellNews
+from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
+from crawler.handlers.engine.robots_and_backoff import HostCare
+from crawler.handlers.engine.work_shift import WorkShift
+from crawler.handlers.engine.write_batch import SettleBatch
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Engine:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger(self._app.database)
+
+    @cached_property
+    def probes(self) -> ProbeStore:
+        return ProbeStore(self._app.database)
+
+    @cached_property
+    def writer(self) -> BatchWriter:
+        return BatchWriter(self._app.database)
+
+    @cached_property
+    def crawl_state(self) -> CrawlFactsReader:
+        return CrawlFactsReader(self._app.database, lambda: self._app.secret_box)
+
+    @cached_property
+    def contexts(self) -> CrawlContexts:
+        return CrawlContexts(self.crawl_state.load)
+
+    @cached_property
+    def lanes(self) -> LaneWatch:
+        return LaneWatch(self._app.redis)
+
+    @cached_property
+    def fetcher(self) -> CurlFetcher:
+        settings = self._app.settings
+        fetcher = CurlFetcher(
+            user_agent=self._app.user_agent,
+            egress=self._app.egress,
+            timeout_seconds=settings.http_timeout_seconds,
+            max_body_bytes=settings.max_body_bytes,
+            proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
+            ca_bundle=settings.ca_bundle,
+        )
+        self._app.current_settings.tell(lambda now: fetcher.call_itself(now.user_agent or settings.user_agent))
+        return fetcher
+
+    @cached_property
+    def browser(self) -> BrowserFetcher:
+        """Made where pages are rendered, after the fork; a Chromium starts with the first page."""
+        settings = self._app.settings
+        chromium = find_chromium(settings.chromium)
+        if chromium is None:
+            raise SettingsError(why_missing(settings.chromium))
+        browser = BrowserFetcher(
+            BrowserOptions(
+                chromium=chromium,
+                user_agent=self._app.user_agent,
+                egress=self._app.egress,
+                data_dir=self._app.data_dir,
+                timeout_seconds=min(settings.render_timeout_seconds, settings.lease_seconds / 2),
+                max_body_bytes=settings.max_body_bytes,
+                tabs=settings.render_tabs,
+                wear=Wear(
+                    pages=settings.render_pages,
+                    seconds=settings.render_minutes * 60,
+                    memory_bytes=settings.render_memory_mb * 1024**2,
+                ),
+                proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
+                ca_bundle=settings.ca_bundle,
+            )
+        )
+        self._app.current_settings.tell(lambda now: browser.call_itself(now.user_agent or settings.user_agent))
+        return browser
+
+    def close_browser(self) -> None:
+        """If one was made: it must not outlive its worker."""
+        if "browser" in vars(self):
+            self.browser.close()
+
+    @cached_property
+    def robots_and_backoff(self) -> HostCare:
+        care = HostCare(self._app.frontier, self._app.hosts.store, self._app.clock, self._app.user_agent)
+        self._app.current_settings.tell(lambda now: care.call_itself(now.user_agent or self._app.settings.user_agent))
+        return care
+
+    @cached_property
+    def fill_frontier(self) -> OpenFrontier:
+        return OpenFrontier(self._app.frontier, self.ledger, self.robots_and_backoff.sitemaps, self.probes.queued)
+
+    @cached_property
+    def write_batch(self) -> SettleBatch:
+        return SettleBatch(
+            self._app.frontier,
+            self.writer,
+            self.ledger,
+            FollowLinks(self._app.frontier, self.robots_and_backoff.refuses),
+            LowerDepths(self._app.frontier, self.ledger),
+            TellNews(self._app.events, self._app.store, self._app.frontier),
+            patience_seconds=self._app.settings.lease_seconds / 2,
+            failpoint=failpoint(self._app.settings.failpoint),
+            hint_documents=self._app.hints.ingest_documents,
+            hint_extraction=HintExtraction(self._app.frontier.extract_allowed, self._app.hints.extract_entries),
+        )
+
+    @cached_property
+    def process_response(self) -> TakeAnswer:
+        return TakeAnswer(
+            care=self.robots_and_backoff,
+            render=self.render_where_needed,
+            clock=self._app.clock,
+            record_move=self.crawl_state.record_move,
+            record_shopify=self.crawl_state.record_shopify,
+            max_redirects=self._app.settings.max_redirects,
+            failpoint=failpoint(self._app.settings.failpoint),
+        )
+
+    @cached_property
+    def render_where_needed(self) -> RenderWhereNeeded:
+        lights, notes = LightPages(self._app.redis), VisitNotes(self._app.redis)
+        return RenderWhereNeeded(self._app.frontier, self.lanes, lights, notes, self.crawl_state.record_rendering)
+
+    @cached_property
+    def work_shift(self) -> WorkShift:
+        return self._shift(self.fetcher)
+
+    @cached_property
+    def browser_shift(self) -> WorkShift:
+        """The same shift with another fetcher, and no more pages at once than there are tabs."""
+        return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
+
+    def _shift(self, fetcher: Fetcher, **limits: int) -> WorkShift:
+        return WorkShift(
+            frontier=self._app.frontier,
+            fetcher=fetcher,
+            writer=self.writer,
+            launch=LaunchRequests(
+                frontier=self._app.frontier,
+                fetcher=fetcher,
+                writer=self.writer,
+                contexts=self.contexts,
+                care=self.robots_and_backoff,
+                render=self.render_where_needed,
+                purposes=self.probes.purposes,
+                existing=self._app.documents.store.existing,
+                clock=self._app.clock,
+            ),
+            take=self.process_response,
+            settle=self.write_batch,
+            hints=self._app.hints,
+            shift_seconds=self._app.settings.shift_seconds,
+            lease_seconds=self._app.settings.lease_seconds,
+            follow_settings=self._app.current_settings,
+            **limits,
+        )

@@ -1,0 +1,125 @@
+"""Schedules, and the notices that people and programs get."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.changes.page_pairs import PagePairs
+from crawler.adapters.notices.apprise_sender import AppriseSender
+from crawler.adapters.notices.beat_entries import BeatEntries
+from crawler.adapters.notices.mailer import Mailer
+from crawler.adapters.notices.notification_list import NotificationList
+from crawler.adapters.notices.notification_store import NotificationStore
+from crawler.adapters.notices.schedule_store import ScheduleStore
+from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.domain.notices.mail import Sender, change_sections
+from crawler.domain.notices.notice import Notifiers
+from crawler.handlers.notices.backtest_schedule import BacktestSchedule
+from crawler.handlers.notices.describe_schedule import DescribeSchedule
+from crawler.handlers.notices.explain_notice import ExplainNotice
+from crawler.handlers.notices.notify_crawl import NotifyCrawl
+from crawler.handlers.notices.recover_schedules import TendSchedules
+from crawler.handlers.notices.resend_notice import ResendNotice
+from crawler.handlers.notices.run_schedules import RunSchedules
+from crawler.handlers.notices.send_notice import SendNotice
+from crawler.handlers.notices.set_schedule import Reach, SetSchedule
+from crawler.handlers.notices.warn_about_channels import ForeseeNotices
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Notices:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        return ScheduleStore(self._app.database, lambda: self._app.secret_box)
+
+    @cached_property
+    def beat_entries(self) -> BeatEntries:
+        return BeatEntries(self._app.celery)
+
+    @cached_property
+    def set_schedule(self) -> SetSchedule:
+        reach = Reach(self._app.egress, self.apprise.why_unusable)
+        return SetSchedule(self._app.store, self.schedules, self.beat_entries, self._app.clock, reach)
+
+    @cached_property
+    def describe_schedule(self) -> DescribeSchedule:
+        return DescribeSchedule(self.schedules.slots, self.warn_about_channels, self._app.clock)
+
+    @cached_property
+    def backtest_schedule(self) -> BacktestSchedule:
+        pairs = PagePairs(self._app.database)
+        return BacktestSchedule(
+            self._app.store, self.schedules, pairs, self._app.changes.noise_rules, self.notifications
+        )
+
+    @cached_property
+    def run_schedules(self) -> RunSchedules:
+        return RunSchedules(self.schedules, self._app.crawls.start, self.beat_entries, self._app.clock)
+
+    @cached_property
+    def recover_schedules(self) -> TendSchedules:
+        return TendSchedules(self.run_schedules, self.notifications.untold, self._app.hints, self._app.clock)
+
+    @cached_property
+    def notifications(self) -> NotificationStore:
+        return NotificationStore(self._app.database)
+
+    @cached_property
+    def notification_list(self) -> NotificationList:
+        return NotificationList(self._app.database)
+
+    @cached_property
+    def notify_crawl(self) -> NotifyCrawl:
+        sender = Sender(self._app.settings.product_name, self._app.settings.dashboard_url)
+        return NotifyCrawl(
+            self._app.store,
+            self.schedules,
+            self.notifications,
+            self.send,
+            lambda crawl: change_sections(crawl.change_summary or {}, self._app.changes.digest(crawl.id)),
+            self._app.clock,
+            sender,
+        )
+
+    @cached_property
+    def send(self) -> SendNotice:
+        settings = self._app.settings
+        secret = settings.webhook_secret
+        return SendNotice(
+            self.notifications,
+            self.schedules,
+            self.mailer,
+            WebhookSender(webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle)),
+            self.apprise,
+            self._app.clock,
+            secret.get_secret_value() if secret else None,
+        )
+
+    @cached_property
+    def resend(self) -> ResendNotice:
+        return ResendNotice(self.notifications, self.notify_crawl.resend, self._notifiers, lambda: self._app.hints)
+
+    @cached_property
+    def explain(self) -> ExplainNotice:
+        return ExplainNotice(self.schedules, self.notifications)
+
+    @property
+    def warn_about_channels(self) -> ForeseeNotices:
+        settings = self._app.settings
+        return ForeseeNotices(self._notifiers, settings.smtp_url, settings.mail_from)
+
+    def _notifiers(self) -> Notifiers:
+        return self._app.operating.live_workers.notifiers(self._app.clock().timestamp())
+
+    @cached_property
+    def apprise(self) -> AppriseSender:
+        return AppriseSender(self._app.settings.egress_allow)
+
+    @cached_property
+    def mailer(self) -> Mailer:
+        smtp = self._app.settings.smtp_url
+        return Mailer(smtp.get_secret_value() if smtp else None, self._app.settings.mail_from)

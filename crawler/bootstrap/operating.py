@@ -1,0 +1,57 @@
+"""Operating: events, settings, sessions, workers, metrics, retention."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.operating.canary_book import CanaryBook
+from crawler.adapters.operating.celery_queue import CeleryQueue
+from crawler.adapters.operating.event_tail import EventTails
+from crawler.adapters.operating.live_workers import AttendanceBook
+from crawler.adapters.operating.metrics_reader import MetricsReader
+from crawler.adapters.operating.session_store import SessionStore
+from crawler.adapters.postgres.idempotency_store import AnswerMemory
+from crawler.adapters.postgres.retention import Pruner, Retention
+from crawler.handlers.operating.answer_once import AnswerOnce
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Operating:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    def event_tails(self) -> EventTails:
+        """The same events for many readers at once. Made for each event loop: its connections belong to one."""
+        return EventTails(self._app.settings.redis_database(0))
+
+    @cached_property
+    def canaries(self) -> CanaryBook:
+        return CanaryBook(self._app.redis)
+
+    @cached_property
+    def live_workers(self) -> AttendanceBook:
+        return AttendanceBook(self._app.redis)
+
+    @cached_property
+    def metrics(self) -> MetricsReader:
+        hints = CeleryQueue(self._app.celery)
+        return MetricsReader(
+            self._app.database, self._app.frontier, self._app.engine.lanes, self.canaries, self.live_workers, hints
+        )
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        """Of people who are signed in to the dashboard."""
+        return SessionStore(self._app.redis)
+
+    @cached_property
+    def answer_once(self) -> AnswerOnce:
+        return AnswerOnce(AnswerMemory(self._app.database))
+
+    @cached_property
+    def pruner(self) -> Pruner:
+        settings = self._app.settings
+        return Pruner(
+            self._app.database, Retention(settings.request_log_days, settings.keep_versions, settings.keep_crawl_days)
+        )

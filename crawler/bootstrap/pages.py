@@ -1,0 +1,33 @@
+"""Stored pages: lists, contents, links, exports."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.pages.content import PageContent
+from crawler.adapters.pages.export import PageExport
+from crawler.adapters.pages.neighbours import PageNeighbours
+from crawler.adapters.pages.reader import PageReader
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Pages:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def reader(self) -> PageReader:
+        return PageReader(self._app.database)
+
+    @cached_property
+    def content(self) -> PageContent:
+        return PageContent(self._app.database)
+
+    @cached_property
+    def neighbours(self) -> PageNeighbours:
+        return PageNeighbours(self._app.database)
+
+    @cached_property
+    def export(self) -> PageExport:
+        return PageExport(self._app.database)

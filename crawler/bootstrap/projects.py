@@ -1,0 +1,36 @@
+"""Projects: make, change, list, preview their rules."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawler.adapters.pages.project_list import ProjectList
+from crawler.adapters.pages.sample import PageSample
+from crawler.handlers.crawls.manage_projects import ManageProjects
+from crawler.handlers.crawls.preview_scope import PreviewScope
+from crawler.handlers.crawls.preview_settings import PreviewSettings
+
+if TYPE_CHECKING:
+    from crawler.bootstrap.app import App
+
+
+class Projects:
+    def __init__(self, app: "App") -> None:
+        self._app = app
+
+    @cached_property
+    def manage(self) -> ManageProjects:
+        return ManageProjects(
+            self._app.store, self._app.crawls.control.cancel, self._app.clock, self._app.settings.max_pages_ceiling
+        )
+
+    @cached_property
+    def overview(self) -> ProjectList:
+        return ProjectList(self._app.database)
+
+    @cached_property
+    def preview_scope(self) -> PreviewScope:
+        return PreviewScope(self._app.store)
+
+    @cached_property
+    def preview_settings(self) -> PreviewSettings:
+        return PreviewSettings(self.preview_scope, PageSample(self._app.database), self._app.crawls.urls)

@@ -1,0 +1,53 @@
+"""What every room uses: the store, the frontier, events, and the settings in force."""
+
+from functools import cached_property
+
+from crawler.adapters.engine.store import Store
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.operating.event_stream import EventStream
+from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
+from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.bootstrap.servers import Servers
+from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.runtime_settings import RuntimeSettings
+from crawler.handlers.operating.follow_settings import FollowSettings
+
+
+class Shared(Servers):
+    """What every room may use."""
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.database)
+
+    @cached_property
+    def frontier(self) -> RedisFrontier:
+        return RedisFrontier(self.redis, least_gap_ms=lambda: self.current_settings().least_gap_ms)
+
+    @cached_property
+    def events(self) -> EventStream:
+        return EventStream(self.redis, self.store.project_of)
+
+    @cached_property
+    def runtime_settings(self) -> RuntimeSettingsStore:
+        return RuntimeSettingsStore(self.database)
+
+    @cached_property
+    def current_settings(self) -> FollowSettings:
+        """What operators may change while everything runs."""
+        names = RuntimeSettings.model_fields
+        environment = RuntimeSettings.model_construct(**{name: getattr(self.settings, name) for name in names})
+        return FollowSettings(self.runtime_settings.read, environment)
+
+    @property
+    def user_agent(self) -> str:
+        return self.current_settings().user_agent or self.settings.user_agent
+
+    @cached_property
+    def egress(self) -> EgressRule:
+        return EgressRule.parse(self.settings.egress_allow)
+
+    @cached_property
+    def secret_box(self) -> SecretBox:
+        key = self.settings.secret_key
+        return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
