@@ -9,7 +9,7 @@ from celery import bootsteps
 
 from crawler import telemetry
 from crawler.adapters.frontier.redis_connection import connect_redis
-from crawler.adapters.operating.live_workers import EVERY_SECONDS, MAIL, NOTIFY, AttendanceBook
+from crawler.adapters.operating.live_workers import EVERY_SECONDS, MAIL, NOTIFY, LiveWorkers
 from crawler.config import Settings
 from crawler.errors import RedisUnavailable
 
@@ -24,7 +24,7 @@ def attendance(settings: Settings) -> type[bootsteps.StartStopStep]:
 
         def __init__(self, consumer: Any, **kwargs: Any) -> None:
             super().__init__(consumer, **kwargs)
-            self._book = AttendanceBook(connect_redis(settings.redis_database(0)))
+            self._book = LiveWorkers(connect_redis(settings.redis_database(0)))
 
         def start(self, consumer: Any) -> None:
             if not consumer.app.conf.tends_schedules:  # there for one crawl only, and gone with it
@@ -47,7 +47,7 @@ def places(queues: Sequence[str], settings: Settings) -> list[str]:
     return [*queues, *([MAIL] if mails else [])]
 
 
-def _note(book: AttendanceBook, worker: str, queues: Sequence[str]) -> None:
+def _note(book: LiveWorkers, worker: str, queues: Sequence[str]) -> None:
     try:
         book.note(worker, queues, time.time())
     except RedisUnavailable as exc:

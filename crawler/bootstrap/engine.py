@@ -74,7 +74,7 @@ class Engine:
             proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
             ca_bundle=settings.ca_bundle,
         )
-        self._app.current_settings.tell(lambda now: fetcher.call_itself(now.user_agent or settings.user_agent))
+        self._app.current_settings.tell(lambda now: fetcher.set_user_agent(now.user_agent or settings.user_agent))
         return fetcher
 
     @cached_property
@@ -102,7 +102,7 @@ class Engine:
                 ca_bundle=settings.ca_bundle,
             )
         )
-        self._app.current_settings.tell(lambda now: browser.call_itself(now.user_agent or settings.user_agent))
+        self._app.current_settings.tell(lambda now: browser.set_user_agent(now.user_agent or settings.user_agent))
         return browser
 
     def close_browser(self) -> None:
@@ -113,7 +113,9 @@ class Engine:
     @cached_property
     def robots_and_backoff(self) -> HostCare:
         care = HostCare(self._app.frontier, self._app.hosts.store, self._app.clock, self._app.user_agent)
-        self._app.current_settings.tell(lambda now: care.call_itself(now.user_agent or self._app.settings.user_agent))
+        self._app.current_settings.tell(
+            lambda now: care.set_user_agent(now.user_agent or self._app.settings.user_agent)
+        )
         return care
 
     @cached_property

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.adapters.operating.event_tail import EventTails
-from crawler.adapters.operating.live_workers import AttendanceBook
+from crawler.adapters.operating.live_workers import LiveWorkers
 from crawler.adapters.operating.metrics_reader import MetricsReader
 from crawler.adapters.operating.session_store import SessionStore
-from crawler.adapters.postgres.idempotency_store import AnswerMemory
+from crawler.adapters.postgres.idempotency_store import IdempotencyStore
 from crawler.adapters.postgres.retention import Pruner, Retention
 from crawler.handlers.operating.answer_once import AnswerOnce
 
@@ -30,8 +30,8 @@ class Operating:
         return CanaryBook(self._app.redis)
 
     @cached_property
-    def live_workers(self) -> AttendanceBook:
-        return AttendanceBook(self._app.redis)
+    def live_workers(self) -> LiveWorkers:
+        return LiveWorkers(self._app.redis)
 
     @cached_property
     def metrics(self) -> MetricsReader:
@@ -47,7 +47,7 @@ class Operating:
 
     @cached_property
     def answer_once(self) -> AnswerOnce:
-        return AnswerOnce(AnswerMemory(self._app.database))
+        return AnswerOnce(IdempotencyStore(self._app.database))
 
     @cached_property
     def pruner(self) -> Pruner:

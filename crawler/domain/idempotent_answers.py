@@ -8,7 +8,7 @@ class Answer(NamedTuple):
     body: dict[str, Any]
 
 
-class Remembered(NamedTuple):
+class ClaimedRequest(NamedTuple):
     mine: bool
     """Nobody else is at it: do it."""
     request: bytes

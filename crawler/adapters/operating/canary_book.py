@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.domain.canaries import Canary
 
-_FIELDS = ("sent", "tried", "sang")
+_FIELDS = ("sent", "tried", "record_canary")
 
 
 class CanaryBook(FrontierCalls):
@@ -14,8 +14,8 @@ class CanaryBook(FrontierCalls):
         names = ("tried",) if again else ("sent", "tried")
         self._command("HSET", self._key, *(part for name in names for part in (f"{name}:{queue}", milliseconds(now))))
 
-    def sang(self, queue: str, now: float) -> None:
-        self._command("HSET", self._key, f"sang:{queue}", milliseconds(now))
+    def record_canary(self, queue: str, now: float) -> None:
+        self._command("HSET", self._key, f"record_canary:{queue}", milliseconds(now))
 
     def read(self, queues: Iterable[str]) -> dict[str, Canary]:
         names = list(queues)

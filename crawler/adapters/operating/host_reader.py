@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, Row, text
 
-from crawler.adapters.operating.stale_while_revalidate import Remembered
+from crawler.adapters.operating.stale_while_revalidate import StaleWhileRevalidate
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.hosts.overview import HostRow
 
@@ -39,7 +39,7 @@ _NEVER = _Asked(0, 0, None)
 class HostReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._day = Remembered(self._count_day, fresh_seconds=FRESH_SECONDS, kept_seconds=KEPT_SECONDS)
+        self._day = StaleWhileRevalidate(self._count_day, fresh_seconds=FRESH_SECONDS, kept_seconds=KEPT_SECONDS)
 
     def list_hosts(self, limit: int) -> list[HostRow]:
         """Those an operator looks for first: paused or slowed down, then the busiest."""

@@ -12,7 +12,7 @@ MAIL = "notify_mail"
 """Where those of queue `notify` sign who have a mail server."""
 
 
-class AttendanceBook(FrontierCalls):
+class LiveWorkers(FrontierCalls):
     def note(self, worker: str, queues: Iterable[str], now: float) -> None:
         """It takes messages from these."""
         for queue in queues:

@@ -21,7 +21,7 @@ from crawler.adapters.browser.lane_watch import LaneWatch
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.adapters.operating.celery_queue import QUEUES, CeleryQueue
-from crawler.adapters.operating.live_workers import AttendanceBook
+from crawler.adapters.operating.live_workers import LiveWorkers
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.frontier import Lane, Wait
 from crawler.errors import Unavailable
@@ -43,7 +43,7 @@ class MetricsReader:
         frontier: RedisFrontier,
         lanes: LaneWatch,
         canaries: CanaryBook,
-        attendance: AttendanceBook,
+        attendance: LiveWorkers,
         hints: CeleryQueue,
         clock: Callable[[], float] = time.time,
     ) -> None:

@@ -13,7 +13,7 @@ log = telemetry.logger(__name__)
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Value]):
+class StaleWhileRevalidate(Generic[Value]):
     """Of `fresh_seconds` it is given as it is; up to `kept_seconds` too, but then it is read again in the background.
 
     Only who asks after that waits for it. Many who ask at once read it once.

@@ -5,25 +5,25 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import bindparam
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.idempotent_answers import Answer, Remembered
+from crawler.domain.idempotent_answers import Answer, ClaimedRequest
 
 
-class AnswerMemory:
+class IdempotencyStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def claim(self, key: bytes, request: bytes) -> Remembered:
+    def claim(self, key: bytes, request: bytes) -> ClaimedRequest:
         """Ours if it is new, or if whoever had it has been silent for a minute; else what is known of it."""
         with transaction(self._engine) as db:
             db.execute(text(_FORGET_OLD))
             row = db.execute(text(_CLAIM), {"key": key, "request": request}).one_or_none()
             if row is not None:
-                return Remembered(mine=True, request=request, answer=None)
+                return ClaimedRequest(mine=True, request=request, answer=None)
             known = db.execute(text(_FIND), {"key": key}).one_or_none()
         if known is None:  # forgotten in this moment: the next look claims it
-            return Remembered(mine=False, request=request, answer=None)
+            return ClaimedRequest(mine=False, request=request, answer=None)
         answer = Answer(known.status, known.answer) if known.status is not None else None
-        return Remembered(mine=False, request=bytes(known.request), answer=answer)
+        return ClaimedRequest(mine=False, request=bytes(known.request), answer=answer)
 
     def keep(self, key: bytes, answer: Answer) -> None:
         statement = text(_KEEP).bindparams(bindparam("answer", type_=JSONB))

@@ -35,7 +35,7 @@ from crawler.entrypoints.api.routes import (
     settings,
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
-from crawler.entrypoints.dashboard.serving.dispatch import DashboardDoor
+from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.deadline import Deadline
@@ -107,7 +107,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     # The last added is the outermost.
     api.add_middleware(BodyLimit)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
-    api.add_middleware(DashboardDoor, dashboard=create_dashboard(tools, attempts))
+    api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts))
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

@@ -6,8 +6,7 @@ from starlette.types import ASGIApp
 from crawler.bootstrap import App
 from crawler.entrypoints.dashboard.forms.fields import Guarded
 from crawler.entrypoints.dashboard.pages import ROOMS
-from crawler.entrypoints.dashboard.serving import assets
-from crawler.entrypoints.dashboard.serving import error_pages as mishaps
+from crawler.entrypoints.dashboard.serving import assets, error_pages
 from crawler.entrypoints.dashboard.serving.headers import PageHeaders
 from crawler.entrypoints.dashboard.serving.session_gate import SessionGate
 from crawler.entrypoints.http.body_limit import BodyLimit
@@ -21,10 +20,10 @@ def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
     app.include_router(assets.router)
     for room in ROOMS:
         app.include_router(room.router)
-    mishaps.install(app)
+    error_pages.install(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimit)
     app.add_middleware(SessionGate, tools=tools)
-    app.add_middleware(mishaps.LastResort)
+    app.add_middleware(error_pages.LastResort)
     app.add_middleware(PageHeaders)
     return app

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from crawler.domain.idempotent_answers import Answer, Remembered
+from crawler.domain.idempotent_answers import Answer, ClaimedRequest
 from crawler.errors import Conflict, CrawlerError, Invalid
 
 WAIT_SECONDS = 10.0
@@ -12,7 +12,7 @@ _LOOK_AGAIN_SECONDS = 0.05
 
 
 class Memory(Protocol):
-    def claim(self, key: bytes, request: bytes) -> Remembered: ...
+    def claim(self, key: bytes, request: bytes) -> ClaimedRequest: ...
     def keep(self, key: bytes, answer: Answer) -> None: ...
     def forget(self, key: bytes) -> None: ...
 

@@ -15,7 +15,7 @@ def checks(service: Service) -> dict[str, dict[str, Any]]:
 def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
     book.sent("fetch", now - 3, again=False)
-    book.sang("fetch", now - 2)
+    book.record_canary("fetch", now - 2)
     check = checks(service)["queue fetch"]
     assert check["ok"]
     assert "consumed" in check["message"]
@@ -23,7 +23,7 @@ def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
 
 def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
-    book.sang("render", now - 1000)
+    book.record_canary("render", now - 1000)
     book.sent("render", now - 300, again=False)
     book.sent("render", now - 10, again=True)
     check = checks(service)["queue render"]
@@ -35,7 +35,7 @@ def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service)
 def test_without_a_coordinator_nobody_knows(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
     book.sent("fetch", now - 1000, again=False)
-    book.sang("fetch", now - 999)
+    book.record_canary("fetch", now - 999)
     for queue in ("fetch", "ingest"):
         check = checks(service)[f"queue {queue}"]
         assert not check["ok"]

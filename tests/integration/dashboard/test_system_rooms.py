@@ -35,7 +35,7 @@ def test_servers_queues_and_workers_are_told_with_what_is_wrong(house: House) ->
     tools.operating.live_workers.note("gone-3@three", ["ingest"], now - 3600)
     tools.engine.lanes.announce(Lane.BROWSER, "render-2@two", LaneWorker(lack=f"No Chromium {NASTY}"))
     tools.operating.canaries.sent("fetch", now - 8, again=False)
-    tools.operating.canaries.sang("fetch", now - 7)
+    tools.operating.canaries.record_canary("fetch", now - 7)
     tools.operating.canaries.sent("notify", now - 600, again=False)
     page = house.page()
     page.goto("/")

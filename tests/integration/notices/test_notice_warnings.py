@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from crawler.adapters.operating.live_workers import MAIL
 from crawler.config import Settings
 from crawler.domain.notices.notice import Answer, Channel, Kind, Target
-from crawler.entrypoints.cli.backend.local import LocalDesk
+from crawler.entrypoints.cli.backend.local import LocalBackend
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
 from crawler.handlers.notices import resend_notice
@@ -36,7 +36,7 @@ def test_a_schedule_that_mails_without_a_mail_server_says_so(crawler: Engine) ->
     assert warned(crawler, **DAILY) == (), "nobody asked for a mail"
     assert warned(crawler, **MAILS, notify_on_changes=False, notify_after_failures=0) == (), "none would be sent"
     project = crawler.project("http://example.org/")
-    changed = LocalDesk(crawler.tools).change_schedule(project.id, MAILS)
+    changed = LocalBackend(crawler.tools).change_schedule(project.id, MAILS)
     assert json.loads(changed.model_dump_json())["warnings"] == [UNSET]
 
 
@@ -132,17 +132,17 @@ def test_a_notice_is_sent_again_by_the_workers_where_there_are_workers(
 
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", work, raising=False)
     crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
-    sent = LocalDesk(crawler.tools).resend(notice)
+    sent = LocalBackend(crawler.tools).resend(notice)
     assert (asked, sent.status, sent.answer) == ([notice], "sent", "The mail server took it.")
 
 
 def test_a_notice_that_no_worker_could_send_is_sent_by_this_shell_which_says_what_it_lacks(
     crawler: Engine, notice: UUID
 ) -> None:
-    sent = LocalDesk(crawler.tools).resend(notice)
+    sent = LocalBackend(crawler.tools).resend(notice)
     assert (sent.status, sent.answer) == ("failed", "Not sent: set CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM.")
     with pytest.raises(NotFound):
-        LocalDesk(crawler.tools).resend(uuid4())
+        LocalBackend(crawler.tools).resend(uuid4())
 
 
 def test_a_worker_that_takes_too_long_is_not_waited_for(
@@ -152,4 +152,4 @@ def test_a_worker_that_takes_too_long_is_not_waited_for(
     monkeypatch.setattr(resend_notice, "PATIENCE_SECONDS", 0.2)
     crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
     with pytest.raises(Unavailable, match="crawler notification list"):
-        LocalDesk(crawler.tools).resend(notice)
+        LocalBackend(crawler.tools).resend(notice)

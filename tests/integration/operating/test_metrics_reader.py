@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from crawler.adapters.browser.lane_watch import LaneWorker
-from crawler.adapters.operating.live_workers import GONE_SECONDS, AttendanceBook
+from crawler.adapters.operating.live_workers import GONE_SECONDS, LiveWorkers
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -70,7 +70,7 @@ def test_shifts_are_counted_with_the_share_of_time_they_worked(crawler: Engine, 
 
 
 def test_workers_are_counted_by_queue_until_they_leave_or_fall_silent(crawler: Engine) -> None:
-    now, book = crawler.tools.operating.metrics._clock(), AttendanceBook(crawler.tools.redis)
+    now, book = crawler.tools.operating.metrics._clock(), LiveWorkers(crawler.tools.redis)
     book.note("fetch-1@a", ["fetch"], now)
     book.note("all-1@a", ["fetch", "coordinator"], now)
     book.note("silent@a", ["render"], now - GONE_SECONDS - 1)
@@ -116,7 +116,7 @@ def _numbers(engine: Engine) -> dict[str, float]:
 def test_canaries_are_told_by_queue(crawler: Engine) -> None:
     now, book = crawler.tools.operating.metrics._clock(), crawler.tools.operating.canaries
     book.sent("fetch", now - 90, again=False)
-    book.sang("fetch", now - 88)
+    book.record_canary("fetch", now - 88)
     book.sent("render", now - 500, again=False)
     book.sent("render", now - 100, again=True)
     ages = samples(crawler, "crawler_canary_age_seconds")

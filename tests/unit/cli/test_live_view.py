@@ -10,7 +10,7 @@ from rich.console import Console
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import HostWait, Lane, Wait
-from crawler.entrypoints.cli.screen.crawl_snapshot import Glimpse
+from crawler.entrypoints.cli.screen.crawl_snapshot import CrawlSnapshot
 from crawler.entrypoints.cli.screen.live_view import LiveView, draw, one_line
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
@@ -33,7 +33,7 @@ def page(number: int, **fields: Any) -> dict[str, Any]:
     return {**given, "title": f"Page {number}", "depth": 1, **fields}
 
 
-def glimpse(**fields: Any) -> Glimpse:
+def snapshot(**fields: Any) -> CrawlSnapshot:
     waits = (
         HostWait("example.org", Lane.HTTP, 500, 0.4, Wait.GAP),
         HostWait("a-host-with-a-very-long-name.of.many.parts.example.org:8080", Lane.HTTP, 3, 3723.0, Wait.BLOCKED),
@@ -43,10 +43,10 @@ def glimpse(**fields: Any) -> Glimpse:
         "pages_per_second": 28.44, "seconds": 3725.0, "waits": waits, "pages": tuple(page(n) for n in range(12)),
         "reasons": {"timeout": 2, "http_5xx": 1, "robots": 30, "excluded": 9, "not_found": 1},
     }  # fmt: skip
-    return Glimpse(**{**given, **fields})
+    return CrawlSnapshot(**{**given, **fields})
 
 
-def lines(seen: Glimpse, width: int, height: int = 40) -> list[str]:
+def lines(seen: CrawlSnapshot, width: int, height: int = 40) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, force_terminal=False, color_system=None)
     console.print(draw(seen, width, height))
@@ -56,13 +56,13 @@ def lines(seen: Glimpse, width: int, height: int = 40) -> list[str]:
 @pytest.mark.parametrize("width", [20, 40, 59, 60, 80, 120, 300])
 @pytest.mark.parametrize("height", [6, 12, 24, 50])
 def test_it_fits_into_every_terminal(width: int, height: int) -> None:
-    drawn = lines(glimpse(), width, height)
+    drawn = lines(snapshot(), width, height)
     assert max(map(len, drawn)) <= width
     assert len(drawn) <= height
 
 
 def test_it_tells_what_a_person_wonders_about() -> None:
-    text = "\n".join(lines(glimpse(), 100))
+    text = "\n".join(lines(snapshot(), 100))
     for told in (
         "1:02:05",
         " 19 %",
@@ -82,7 +82,7 @@ def test_it_tells_what_a_person_wonders_about() -> None:
 
 
 def test_hosts_that_are_held_back_come_first() -> None:
-    drawn = lines(glimpse(), 100)
+    drawn = lines(snapshot(), 100)
     held = next(n for n, line in enumerate(drawn) if "held back" in line)
     assert "keeping its delay" in drawn[held + 1]
 
@@ -90,7 +90,7 @@ def test_hosts_that_are_held_back_come_first() -> None:
 def test_its_height_stays_the_same_once_pages_come() -> None:
     console = Console(file=io.StringIO(), width=80, height=24)
     heights = {
-        len(console.render_lines(draw(glimpse(pages=tuple(page(n) for n in range(count))), 80, 24)))
+        len(console.render_lines(draw(snapshot(pages=tuple(page(n) for n in range(count))), 80, 24)))
         for count in (1, 5, 12)
     }
     assert len(heights) == 1
@@ -100,7 +100,7 @@ def test_a_page_has_no_power_over_the_terminal() -> None:
     evil = page(
         1, title="[red]x[/] \x1b[2J\nnext", url="https://example.org/\x1b[31m", status="failed", http_status=None
     )
-    text = "\n".join(lines(glimpse(pages=(evil,)), 80))
+    text = "\n".join(lines(snapshot(pages=(evil,)), 80))
     assert "\x1b" not in text
     assert "[red]x[/] ?[2J next" in text
     assert "  –  " in text
@@ -108,7 +108,7 @@ def test_a_page_has_no_power_over_the_terminal() -> None:
 
 def test_wide_letters_do_not_break_the_columns() -> None:
     console = Console(file=io.StringIO(), width=80, height=24)
-    seen = glimpse(pages=(page(1, title="漢字" * 60, url="https://example.org/" + "漢字" * 60),))
+    seen = snapshot(pages=(page(1, title="漢字" * 60, url="https://example.org/" + "漢字" * 60),))
     for line in console.render_lines(draw(seen, 80, 24), pad=False):
         assert sum(segment.cell_length for segment in line) <= 80
 
@@ -121,7 +121,7 @@ def test_where_nothing_can_be_redrawn_a_line_comes_now_and_then(
     console = Console(file=out, width=40, _environ=environment, force_terminal=bool(environment))
     monkeypatch.setattr("crawler.entrypoints.cli.screen.live_view.LINE_SECONDS", 0.0)
     with LiveView("https://example.org/", quiet=False, console=console) as view:
-        view.show(glimpse())
+        view.show(snapshot())
     told = out.getvalue().splitlines()
     assert told[0] == "Starting a crawl of https://example.org/ …"
     assert told[1] == "1:02:05: 120 pages (28.4/s), 503 queued, 3 failed, 40 skipped"
@@ -131,9 +131,9 @@ def test_where_nothing_can_be_redrawn_a_line_comes_now_and_then(
 def test_a_program_that_reads_the_end_is_not_disturbed() -> None:
     out = io.StringIO()
     with LiveView("https://example.org/", quiet=True, console=Console(file=out, width=80)) as view:
-        view.show(glimpse())
+        view.show(snapshot())
     assert out.getvalue() == ""
 
 
 def test_a_line_says_why_nothing_happens() -> None:
-    assert one_line(glimpse(under_way=0)).endswith("example.org:8080 1:02:03 left: held back after errors")
+    assert one_line(snapshot(under_way=0)).endswith("example.org:8080 1:02:03 left: held back after errors")

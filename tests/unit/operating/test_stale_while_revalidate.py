@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from crawler.adapters.operating.stale_while_revalidate import Remembered
+from crawler.adapters.operating.stale_while_revalidate import StaleWhileRevalidate
 from crawler.errors import DatabaseUnavailable
 
 
@@ -36,23 +36,25 @@ def source() -> Source:
 
 
 @pytest.fixture
-def remembered(source: Source) -> Remembered[int]:
-    return Remembered(source, fresh_seconds=5, kept_seconds=60, clock=lambda: source.now)
+def remembered(source: Source) -> StaleWhileRevalidate[int]:
+    return StaleWhileRevalidate(source, fresh_seconds=5, kept_seconds=60, clock=lambda: source.now)
 
 
-def settled(remembered: Remembered[int]) -> None:
+def settled(remembered: StaleWhileRevalidate[int]) -> None:
     with remembered._lock:
         pass
 
 
-def test_what_is_fresh_is_not_read_again(source: Source, remembered: Remembered[int]) -> None:
+def test_what_is_fresh_is_not_read_again(source: Source, remembered: StaleWhileRevalidate[int]) -> None:
     assert [remembered(), remembered()] == [1, 1]
     source.now = 5
     assert remembered() == 1
     assert source.reads == 1
 
 
-def test_what_is_older_is_given_at_once_and_read_anew_meanwhile(source: Source, remembered: Remembered[int]) -> None:
+def test_what_is_older_is_given_at_once_and_read_anew_meanwhile(
+    source: Source, remembered: StaleWhileRevalidate[int]
+) -> None:
     remembered()
     source.now = 6
     source.gate.clear()
@@ -64,7 +66,9 @@ def test_what_is_older_is_given_at_once_and_read_anew_meanwhile(source: Source, 
     assert source.reads == 2, "one reads for all"
 
 
-def test_what_is_too_old_is_waited_for_and_read_once_for_all(source: Source, remembered: Remembered[int]) -> None:
+def test_what_is_too_old_is_waited_for_and_read_once_for_all(
+    source: Source, remembered: StaleWhileRevalidate[int]
+) -> None:
     remembered()
     source.now = 61
     with ThreadPoolExecutor(8) as many:
@@ -73,7 +77,7 @@ def test_what_is_too_old_is_waited_for_and_read_once_for_all(source: Source, rem
 
 
 def test_a_server_that_is_away_leaves_the_old_value_until_it_is_too_old(
-    source: Source, remembered: Remembered[int]
+    source: Source, remembered: StaleWhileRevalidate[int]
 ) -> None:
     remembered()
     source.now, source.broken = 6, True

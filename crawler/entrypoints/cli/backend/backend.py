@@ -22,17 +22,17 @@ from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
 from crawler.domain.notices.notice import Notification
 from crawler.domain.notices.schedule import ScheduleOverview
-from crawler.entrypoints.cli.backend.categories import CategoryDesk
-from crawler.entrypoints.cli.backend.documents import DocumentDesk
-from crawler.entrypoints.cli.backend.local import LocalDesk
-from crawler.entrypoints.cli.backend.queue import QueueDesk
-from crawler.entrypoints.cli.backend.remote import remote_desk
+from crawler.entrypoints.cli.backend.categories import CategoryBackend
+from crawler.entrypoints.cli.backend.documents import DocumentBackend
+from crawler.entrypoints.cli.backend.local import LocalBackend
+from crawler.entrypoints.cli.backend.queue import QueueBackend
+from crawler.entrypoints.cli.backend.remote import remote_backend
 from crawler.entrypoints.cli.backend.session import session
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 
 
-class Desk(Protocol):
+class Backend(Protocol):
     """Both raise the same errors, so a command ends with the same sentence and exit status."""
 
     def create_project(self, name: str, href: str) -> Project: ...
@@ -82,12 +82,12 @@ class Desk(Protocol):
     def backtest(self, project_id: UUID, trial: TrialRules) -> list[Trial]: ...
 
     @property
-    def queue(self) -> QueueDesk: ...
+    def queue(self) -> QueueBackend: ...
 
     @property
-    def documents(self) -> DocumentDesk: ...
+    def documents(self) -> DocumentBackend: ...
     @property
-    def categories(self) -> CategoryDesk: ...
+    def categories(self) -> CategoryBackend: ...
 
     def create_key(self, name: str, scope: Scope, project_ids: tuple[UUID, ...] | None) -> tuple[UUID, str]: ...
     def list_keys(self) -> list[ApiKey]: ...
@@ -95,11 +95,11 @@ class Desk(Protocol):
 
 
 @contextmanager
-def open_desk() -> Iterator[Desk]:
+def open_backend() -> Iterator[Backend]:
     settings = load_settings()
     if settings.api_url is None:
         with session() as tools:
-            yield LocalDesk(tools)
+            yield LocalBackend(tools)
     else:
-        with remote_desk(settings) as desk:
-            yield desk
+        with remote_backend(settings) as backend:
+            yield backend

@@ -1,4 +1,4 @@
-"""The categories' part of a desk: this machine's servers, or a running service."""
+"""The categories' part of a backend: this machine's servers, or a running service."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from crawler.bootstrap import App
 from crawler.domain.acquisition.categories import CategoryShown, DryRun
 
 
-class CategoryDesk(Protocol):
+class CategoryBackend(Protocol):
     def list_all(self) -> list[CategoryShown]: ...
     def show(self, name: str) -> CategoryShown: ...
     def set(self, name: str, selectors: Mapping[str, Any]) -> CategoryShown: ...

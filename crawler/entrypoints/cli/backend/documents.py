@@ -1,4 +1,4 @@
-"""The documents' part of a desk: this machine's servers, or a running service."""
+"""The documents' part of a backend: this machine's servers, or a running service."""
 
 from itertools import islice
 from typing import Protocol
@@ -11,7 +11,7 @@ from crawler.domain.documents.document import Document, DocumentCounts
 from crawler.domain.documents.searching import SearchAnswer, SearchHit
 
 
-class DocumentDesk(Protocol):
+class DocumentBackend(Protocol):
     def listed(self, project_id: UUID, limit: int) -> list[Document]: ...
     def counts(self, project_id: UUID) -> DocumentCounts: ...
     def search(self, project_id: UUID, words: str, prefix: str | None, limit: int) -> SearchAnswer: ...

@@ -34,7 +34,7 @@ NEEDED = ("coordinator", "fetch")
 """The queues without whose workers no crawl begins."""
 
 
-class LocalDesk:
+class LocalBackend:
     def __init__(self, tools: App) -> None:
         self._tools = tools
 

@@ -1,4 +1,4 @@
-"""The queue's part of a desk: this machine's servers, or a running service."""
+"""The queue's part of a backend: this machine's servers, or a running service."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -15,7 +15,7 @@ from crawler.domain.acquisition.extractions import as_csv as extractions_as_csv
 from crawler.handlers.acquisition.run_queue import QueueRun
 
 
-class QueueDesk(Protocol):
+class QueueBackend(Protocol):
     def add(
         self, urls: Sequence[str], *, category: str | None, priority: int, project_id: UUID | None
     ) -> ImportReport: ...

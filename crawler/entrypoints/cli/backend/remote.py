@@ -48,9 +48,9 @@ Kind = TypeVar("Kind", bound=BaseModel)
 
 
 @contextmanager
-def remote_desk(settings: Settings) -> Iterator["RemoteDesk"]:
+def remote_backend(settings: Settings) -> Iterator["RemoteBackend"]:
     with told_as_ours(), _client(settings) as client:
-        yield RemoteDesk(client)
+        yield RemoteBackend(client)
 
 
 def _client(settings: Settings) -> service.Client:
@@ -74,7 +74,7 @@ def _key(settings: Settings) -> str | None:
         return None  # a service without keys needs none
 
 
-class RemoteDesk:
+class RemoteBackend:
     def __init__(self, client: service.Client) -> None:
         self._client = client
 

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from crawler.adapters.operating.politeness_audit import HostAudit
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
 
@@ -24,8 +24,8 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Smallest gap, largest parallelism and violations per host; exit status 1 if there is a violation."""
-    with open_desk() as desk:
-        hosts = desk.audit(crawl_id)
+    with open_backend() as backend:
+        hosts = backend.audit(crawl_id)
     violations = sum(host.violations for host in hosts)
     if as_json:
         typer.echo(json.dumps({"violations": violations, "hosts": [host._asdict() for host in hosts]}, indent=2))

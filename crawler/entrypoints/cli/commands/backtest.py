@@ -9,7 +9,7 @@ from rich.text import Text
 
 from crawler.domain.notices.backtests import MOST_CRAWLS, Trial, TrialRules, Verdict
 from crawler.domain.notices.schedule import NotifyOn
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
@@ -48,8 +48,8 @@ def backtest(
         rules = TrialRules.model_validate(given)
     except ValidationError as exc:
         raise InvalidConfig(explain(exc)) from exc
-    with open_desk() as desk, Stderr().status("Comparing past crawls again …"):
-        trials = desk.backtest(project_id, rules)
+    with open_backend() as backend, Stderr().status("Comparing past crawls again …"):
+        trials = backend.backtest(project_id, rules)
     if as_json:
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from crawler.domain.acquisition.categories import CategoryShown, DryRun
 from crawler.domain.acquisition.field_fill import FieldFill
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, print_rows
 from crawler.errors import Invalid
 
@@ -40,8 +40,8 @@ FieldOptions = Annotated[
 @categories.command("list")
 def list_categories(as_json: AsJson = False) -> None:
     """Categories, also those that entries name and nobody has defined."""
-    with open_desk() as desk:
-        found = desk.categories.list_all()
+    with open_backend() as backend:
+        found = backend.categories.list_all()
     if as_json:
         shown = {"categories": [category.model_dump(mode="json") for category in found]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
@@ -54,8 +54,8 @@ def list_categories(as_json: AsJson = False) -> None:
 @categories.command()
 def show(name: Name, as_json: AsJson = False) -> None:
     """A category's selectors, and how often each field has a value."""
-    with open_desk() as desk:
-        found = desk.categories.show(name)
+    with open_backend() as backend:
+        found = backend.categories.show(name)
     _show(found, as_json=as_json)
 
 
@@ -72,8 +72,8 @@ def set_category(
     selectors = _selectors(file, include, exclude, field)
     if selectors is None:
         raise Invalid("Say how its pages are read: a FILE, --include, --exclude or --field.")
-    with open_desk() as desk:
-        found = desk.categories.set(name, selectors)
+    with open_backend() as backend:
+        found = backend.categories.set(name, selectors)
     _show(found, as_json=as_json)
 
 
@@ -82,8 +82,8 @@ def delete(
     name: Name, force: Annotated[bool, typer.Option("--force", help="Also while entries of it are to be read.")] = False
 ) -> None:
     """Delete a category; what was extracted stays."""
-    with open_desk() as desk:
-        desk.categories.delete(name, force=force)
+    with open_backend() as backend:
+        backend.categories.delete(name, force=force)
     console().print("Deleted.")
 
 
@@ -99,8 +99,8 @@ def try_category(
 ) -> None:
     """What the category's selectors, or unsaved ones, read from a stored page. Nothing is kept."""
     selectors = _selectors(file, include, exclude, field)
-    with open_desk() as desk:
-        trial = desk.categories.try_on(name, selectors, **_page(page))
+    with open_backend() as backend:
+        trial = backend.categories.try_on(name, selectors, **_page(page))
     if as_json:
         typer.echo(trial.model_dump_json(indent=2))
     else:

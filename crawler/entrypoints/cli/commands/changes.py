@@ -13,7 +13,7 @@ from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, PageText
 from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
 from crawler.domain.diffs.text_diff import TextDiff
-from crawler.entrypoints.cli.backend.backend import Desk, open_desk
+from crawler.entrypoints.cli.backend.backend import Backend, open_backend
 from crawler.entrypoints.cli.screen.diff_lines import changed_lines
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console
@@ -45,12 +45,12 @@ def changes(
 ) -> None:
     """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
     wanted = 0 if no_text else diffs
-    with open_desk() as desk, Stderr().status("Comparing pages …"):
-        crawl = desk.get_crawl(crawl_id)
-        found = desk.changes(crawl)
-        texts = desk.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
+    with open_backend() as backend, Stderr().status("Comparing pages …"):
+        crawl = backend.get_crawl(crawl_id)
+        found = backend.changes(crawl)
+        texts = backend.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
         shown = (found.changed_pages or ())[: wanted if as_json else 0]
-        compared = [_compared(desk, crawl.project_id, page) for page in shown]
+        compared = [_compared(backend, crawl.project_id, page) for page in shown]
     if as_json:
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
@@ -58,10 +58,10 @@ def changes(
         _show(console(), found, texts)
 
 
-def _compared(desk: Desk, project_id: UUID, page: ChangedPage) -> _PageDiff:
+def _compared(backend: Backend, project_id: UUID, page: ChangedPage) -> _PageDiff:
     """One page that cannot be compared hides none of the others."""
     try:
-        return _PageDiff(page, desk.diff(project_id, page), None)
+        return _PageDiff(page, backend.diff(project_id, page), None)
     except (NotFound, Invalid) as exc:
         return _PageDiff(page, None, exc.message)
 

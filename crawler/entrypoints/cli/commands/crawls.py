@@ -9,7 +9,7 @@ import typer
 
 from crawler.domain.changes.summary import short_changes
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
 from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
@@ -23,9 +23,9 @@ CrawlId = Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler
 @crawls.command()
 def status(crawl_id: CrawlId, as_json: AsJson = False) -> None:
     """Where a crawl stands."""
-    with open_desk() as desk:
-        crawl = desk.get_crawl(crawl_id)
-        queued = desk.queued(crawl)
+    with open_backend() as backend:
+        crawl = backend.get_crawl(crawl_id)
+        queued = backend.queued(crawl)
     if as_json:
         row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
         typer.echo(json.dumps({**row, "queued": queued}, indent=2))
@@ -39,8 +39,8 @@ def list_crawls(
     as_json: AsJson = False,
 ) -> None:
     """A project's crawls, newest first."""
-    with open_desk() as desk:
-        found = desk.list_crawls(project_id)
+    with open_backend() as backend:
+        found = backend.list_crawls(project_id)
     if as_json:
         typer.echo(json.dumps([_shown(crawl) for crawl in found], indent=2))
         return
@@ -65,32 +65,32 @@ def _row(crawl: CrawlJob) -> list[str]:
 @crawls.command()
 def cancel(crawl_id: CrawlId) -> None:
     """End a crawl now; its pages are kept."""
-    with open_desk() as desk:
-        crawl = desk.cancel(crawl_id)
+    with open_backend() as backend:
+        crawl = backend.cancel(crawl_id)
     typer.echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
 
 
 @crawls.command()
 def pause(crawl_id: CrawlId) -> None:
     """Start no request until it is resumed."""
-    with open_desk() as desk:
-        desk.pause(crawl_id)
+    with open_backend() as backend:
+        backend.pause(crawl_id)
     typer.echo(f"Crawl {crawl_id} is paused.")
 
 
 @crawls.command()
 def resume(crawl_id: CrawlId) -> None:
     """Go on with a paused crawl."""
-    with open_desk() as desk:
-        desk.resume(crawl_id)
+    with open_backend() as backend:
+        backend.resume(crawl_id)
     typer.echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
 
 
 @crawls.command("retry-failed")
 def retry_failed(crawl_id: CrawlId) -> None:
     """Give failed URLs another chance: in their crawl while it runs, else in a new one that fetches just them."""
-    with open_desk() as desk:
-        retried = desk.retry_failed(crawl_id)
+    with open_backend() as backend:
+        retried = backend.retry_failed(crawl_id)
     if retried.urls == 0:
         typer.echo(f"Nothing failed in crawl {crawl_id}.")
     else:
@@ -100,6 +100,6 @@ def retry_failed(crawl_id: CrawlId) -> None:
 
 def rebuild_frontier(crawl_id: CrawlId) -> None:
     """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
-    with open_desk() as desk:
-        queued = desk.rebuild_frontier(crawl_id)
+    with open_backend() as backend:
+        queued = backend.rebuild_frontier(crawl_id)
     typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")

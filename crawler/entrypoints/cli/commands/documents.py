@@ -8,7 +8,7 @@ from rich.text import Text
 
 from crawler.domain.documents.document import Document
 from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
@@ -25,9 +25,9 @@ def documents(
     as_json: AsJson = False,
 ) -> None:
     """A project's documents in the order in which they were made or changed, and how many there are."""
-    with open_desk() as desk:
-        found = desk.documents.listed(project_id, limit)
-        counts = desk.documents.counts(project_id)
+    with open_backend() as backend:
+        found = backend.documents.listed(project_id, limit)
+        counts = backend.documents.counts(project_id)
     if as_json:
         shown = {"counts": counts._asdict(), "documents": [document.model_dump(mode="json") for document in found]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
@@ -69,8 +69,8 @@ def search(
     query = " ".join(words).strip()
     if not query or len(query) > LONGEST_QUERY or "\x00" in query:
         raise Invalid(f"Say what to look for, in at most {LONGEST_QUERY} characters.")
-    with open_desk() as desk:
-        answer = desk.documents.search(project_id, query, prefix, limit)
+    with open_backend() as backend:
+        answer = backend.documents.search(project_id, query, prefix, limit)
     if as_json:
         shown = {"mode": answer.mode, "note": answer.note, "hits": [hit.model_dump(mode="json") for hit in answer.hits]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())

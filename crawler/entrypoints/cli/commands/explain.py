@@ -10,7 +10,7 @@ from rich.table import Table
 
 from crawler.domain.engine.ledger import Source
 from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment
 from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
@@ -21,8 +21,8 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Who linked a URL, which rule admitted or refused it, what it waited for, each attempt, and the result."""
-    with open_desk() as desk, Console(stderr=True).status("Looking through the crawl's pages …"):
-        found = desk.explain(crawl_id, url)
+    with open_backend() as backend, Console(stderr=True).status("Looking through the crawl's pages …"):
+        found = backend.explain(crawl_id, url)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return

@@ -9,7 +9,7 @@ import typer
 
 from crawler.adapters.pages.export_files import check_directory
 from crawler.domain.exports.files import export_format
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.backend.local_exports import tell_files
 from crawler.entrypoints.cli.input.directory import directory
 
@@ -27,8 +27,8 @@ def export(
     """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""
     chosen = [export_format(name) for name in dict.fromkeys(formats)]
     check_directory(output)
-    with open_desk() as desk:
-        files = desk.export(crawl_id, output, chosen)
+    with open_backend() as backend:
+        files = backend.export(crawl_id, output, chosen)
     if as_json:
         typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [str(file) for file in files]}))
     else:

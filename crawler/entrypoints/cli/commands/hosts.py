@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.domain.hosts.overview import HostOverview, checked_delay, host_name
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
@@ -27,8 +27,8 @@ def list_hosts(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show so many at most.")] = 200, as_json: AsJson = False
 ) -> None:
     """Hosts that are known: first those paused or blocked, then those asked most in the last 24 hours."""
-    with open_desk() as desk:
-        found = desk.list_hosts(limit)
+    with open_backend() as backend:
+        found = backend.list_hosts(limit)
     if as_json:
         dumped = [host.model_dump(mode="json", exclude={"robots", "waiting"}) for host in found.hosts]
         typer.echo(json.dumps({"total": found.total, "hosts": dumped}, indent=2))
@@ -47,8 +47,8 @@ def list_hosts(
 def show(host: Host, as_json: AsJson = False) -> None:
     """All about one host: its gap and who asked for it, blocks, robots.txt, and what waits there."""
     name = host_name(host)
-    with open_desk() as desk:
-        found = desk.get_host(name)
+    with open_backend() as backend:
+        found = backend.get_host(name)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
@@ -66,8 +66,8 @@ def show(host: Host, as_json: AsJson = False) -> None:
 def pause(host: Host) -> None:
     """Ask nothing of a host, for any crawl, until it is resumed; also after a restart."""
     name = host_name(host)
-    with open_desk() as desk:
-        desk.pause_host(name)
+    with open_backend() as backend:
+        backend.pause_host(name)
     typer.echo(f"{name} is paused; 'crawler host resume {name}' lets requests go there again.")
 
 
@@ -75,8 +75,8 @@ def pause(host: Host) -> None:
 def resume(host: Host) -> None:
     """Let requests go to a host again."""
     name = host_name(host)
-    with open_desk() as desk:
-        desk.resume_host(name)
+    with open_backend() as backend:
+        backend.resume_host(name)
     typer.echo(f"{name} is asked again, as politely as ever.")
 
 
@@ -86,8 +86,8 @@ def delay(
 ) -> None:
     """Keep at least so long between two requests to a host, whatever projects ask for."""
     name = host_name(host)
-    with open_desk() as desk:
-        desk.delay_host(name, checked_delay(seconds))
+    with open_backend() as backend:
+        backend.delay_host(name, checked_delay(seconds))
     told = f"at least {duration(seconds)} apart" if seconds else "as far apart as projects and the host itself ask for"
     typer.echo(f"Requests to {name} are {told}.")
 

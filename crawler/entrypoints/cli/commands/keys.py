@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
 
@@ -27,16 +27,16 @@ def create(
     """Make a key. Its secret is shown now and never again."""
     if not 1 <= len(name) <= LONGEST_NAME:
         raise Invalid(f"A key's name has 1 to {LONGEST_NAME} characters.")
-    with open_desk() as desk:
-        key_id, secret = desk.create_key(name, scope, tuple(project) if project else None)
+    with open_backend() as backend:
+        key_id, secret = backend.create_key(name, scope, tuple(project) if project else None)
     typer.echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
 
 
 @keys.command("list")
 def list_keys(as_json: AsJson = False) -> None:
     """All keys, without their secrets."""
-    with open_desk() as desk:
-        found = desk.list_keys()
+    with open_backend() as backend:
+        found = backend.list_keys()
     if as_json:
         rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
         typer.echo(json.dumps(rows, indent=2))
@@ -55,6 +55,6 @@ def _row(key: ApiKey) -> list[str | Text]:
 @keys.command()
 def revoke(key_id: Annotated[UUID, typer.Argument(metavar="KEY_ID", help="From 'crawler key list'.")]) -> None:
     """A revoked key opens nothing any more."""
-    with open_desk() as desk:
-        desk.revoke_key(key_id)
+    with open_backend() as backend:
+        backend.revoke_key(key_id)
     typer.echo(f"Key {key_id} is revoked.")

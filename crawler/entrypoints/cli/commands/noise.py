@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
@@ -24,8 +24,8 @@ LEGEND = "pages: how many it kept quiet so far"
 @noise.command("list")
 def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
     """A project's rules: those of people, then those learned from pages that were fetched twice."""
-    with open_desk() as desk:
-        rules = desk.list_noise(project_id)
+    with open_backend() as backend:
+        rules = backend.list_noise(project_id)
     if as_json:
         shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
         typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
@@ -51,17 +51,17 @@ def add(
     given += [(kind, "") for kind, wanted in ((RuleKind.NUMBERS, numbers), (RuleKind.DATES, dates)) if wanted]
     if not given:
         raise Invalid("Say what to leave out: --selector, --regex, --numbers or --dates.")
-    with open_desk() as desk:
+    with open_backend() as backend:
         for kind, value in given:
-            rule = desk.add_noise(project_id, kind, value)
+            rule = backend.add_noise(project_id, kind, value)
             console().print(Text.assemble(f"{rule.id}  ", clean(rule.words)), soft_wrap=True)
 
 
 @noise.command()
 def remove(project_id: ProjectId, rule_id: RuleId) -> None:
     """Remove a rule. What was learned may be learned again: 'disable' keeps it off."""
-    with open_desk() as desk:
-        desk.remove_noise(project_id, rule_id)
+    with open_backend() as backend:
+        backend.remove_noise(project_id, rule_id)
     console().print("Removed.")
 
 
@@ -78,8 +78,8 @@ def disable(project_id: ProjectId, rule_id: RuleId) -> None:
 
 
 def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
-    with open_desk() as desk:
-        rule = desk.switch_noise(project_id, rule_id, enabled=enabled)
+    with open_backend() as backend:
+        rule = backend.switch_noise(project_id, rule_id, enabled=enabled)
     console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from crawler.domain.notices.notice import Delivery, Notification
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 
 notifications = typer.Typer(help="Who was told of what, and what they answered.", no_args_is_help=True)
@@ -23,8 +23,8 @@ def list_notifications(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
-    with open_desk() as desk:
-        found = desk.list_notifications(limit, project)
+    with open_backend() as backend:
+        found = backend.list_notifications(limit, project)
     if as_json:
         typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return
@@ -44,8 +44,8 @@ def resend(
     notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
 ) -> None:
     """Send the same again, under the same id."""
-    with open_desk() as desk:
-        sent = desk.resend(notification_id)
+    with open_backend() as backend:
+        sent = backend.resend(notification_id)
     console().print(clean(sent.answer or sent.status))
     if sent.status != Delivery.SENT:
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ import typer
 from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, QueryParams, RenderMode
 from crawler.domain.crawls.project import Project, checked_name
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.screen.project_page import show_project
 from crawler.errors import Invalid, InvalidConfig
@@ -68,8 +68,8 @@ def set_project(
 
 def _changed(project_id: UUID, changes: Mapping[str, Any]) -> Project:
     try:
-        with open_desk() as desk:
-            return desk.change_project(project_id, changes)
+        with open_backend() as backend:
+            return backend.change_project(project_id, changes)
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc
 

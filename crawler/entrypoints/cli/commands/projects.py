@@ -9,7 +9,7 @@ import typer
 
 from crawler.domain.crawls.project import checked_name
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.commands.project_settings import set_project
 from crawler.entrypoints.cli.screen.project_page import show_project
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
@@ -29,16 +29,16 @@ def create(
 ) -> None:
     """Make a project."""
     href = parse(url).href
-    with open_desk() as desk:
-        project = desk.create_project(checked_name(name), href)
+    with open_backend() as backend:
+        project = backend.create_project(checked_name(name), href)
     show_project(project, as_json=as_json)
 
 
 @projects.command("list")
 def list_projects(as_json: AsJson = False) -> None:
     """All projects."""
-    with open_desk() as desk:
-        found = desk.list_projects()
+    with open_backend() as backend:
+        found = backend.list_projects()
     if as_json:
         typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
         return
@@ -52,8 +52,8 @@ def list_projects(as_json: AsJson = False) -> None:
 @projects.command()
 def show(project_id: ProjectId, as_json: AsJson = False) -> None:
     """One project with its settings."""
-    with open_desk() as desk:
-        project = desk.get_project(project_id)
+    with open_backend() as backend:
+        project = backend.get_project(project_id)
     show_project(project, as_json=as_json)
 
 
@@ -63,11 +63,11 @@ projects.command("set")(set_project)
 @projects.command()
 def delete(project_id: ProjectId, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
     """Forget a project with all its crawls and pages; what runs is cancelled."""
-    with open_desk() as desk:
-        name = desk.get_project(project_id).name
+    with open_backend() as backend:
+        name = backend.get_project(project_id).name
         if not yes:
             _confirm(name)
-        desk.delete_project(project_id)
+        backend.delete_project(project_id)
     typer.echo(f"Project {project_id} is deleted.")
 
 

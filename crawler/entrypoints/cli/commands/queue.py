@@ -24,7 +24,7 @@ from crawler.domain.acquisition.entries import (
     QueueFilter,
     Sort,
 )
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
@@ -59,8 +59,8 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Add URLs. One that is there already stays as it is."""
-    with open_desk() as desk:
-        report = desk.queue.add(urls, category=category, priority=priority, project_id=project_id)
+    with open_backend() as backend:
+        report = backend.queue.add(urls, category=category, priority=priority, project_id=project_id)
     if report.problems and len(urls) == 1:
         raise Invalid(report.problems[0].reason)
     _tell(report, as_json=as_json)
@@ -77,8 +77,8 @@ def import_file(
     as_json: AsJson = False,
 ) -> None:
     """Add the URLs of a CSV file or a web archive. What cannot be read is told by line or record; the rest lands."""
-    with open_desk() as desk, _pieces(file) as pieces:
-        report = desk.queue.take_in(pieces, project_id, category=category, priority=priority)
+    with open_backend() as backend, _pieces(file) as pieces:
+        report = backend.queue.take_in(pieces, project_id, category=category, priority=priority)
     _tell(report, as_json=as_json)
 
 
@@ -98,8 +98,8 @@ def export(
     chosen = _filter(status, category, active, host, prefix)
     kind = "csv" if file.lower().endswith(".csv") else "jsonl"
     with (
-        open_desk() as desk,
-        desk.queue.extractions(chosen, kind) if extractions else desk.queue.export(chosen) as pieces,
+        open_backend() as backend,
+        backend.queue.extractions(chosen, kind) if extractions else backend.queue.export(chosen) as pieces,
     ):
         if file == "-":
             for piece in pieces:
@@ -122,9 +122,9 @@ def list_entries(
     as_json: AsJson = False,
 ) -> None:
     """Entries, and how many there are in each state."""
-    with open_desk() as desk:
-        found = desk.queue.entries(_filter(status, category, active, host, prefix), sort, limit)
-        counts, handed = desk.queue.counts(), desk.queue.hand_off()
+    with open_backend() as backend:
+        found = backend.queue.entries(_filter(status, category, active, host, prefix), sort, limit)
+        counts, handed = backend.queue.counts(), backend.queue.hand_off()
     if as_json:
         shown = {
             "counts": counts,
@@ -148,8 +148,8 @@ def show_entry(
     entry_id: Annotated[int, typer.Argument(metavar="ID", help="From 'crawler queue list'.")], as_json: AsJson = False
 ) -> None:
     """One entry, and what was read from its page."""
-    with open_desk() as desk:
-        entry, found = desk.queue.show(entry_id)
+    with open_backend() as backend:
+        entry, found = backend.queue.show(entry_id)
     if as_json:
         shown = {
             "entry": entry.model_dump(mode="json"),
@@ -175,8 +175,8 @@ def _words(value: object) -> str:
 @queue.command()
 def run(as_json: AsJson = False) -> None:
     """Fetch what waits now. Where 'crawler up' runs that happens every five minutes by itself."""
-    with open_desk() as desk:
-        started = desk.queue.run()
+    with open_backend() as backend:
+        started = backend.queue.run()
     if as_json:
         told = {"entries": started.entries, "crawl_ids": [str(crawl_id) for crawl_id in started.crawl_ids]}
         typer.echo(orjson.dumps(told).decode())
@@ -244,8 +244,8 @@ def delete(
 
 def _change(action: BulkAction, ids: list[int] | None, chosen: QueueFilter, *, everything: bool) -> None:
     which = Chosen.of(ids or (), chosen, everything=everything)
-    with open_desk() as desk:
-        changed = desk.queue.change(action, which)
+    with open_backend() as backend:
+        changed = backend.queue.change(action, which)
     console().print(f"{count(changed, 'entry', 'entries')} changed." if changed else "No entry changed.")
 
 

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from crawler.adapters.pages.export_files import write_whole
 from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.domain.exports.reports import Finding, FindingKind, KindReport, Report, finding_kinds
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import duration, size
@@ -36,16 +36,16 @@ def report(
     if csv is not None and as_json:
         raise Invalid("Choose --csv or --json, not both.")
     chosen = finding_kinds(kinds)
-    with open_desk() as desk, ExitStack() as held:
+    with open_backend() as backend, ExitStack() as held:
         with Stderr().status("Looking through the crawl …"):
             if csv is None:
-                found = desk.report(crawl_id, chosen, new_only=new)
+                found = backend.report(crawl_id, chosen, new_only=new)
             else:
-                pieces = held.enter_context(desk.report_csv(crawl_id, chosen, new_only=new))
+                pieces = held.enter_context(backend.report_csv(crawl_id, chosen, new_only=new))
         if csv is not None:
             _write_csv(pieces, csv)
             return
-        alone = "" if found.compared_to or as_json else _ALONE[desk.get_crawl(crawl_id).status]
+        alone = "" if found.compared_to or as_json else _ALONE[backend.get_crawl(crawl_id).status]
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:

@@ -117,9 +117,9 @@ def run(
     renders = render is not RenderMode.NEVER
     with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
         # A second of imports, which servers and workers use to start.
-        from crawler.entrypoints.cli.watching.watch_crawl import conduct  # noqa: PLC0415
+        from crawler.entrypoints.cli.watching.watch_crawl import watch_crawl  # noqa: PLC0415
 
-        status = conduct(order, supervisor, as_json=as_json)
+        status = watch_crawl(order, supervisor, as_json=as_json)
     raise typer.Exit(status)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOverview
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.terminal import console, print_pairs
 from crawler.entrypoints.cli.screen.terminal_text import count
@@ -22,8 +22,8 @@ SHOWN = 5
 @schedules.command()
 def show(project_id: ProjectId, as_json: AsJson = False) -> None:
     """A project's schedule, its next runs, and what became of the last ones."""
-    with open_desk() as desk:
-        _tell(desk.get_schedule(project_id), as_json=as_json)
+    with open_backend() as backend:
+        _tell(backend.get_schedule(project_id), as_json=as_json)
 
 
 @schedules.command("set")
@@ -62,25 +62,25 @@ def set_schedule(
     changes |= {} if email is None else {"notification_email": email or None}
     changes |= {} if webhook is None else {"notification_webhook": webhook or None}
     changes |= {} if notify is None else {"notification_urls": [url for url in notify if url]}
-    with open_desk() as desk:
-        _tell(desk.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
+    with open_backend() as backend:
+        _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
 
 
 @schedules.command()
 def disable(project_id: ProjectId) -> None:
     """No more runs by themselves; the schedule is kept."""
-    with open_desk() as desk:
-        desk.get_schedule(project_id)
-        desk.change_schedule(project_id, {"enabled": False})
+    with open_backend() as backend:
+        backend.get_schedule(project_id)
+        backend.change_schedule(project_id, {"enabled": False})
     console().print("Disabled; 'crawler schedule set' enables it again.")
 
 
 @schedules.command("run-now")
 def run_now(project_id: ProjectId) -> None:
     """Crawl now, as the schedule would, or as soon as workers run ('crawler up')."""
-    with open_desk() as desk:
-        crawl_id = desk.run_schedule(project_id)
-        begins = "begins now;" if desk.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
+    with open_backend() as backend:
+        crawl_id = backend.run_schedule(project_id)
+        begins = "begins now;" if backend.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
     console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
 
 

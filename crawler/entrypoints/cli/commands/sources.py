@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from crawler.domain.crawls.source_crawl import DEPTH, PAGES, SourceCrawl
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_desk
+from crawler.entrypoints.cli.backend.backend import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.errors import Invalid, InvalidConfig
 from crawler.handlers.crawls.start_crawl import explain, valid_config
@@ -57,7 +57,7 @@ def crawl(
 def _started(project_id: UUID, order: SourceCrawl) -> UUID:
     try:
         valid_config(order.config())
-        with open_desk() as desk:
-            return desk.start_source(project_id, order)
+        with open_backend() as backend:
+            return backend.start_source(project_id, order)
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc

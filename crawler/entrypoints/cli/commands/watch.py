@@ -12,7 +12,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.commands.crawls import AsJson, CrawlId
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
-from crawler.entrypoints.cli.screen.crawl_snapshot import Lookout
+from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.watching.remote_watch import watch_there
 
@@ -55,7 +55,7 @@ def _line(event: Event) -> str:
 
 
 def _look_on(tools: App, crawl: CrawlJob) -> None:
-    lookout = Lookout(tools, crawl.id)
+    lookout = SnapshotReader(tools, crawl.id)
     with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
         while not crawl.status.is_over:
             view.show(lookout.glance(crawl))

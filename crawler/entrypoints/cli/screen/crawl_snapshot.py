@@ -19,7 +19,7 @@ PATIENCE = 30
 """Counting reasons takes longer the larger the crawl is; so many times as long nobody counts again."""
 
 
-class Glimpse(NamedTuple):
+class CrawlSnapshot(NamedTuple):
     crawl: CrawlJob
     queued: int = 0
     under_way: int = 0
@@ -49,7 +49,7 @@ class Rate:
         return (pages - before) / (now - then) if now > then else 0.0
 
 
-class Lookout:
+class SnapshotReader:
     """Looks at one crawl again and again, and remembers what one look cannot tell."""
 
     def __init__(self, tools: App, crawl_id: UUID) -> None:
@@ -62,7 +62,7 @@ class Lookout:
         self._reasons: dict[str, int] = {}
         self._count_at = 0.0
 
-    def glance(self, crawl: CrawlJob) -> Glimpse:
+    def glance(self, crawl: CrawlJob) -> CrawlSnapshot:
         stats = self._tools.frontier.stats(self._crawl_id)
         queued, leased = (stats.queued, stats.leased) if stats else (0, 0)
         share = progress(
@@ -75,7 +75,7 @@ class Lookout:
             shown=self._shown,
         )
         self._shown = share.percentage
-        return Glimpse(
+        return CrawlSnapshot(
             crawl,
             queued,
             leased,

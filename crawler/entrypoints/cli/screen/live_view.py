@@ -13,7 +13,7 @@ from rich.text import Text
 
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.reasons import FAILED, SKIPPED
-from crawler.entrypoints.cli.screen.crawl_snapshot import Glimpse
+from crawler.entrypoints.cli.screen.crawl_snapshot import CrawlSnapshot
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal_text import clock, cut, fit, fit_url, path_of
 
@@ -70,7 +70,7 @@ class LiveView:
         if self._lines:
             self._console.print(fit(sentence, 10_000), soft_wrap=True)
 
-    def show(self, seen: Glimpse) -> None:
+    def show(self, seen: CrawlSnapshot) -> None:
         if self._live:
             self._live.update(draw(seen, self._console.width, self._console.height, self._title), refresh=True)
         elif time.monotonic() >= self._next_line:
@@ -78,7 +78,7 @@ class LiveView:
             self.say(one_line(seen))
 
 
-def one_line(seen: Glimpse) -> str:
+def one_line(seen: CrawlSnapshot) -> str:
     crawl = seen.crawl
     parts = [
         f"{clock(seen.seconds)}: {crawl.pages_crawled} pages ({seen.pages_per_second:.1f}/s)",
@@ -92,7 +92,7 @@ def one_line(seen: Glimpse) -> str:
     return ", ".join(parts)
 
 
-def draw(seen: Glimpse, width: int, height: int, title: str | None = None) -> RenderableType:
+def draw(seen: CrawlSnapshot, width: int, height: int, title: str | None = None) -> RenderableType:
     """No line longer than `width`; what `height` has no room for is left out, the pages first."""
     width = min(width, WIDEST)
     counts = _counts(seen, width)
@@ -110,7 +110,7 @@ def _spaced(lines: list[RenderableType], room: int) -> list[RenderableType]:
     return [Text(), *lines][:room] if lines and room > 1 else []
 
 
-def _head(seen: Glimpse, width: int, title: str) -> RenderableType:
+def _head(seen: CrawlSnapshot, width: int, title: str) -> RenderableType:
     """The site and the time, and below them how far it is."""
     time_spent = clock(seen.seconds)
     head = Table.grid(expand=False)
@@ -124,7 +124,7 @@ def _head(seen: Glimpse, width: int, title: str) -> RenderableType:
     return head
 
 
-def _counts(seen: Glimpse, width: int) -> Text:
+def _counts(seen: CrawlSnapshot, width: int) -> Text:
     crawl = seen.crawl
     known = seen.estimated_total if crawl.pages_crawled else 0
     pages = (f"{crawl.pages_crawled}", "bold"), (f" of {known}" if known > crawl.pages_crawled else "", "dim"), " pages"
@@ -151,7 +151,7 @@ def _joined(parts: list[Text], gap: str, width: int) -> Text:
     return Text("\n").join([*lines, line])
 
 
-def _reasons(seen: Glimpse, width: int) -> list[RenderableType]:
+def _reasons(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for word, style, group in (("failed", "red", FAILED), ("skipped", "dim", SKIPPED)):
         told = {reason: n for reason, n in seen.reasons.items() if reason in group}
@@ -165,7 +165,7 @@ def _reasons(seen: Glimpse, width: int) -> list[RenderableType]:
 _HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
 
 
-def _hosts(seen: Glimpse, width: int) -> list[RenderableType]:
+def _hosts(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
     """Those that must wait for something come first: they are what a person wonders about."""
     waits = sorted(seen.waits, key=lambda wait: (wait.why not in _HELD, -wait.queued))[:MOST_HOSTS]
     longest = min(max((len(wait.host) for wait in waits), default=0), width // 3)
@@ -190,7 +190,7 @@ _HOLD = (28.0, 30.0)
 """Until a claimed request has gone out its host is held for half a minute: no delay anybody asked for."""
 
 
-def _pages(seen: Glimpse, width: int, room: int) -> list[RenderableType]:
+def _pages(seen: CrawlSnapshot, width: int, room: int) -> list[RenderableType]:
     """Always as many lines, so that nothing jumps."""
     if room < 1:
         return []

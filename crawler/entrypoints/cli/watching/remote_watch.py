@@ -12,9 +12,9 @@ import typer
 from crawler.client import Event
 from crawler.config import Settings
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
-from crawler.entrypoints.cli.backend.remote import RemoteDesk, remote_desk
+from crawler.entrypoints.cli.backend.remote import RemoteBackend, remote_backend
 from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
-from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, Glimpse, Rate
+from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, Rate
 from crawler.entrypoints.cli.screen.live_view import LiveView
 
 LOOK_SECONDS = 1.0
@@ -26,24 +26,24 @@ DIFF_PATIENCE_SECONDS = 20.0
 
 
 def watch_there(settings: Settings, crawl_id: UUID, *, as_json: bool) -> None:
-    with remote_desk(settings) as desk:
-        crawl = desk.get_crawl(crawl_id)
+    with remote_backend(settings) as backend:
+        crawl = backend.get_crawl(crawl_id)
         if as_json:
-            _print_events(desk, crawl)
+            _print_events(backend, crawl)
         else:
-            _look_on(desk, crawl)
-        end_of(desk.get_crawl(crawl_id))
+            _look_on(backend, crawl)
+        end_of(backend.get_crawl(crawl_id))
 
 
-def _print_events(desk: RemoteDesk, crawl: CrawlJob) -> None:
+def _print_events(backend: RemoteBackend, crawl: CrawlJob) -> None:
     """From the first one that is still kept. The last may be lost with Redis; the record says it too."""
     heard = time.monotonic()
-    for event in desk.watch(crawl.project_id, after=0):
+    for event in backend.watch(crawl.project_id, after=0):
         if event is not None:
             heard = time.monotonic()
         elif time.monotonic() - heard > QUIET_SECONDS:
             heard = time.monotonic()
-            if desk.get_crawl(crawl.id).status.is_over:
+            if backend.get_crawl(crawl.id).status.is_over:
                 return
         if event is not None and event.crawl_id == crawl.id:
             typer.echo(json.dumps(event.model_dump(mode="json")))
@@ -51,37 +51,37 @@ def _print_events(desk: RemoteDesk, crawl: CrawlJob) -> None:
                 return
 
 
-def _look_on(desk: RemoteDesk, crawl: CrawlJob) -> None:
+def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
     told = _Told()
     look_at = draw_at = 0.0
     with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
-        for event in desk.watch(crawl.project_id, after=0) if not crawl.status.is_over else ():
+        for event in backend.watch(crawl.project_id, after=0) if not crawl.status.is_over else ():
             if event is not None and event.crawl_id == crawl.id:
                 told.hear(event)
             now = time.monotonic()
             if now >= look_at or told.over:
-                look_at, crawl = now + LOOK_SECONDS, desk.get_crawl(crawl.id)
+                look_at, crawl = now + LOOK_SECONDS, backend.get_crawl(crawl.id)
             if crawl.status.is_over:
                 break
             if now >= draw_at:
                 draw_at = now + DRAW_SECONDS
-                view.show(told.glimpse(crawl))
-        crawl = _await_diff(desk, crawl)
-    baseline = desk.get_crawl(crawl.compared_to) if crawl.compared_to else None
+                view.show(told.snapshot(crawl))
+        crawl = _await_diff(backend, crawl)
+    baseline = backend.get_crawl(crawl.compared_to) if crawl.compared_to else None
     summary_of(crawl, baseline, crawl.seed_url)
 
 
-def _await_diff(desk: RemoteDesk, crawl: CrawlJob) -> CrawlJob:
+def _await_diff(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:
     """A cancelled crawl is compared with nothing."""
     deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
-    while crawl.status is not CrawlStatus.CANCELLED and desk.changes(crawl).state == "not_yet":
+    while crawl.status is not CrawlStatus.CANCELLED and backend.changes(crawl).state == "not_yet":
         if time.monotonic() > deadline:
             break
         time.sleep(DRAW_SECONDS)
-    crawl = desk.get_crawl(crawl.id)
+    crawl = backend.get_crawl(crawl.id)
     if crawl.change_summary is None:
         return crawl
-    whole = desk.changes(crawl).model_dump(mode="json", by_alias=True)
+    whole = backend.changes(crawl).model_dump(mode="json", by_alias=True)
     return crawl.model_copy(update={"change_summary": whole})
 
 
@@ -104,11 +104,11 @@ class _Told:
             self._progress = event.data
         self.over = self.over or event.type == "completed"
 
-    def glimpse(self, crawl: CrawlJob) -> Glimpse:
+    def snapshot(self, crawl: CrawlJob) -> CrawlSnapshot:
         """What waits at which host only the servers know."""
         said = self._progress
         pages = max(crawl.pages_crawled, int(said.get("pages_crawled", 0)))
-        return Glimpse(
+        return CrawlSnapshot(
             crawl.model_copy(update={"pages_crawled": pages}),
             queued=int(said.get("queued", 0)),
             under_way=int(said.get("under_way", 0)),

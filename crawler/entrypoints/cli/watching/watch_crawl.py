@@ -19,7 +19,7 @@ from crawler.entrypoints.cli.ending import quiet_logs
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order, credentials
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
-from crawler.entrypoints.cli.screen.crawl_snapshot import Lookout
+from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
@@ -33,7 +33,7 @@ RUN_SECONDS = 3600
 DIFF_PATIENCE_SECONDS = 20.0
 
 
-def conduct(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
+def watch_crawl(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
     """The exit status."""
     quiet_logs()
     with session() as tools:
@@ -105,7 +105,7 @@ def _title(crawl: CrawlJob, order: Order) -> str:
 
 def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, quiet: bool) -> CrawlJob:
     """Until the crawl is over and compared with the one before, or somebody paused it. Ctrl-C pauses it."""
-    lookout = Lookout(tools, crawl.id)
+    lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
             while not crawl.status.is_over and not crawl.paused:

@@ -5,7 +5,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 API = "/api/"
 
 
-class DashboardDoor:
+class DashboardDispatch:
     def __init__(self, app: ASGIApp, dashboard: ASGIApp) -> None:
         self._api = app
         self._dashboard = dashboard
