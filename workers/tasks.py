@@ -142,7 +142,7 @@ def run_queue() -> None:
 @app.task(name="crawler.canary", **_options)
 def canary(queue: str) -> None:
     """Says by being run that its queue is consumed."""
-    container().operating.canaries.record_canary(queue_named(queue), time.time())
+    container().operating.canaries.record_run(queue_named(queue), time.time())
 
 
 @app.task(name="crawler.extract_entries", **_options)

@@ -16,11 +16,11 @@ class Canary(NamedTuple):
 
     sent_at: float | None = None
     tried_at: float | None = None
-    sang_at: float | None = None
+    run_at: float | None = None
 
     @property
     def is_out(self) -> bool:
-        return self.sent_at is not None and (self.sang_at is None or self.sang_at < self.sent_at)
+        return self.sent_at is not None and (self.run_at is None or self.run_at < self.sent_at)
 
     def is_due(self, now: float) -> bool:
         if self.tried_at is None:
@@ -29,7 +29,7 @@ class Canary(NamedTuple):
 
     def age(self, now: float) -> float | None:
         """Since the queue was last seen to be consumed."""
-        return None if self.sang_at is None else max(0.0, now - self.sang_at)
+        return None if self.run_at is None else max(0.0, now - self.run_at)
 
     def waits(self, now: float) -> float:
         """For how long the queue owes an answer."""

@@ -419,7 +419,7 @@ def test_log_lines_of_a_task_carry_its_ids(workers: Workers) -> None:
 
 def test_canaries_tell_consumed_queues_from_others(workers: Workers) -> None:
     book = workers.tools.operating.canaries
-    assert eventually(lambda: all(book.read([queue])[queue].sang_at for queue in ("coordinator", "notify", "fetch")))
+    assert eventually(lambda: all(book.read([queue])[queue].run_at for queue in ("coordinator", "notify", "fetch")))
     neglected = book.read(["render"])["render"]
     assert neglected.is_out
     assert neglected.waits(time.time()) > 0

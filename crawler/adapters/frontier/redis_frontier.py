@@ -11,7 +11,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker fell silent
     counts            hash  leases_expired, stale_completions: how many since the server was empty
     shift_counts:L    hash  ms, cpu_ms, ended:why: of the shifts that ended
-    canaries          hash  sent:queue, record_canary:queue: ms (`canaries`)
+    canaries          hash  sent:queue, tried:queue, run:queue: ms (`canaries`)
     crawls            hash  C -> requests it may have in flight at one host; the open crawls
     shifts:L          zset  shift -> ms until which it counts as at work
     hint:L reconcile  exist while nobody else should do it

@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.domain.canaries import Canary
 
-_FIELDS = ("sent", "tried", "record_canary")
+_FIELDS = ("sent", "tried", "run")
 
 
 class CanaryBook(FrontierCalls):
-    def sent(self, queue: str, now: float, *, again: bool) -> None:
+    def record_sent(self, queue: str, now: float, *, again: bool) -> None:
         """Again: the queue owes an answer since the first one."""
         names = ("tried",) if again else ("sent", "tried")
         self._command("HSET", self._key, *(part for name in names for part in (f"{name}:{queue}", milliseconds(now))))
 
-    def record_canary(self, queue: str, now: float) -> None:
-        self._command("HSET", self._key, f"record_canary:{queue}", milliseconds(now))
+    def record_run(self, queue: str, now: float) -> None:
+        self._command("HSET", self._key, f"run:{queue}", milliseconds(now))
 
     def read(self, queues: Iterable[str]) -> dict[str, Canary]:
         names = list(queues)

@@ -7,7 +7,7 @@ from crawler.domain.canaries import Canary
 
 
 class Canaries(Protocol):
-    def sent(self, queue: str, now: float, *, again: bool) -> None: ...
+    def record_sent(self, queue: str, now: float, *, again: bool) -> None: ...
     def read(self, queues: Iterable[str]) -> Mapping[str, Canary]: ...
 
 
@@ -19,6 +19,6 @@ class Sender(Protocol):
 def send_canaries(canaries: Canaries, sender: Sender, queues: Iterable[str], now: float) -> None:
     for queue, canary in canaries.read(queues).items():
         if canary.is_due(now):
-            canaries.sent(queue, now, again=canary.is_out)  # before: it may be run at once
+            canaries.record_sent(queue, now, again=canary.is_out)  # before: it may be run at once
             if not (canary.is_out and sender.length(queue)):
                 sender.canary(queue)

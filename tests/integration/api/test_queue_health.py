@@ -14,8 +14,8 @@ def checks(service: Service) -> dict[str, dict[str, Any]]:
 
 def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
-    book.sent("fetch", now - 3, again=False)
-    book.record_canary("fetch", now - 2)
+    book.record_sent("fetch", now - 3, again=False)
+    book.record_run("fetch", now - 2)
     check = checks(service)["queue fetch"]
     assert check["ok"]
     assert "consumed" in check["message"]
@@ -23,9 +23,9 @@ def test_a_queue_that_is_consumed_says_since_when(service: Service) -> None:
 
 def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
-    book.record_canary("render", now - 1000)
-    book.sent("render", now - 300, again=False)
-    book.sent("render", now - 10, again=True)
+    book.record_run("render", now - 1000)
+    book.record_sent("render", now - 300, again=False)
+    book.record_sent("render", now - 10, again=True)
     check = checks(service)["queue render"]
     assert not check["ok"]
     assert "for 300 s" in check["message"] or "for 301 s" in check["message"]
@@ -34,8 +34,8 @@ def test_a_queue_that_nobody_consumes_is_named_with_its_remedy(service: Service)
 
 def test_without_a_coordinator_nobody_knows(service: Service) -> None:
     book, now = service.engine.tools.operating.canaries, time.time()
-    book.sent("fetch", now - 1000, again=False)
-    book.record_canary("fetch", now - 999)
+    book.record_sent("fetch", now - 1000, again=False)
+    book.record_run("fetch", now - 999)
     for queue in ("fetch", "ingest"):
         check = checks(service)[f"queue {queue}"]
         assert not check["ok"]
@@ -43,5 +43,5 @@ def test_without_a_coordinator_nobody_knows(service: Service) -> None:
 
 
 def test_a_first_canary_on_its_way_alarms_nobody(service: Service) -> None:
-    service.engine.tools.operating.canaries.sent("fetch", time.time() - 5, again=False)
+    service.engine.tools.operating.canaries.record_sent("fetch", time.time() - 5, again=False)
     assert checks(service)["queue fetch"]["ok"]

@@ -481,8 +481,8 @@ def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) ->
         stage.told(stage.there, "schedule", "set", "BUSY", "--frequency", "daily")
         book.note("worker@host", queues, time.time())
         for queue in queues:
-            stage.engine.tools.operating.canaries.sent(queue, time.time(), again=False)
-            stage.engine.tools.operating.canaries.record_canary(queue, time.time())
+            stage.engine.tools.operating.canaries.record_sent(queue, time.time(), again=False)
+            stage.engine.tools.operating.canaries.record_run(queue, time.time())
         started = stage.told(place, "schedule", "run-now", "BUSY")
         book.leave("worker@host", queues)
         assert " begins now; 'crawler crawl status " in started

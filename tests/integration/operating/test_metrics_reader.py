@@ -115,10 +115,10 @@ def _numbers(engine: Engine) -> dict[str, float]:
 
 def test_canaries_are_told_by_queue(crawler: Engine) -> None:
     now, book = crawler.tools.operating.metrics._clock(), crawler.tools.operating.canaries
-    book.sent("fetch", now - 90, again=False)
-    book.record_canary("fetch", now - 88)
-    book.sent("render", now - 500, again=False)
-    book.sent("render", now - 100, again=True)
+    book.record_sent("fetch", now - 90, again=False)
+    book.record_run("fetch", now - 88)
+    book.record_sent("render", now - 500, again=False)
+    book.record_sent("render", now - 100, again=True)
     ages = samples(crawler, "crawler_canary_age_seconds")
     assert list(ages) == [("fetch",)]
     assert 88 <= ages["fetch",] < 100

@@ -39,7 +39,7 @@ class Queues:
     def read(self, queues: Iterable[str]) -> dict[str, Canary]:
         return {queue: self.canaries.get(queue, Canary()) for queue in queues}
 
-    def sent(self, queue: str, now: float, *, again: bool) -> None:
+    def record_sent(self, queue: str, now: float, *, again: bool) -> None:
         known = self.canaries.get(queue, Canary())
         self.canaries[queue] = known._replace(tried_at=now, **({} if again else {"sent_at": now}))
 
