@@ -17,7 +17,6 @@ from benchmarks.sites import Sites, manual, serve
 from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.frontier import Lane
 
 TITLE = "A browser only where it is needed"
 ALL = 1_000_000
@@ -98,7 +97,7 @@ class Bench:
         return self._watch.look()
 
     def _report(self, laps: Sequence[Lap], found: Mapping[str, Found], held: Held, why_none: str) -> str:
-        browsers = self._crawler.tools.engine.lanes.counts(Lane.BROWSER)["restarts"]
+        browsers = self._crawler.tools.engine.render_counts.read()["restarts"]
         told = "\n".join(f"- {name}: {what}" for name, what in found.items())
         return f"""Debian's manuals, whose server sends their text, and two single-page apps: npm's docsify with its
 history router, and a React site built by Vite, with react-router, a lazy chunk and pages whose data is fetched. `auto`

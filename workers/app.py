@@ -23,16 +23,14 @@ from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
-from workers.attendance import attendance
-from workers.lane_pulse import lane_pulse
+from workers.announce import announce
 from workers.pulse import Pulse
 
 settings, _embedded = with_servers(load_settings())
 app: Celery = make_celery(settings)
 app.set_current()
 app.steps["consumer"].add(Pulse)
-app.steps["consumer"].add(lane_pulse(settings))
-app.steps["consumer"].add(attendance(settings))
+app.steps["consumer"].add(announce(settings))
 
 log = logger(__name__)
 

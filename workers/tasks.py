@@ -8,7 +8,7 @@ from uuid import UUID
 from structlog.contextvars import bind_contextvars
 
 from crawler.adapters.browser.fetcher import why_unavailable
-from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Conflict, RedisUnavailable
@@ -97,13 +97,13 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
     """A shift in the browser lane, where that is possible; else nobody waits for it any longer."""
     lack = why_unavailable(tools.settings.chromium, tools.settings.data_dir)
     if lack:
-        tools.engine.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
+        tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
         tools.crawls.reconcile()
         return
     _work(tools, tools.engine.browser_shift, Lane.BROWSER, shift_id)
-    tools.engine.lanes.count(Lane.BROWSER, **tools.engine.browser.counts()._asdict())
+    tools.engine.render_counts.add(**tools.engine.browser.counts()._asdict())
     if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # it turned out not to start
-        tools.engine.lanes.announce(Lane.BROWSER, worker, LaneWorker(lack))
+        tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
 
 
 def _look_for_lost(tools: App) -> None:

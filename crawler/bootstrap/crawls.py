@@ -91,7 +91,7 @@ class Crawls:
             seed_crawl=self.seed,
             open_frontier=self._app.engine.fill_frontier,
             finish_crawl=self.finish,
-            lanes=self._app.engine.lanes,
+            lanes=self._app.operating.live_workers,
             record_rendering=self._app.engine.crawl_state.record_rendering,
             tend_hosts=TendHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
             prune=self._app.operating.pruner.requests,

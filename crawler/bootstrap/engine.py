@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from crawler.adapters.browser.chromium import find_chromium, why_missing
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.lane_fetcher import LaneFetcher
-from crawler.adapters.browser.lane_watch import LaneWatch
 from crawler.adapters.browser.light_pages import LightPages
 from crawler.adapters.browser.options import BrowserOptions, Wear
+from crawler.adapters.browser.render_counts import RenderCounts
 from crawler.adapters.browser.visit_notes import VisitNotes
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.adapters.engine.batch_writer import BatchWriter
@@ -60,8 +60,8 @@ class Engine:
         return CrawlContexts(self.crawl_state.load)
 
     @cached_property
-    def lanes(self) -> LaneWatch:
-        return LaneWatch(self._app.redis)
+    def render_counts(self) -> RenderCounts:
+        return RenderCounts(self._app.redis)
 
     @cached_property
     def fetcher(self) -> CurlFetcher:
@@ -152,7 +152,9 @@ class Engine:
     @cached_property
     def render_where_needed(self) -> RenderWhereNeeded:
         lights, notes = LightPages(self._app.redis), VisitNotes(self._app.redis)
-        return RenderWhereNeeded(self._app.frontier, self.lanes, lights, notes, self.crawl_state.record_rendering)
+        return RenderWhereNeeded(
+            self._app.frontier, self._app.operating.live_workers, lights, notes, self.crawl_state.record_rendering
+        )
 
     @cached_property
     def work_shift(self) -> WorkShift:

@@ -113,7 +113,7 @@ class Notices:
         return ForeseeNotices(self._notifiers, settings.smtp_url, settings.mail_from)
 
     def _notifiers(self) -> Notifiers:
-        return self._app.operating.live_workers.notifiers(self._app.clock().timestamp())
+        return self._app.operating.live_workers.notifiers()
 
     @cached_property
     def apprise(self) -> AppriseSender:

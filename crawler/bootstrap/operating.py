@@ -37,7 +37,12 @@ class Operating:
     def metrics(self) -> MetricsReader:
         hints = CeleryQueue(self._app.celery)
         return MetricsReader(
-            self._app.database, self._app.frontier, self._app.engine.lanes, self.canaries, self.live_workers, hints
+            self._app.database,
+            self._app.frontier,
+            self._app.engine.render_counts,
+            self.canaries,
+            self.live_workers,
+            hints,
         )
 
     @cached_property

@@ -11,16 +11,15 @@ from typing import NamedTuple
 from crawler.adapters.browser.chromium import find_chromium
 from crawler.adapters.browser.chromium_process import try_out
 from crawler.adapters.browser.fetcher import why_unavailable
-from crawler.adapters.browser.lane_watch import LaneWorker
 from crawler.adapters.browser.options import RECORDS
 from crawler.adapters.browser.start_failures import BrowserTrouble
 from crawler.adapters.frontier.redis_connection import check_redis
 from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.adapters.postgres.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
-from crawler.domain.crawls.frontier import Lane
 from crawler.errors import CrawlerError
 from crawler.telemetry import redact
 
@@ -68,14 +67,14 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
 def queue_checks(tools: App) -> list[Check]:
     """Whether each queue is really consumed. Not required: no worker of another machine makes this service ill."""
     try:
-        canaries, renderers = tools.operating.canaries.read(QUEUES), tools.engine.lanes.workers(Lane.BROWSER)
+        canaries, renderers = tools.operating.canaries.read(QUEUES), tools.operating.live_workers.of(RENDER)
     except CrawlerError as exc:
         return [told("queues", exc)._replace(required=False)]
     now = time.time()
     return [_queue(queue, canary, now) for queue, canary in canaries.items()] + _render_workers(renderers)
 
 
-def _render_workers(workers: Mapping[str, LaneWorker]) -> list[Check]:
+def _render_workers(workers: Mapping[str, WorkerState]) -> list[Check]:
     """Those that are there and cannot render: their queue is consumed, and nothing is rendered by them."""
     return [_lacks(f"worker {name}", told.lack) for name, told in sorted(workers.items()) if told.lack]
 

@@ -1,43 +1,77 @@
-"""Which workers are there, by queue: each says so every few seconds, and who has not for a while is gone."""
+"""Which workers are alive, by queue, and whether each can do its work.
 
+Each worker announces itself every few seconds (`workers/announce.py`). One that is silent for too long is gone.
+"""
+
+import json
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.notices.notice import Notifiers
 
-EVERY_SECONDS = 10.0
-GONE_SECONDS = 35.0
+EVERY_SECONDS = 5.0
+GONE_SECONDS = 30.0
+"""After so long without a word a worker is gone. One that starts has so long to announce itself."""
+KEPT_SECONDS = 60.0
 NOTIFY = "notify"
-MAIL = "notify_mail"
-"""Where those of queue `notify` sign who have a mail server."""
+RENDER = "render"
+_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: RENDER}
+_ABLE, _UNABLE = "able", "unable"
+
+
+class WorkerState(NamedTuple):
+    """What a worker last said of itself."""
+
+    lack: str = ""
+    """Why it cannot do the work of its queue, if it cannot."""
+    sends_mail: bool = False
+    processes: int = 0
+    memory_bytes: int = 0
+    """Processes and memory of its browsers."""
+
+
+ABLE = WorkerState()
 
 
 class LiveWorkers(FrontierCalls):
-    def note(self, worker: str, queues: Iterable[str], now: float) -> None:
-        """It takes messages from these."""
+    def announce(self, worker: str, queues: Iterable[str], state: WorkerState = ABLE) -> None:
+        """The worker takes messages from these queues. One that cannot do the work says why: nobody waits for it."""
+        told = f"{_UNABLE if state.lack else _ABLE} {json.dumps(state)}"
         for queue in queues:
-            key = self._key(queue)
-            self._command("ZADD", key, milliseconds(now), worker)
-            self._command("ZREMRANGEBYSCORE", key, "-inf", milliseconds(now - GONE_SECONDS))
-            self._command("PEXPIRE", key, milliseconds(GONE_SECONDS))
+            self._present(queue, worker, told)
 
     def leave(self, worker: str, queues: Iterable[str]) -> None:
         for queue in queues:
-            self._command("ZREM", self._key(queue), worker)
+            self._command("HDEL", self._key(queue), f"w:{worker}")
 
-    def present(self, queues: Iterable[str], now: float) -> dict[str, int]:
-        least = milliseconds(now - GONE_SECONDS)
-        return {queue: int(self._command("ZCOUNT", self._key(queue), least, "+inf")) for queue in queues}
+    def is_open(self, lane: Lane) -> bool:
+        """Whether somebody can work in the lane. Also while that is not known: its workers may be starting."""
+        return bool(self._present(_QUEUE[lane]))
 
-    def names(self, queues: Iterable[str], now: float) -> dict[str, list[str]]:
-        """Who is there, by name, for people."""
-        least = milliseconds(now - GONE_SECONDS)
-        found = {queue: self._command("ZRANGEBYSCORE", self._key(queue), least, "+inf") for queue in queues}
-        return {queue: sorted(name.decode() for name in told) for queue, told in found.items()}
+    def of(self, queue: str) -> dict[str, WorkerState]:
+        """The workers of a queue, by name."""
+        self._present(queue)  # whoever is gone is forgotten by this
+        told = self._command("HGETALL", self._key(queue))
+        return {name[2:].decode(): _state(value) for name, value in sorted(told.items()) if name[:2] == b"w:"}
 
-    def notifiers(self, now: float) -> Notifiers:
-        there = self.present((NOTIFY, MAIL), now)
-        return Notifiers(there[NOTIFY], there[MAIL])
+    def counts(self, queues: Iterable[str]) -> dict[str, int]:
+        return {queue: len(self.of(queue)) for queue in queues}
+
+    def notifiers(self) -> Notifiers:
+        there = self.of(NOTIFY).values()
+        return Notifiers(len(there), sum(state.sends_mail for state in there))
+
+    def _present(self, queue: str, *news: str) -> int:
+        times = (milliseconds(GONE_SECONDS), milliseconds(KEPT_SECONDS))
+        told: int = self._scripts.run("present", [self._key(queue)], [*times, *news])
+        return told
 
     def _key(self, queue: str) -> bytes:
-        return self._keys.named("workers", queue)
+        return self._keys.named("present", queue)
+
+
+def _state(told: bytes) -> WorkerState:
+    """After the moment and the word that the script reads."""
+    return WorkerState(*json.loads(told.split(b" ", 2)[2]))

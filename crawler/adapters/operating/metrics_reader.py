@@ -17,11 +17,11 @@ from sqlalchemy.exc import DBAPIError
 
 from crawler import telemetry
 from crawler.adapters.acquisition.field_fills import FieldFills
-from crawler.adapters.browser.lane_watch import LaneWatch
+from crawler.adapters.browser.render_counts import RenderCounts
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.adapters.operating.celery_queue import QUEUES, CeleryQueue
-from crawler.adapters.operating.live_workers import LiveWorkers
+from crawler.adapters.operating.live_workers import RENDER, LiveWorkers
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.frontier import Lane, Wait
 from crawler.errors import Unavailable
@@ -41,17 +41,17 @@ class MetricsReader:
         self,
         engine: Engine,
         frontier: RedisFrontier,
-        lanes: LaneWatch,
+        renders: RenderCounts,
         canaries: CanaryBook,
-        attendance: LiveWorkers,
+        workers: LiveWorkers,
         hints: CeleryQueue,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._engine = engine
         self._frontier = frontier
-        self._lanes = lanes
+        self._renders = renders
         self._canaries = canaries
-        self._attendance = attendance
+        self._workers = workers
         self._hints = hints
         self._clock = clock
         self._lock = threading.Lock()
@@ -128,7 +128,7 @@ class MetricsReader:
         yield _gauge("crawler_later_hosts", "Hosts whose time has not come", ["lane"], later)
         yield from self._of_shifts()
         yield from self._of_canaries()
-        present = [((queue,), n) for queue, n in self._attendance.present(QUEUES, self._clock()).items()]
+        present = [((queue,), n) for queue, n in self._workers.counts(QUEUES).items()]
         yield _gauge("crawler_workers", "Workers that take messages from the queue", ["queue"], present)
         yield from self._of_browsers()
         yield from self._of_open_crawls()
@@ -156,7 +156,7 @@ class MetricsReader:
 
     def _of_browsers(self) -> Iterator[Metric]:
         """Totals of all shifts that ended, and what workers said of themselves a few seconds ago."""
-        counts, workers = self._lanes.counts(Lane.BROWSER), self._lanes.workers(Lane.BROWSER).values()
+        counts, workers = self._renders.read(), self._workers.of(RENDER).values()
         yield CounterMetricFamily("crawler_renders", "Pages rendered", counts["renders"])
         seconds = counts["milliseconds"] / 1000
         yield CounterMetricFamily("crawler_render_seconds", "Time of visits to pages, in all tabs", seconds)

@@ -14,7 +14,6 @@ from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import BrowserOptions
 from crawler.bootstrap import engine as engine_room
 from crawler.config import load_settings
-from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.live_engine import Engine
@@ -99,7 +98,7 @@ def engine_settings(chromium: Path, lane_browser: MakeBrowser, monkeypatch: pyte
 @pytest.fixture
 def two_lanes(crawler: Engine, crawl4ai: None) -> Iterator[TwoLanes]:
     engine = TwoLanes(crawler.tools)
-    engine.tools.engine.lanes.announce(Lane.BROWSER, "renderer")
+    engine.tools.operating.live_workers.announce("renderer", ["render"])
     yield engine
     if "browser" in vars(engine.tools.engine):
         engine.tools.engine.browser.close()

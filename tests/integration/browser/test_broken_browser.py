@@ -12,7 +12,7 @@ from tests.integration.browser.driving import answering, asked, pages
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response
-from workers.lane_pulse import Announcer
+from workers.announce import Announcer
 
 SHELL = "<html><body><div id=root></div><script>root.append('rendered')</script><a href=/a>a</a></body></html>"
 
@@ -51,15 +51,15 @@ def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoL
 def test_its_worker_says_that_it_cannot_and_why(two_lanes: TwoLanes) -> None:
     tools = two_lanes.tools
     tools.redis.flushdb()
-    pulse = Announcer(tools.engine.lanes, tools.settings, "render@here")
+    pulse = Announcer(tools.operating.live_workers, tools.settings, "render@here", ["render"])
     pulse()
-    assert tools.engine.lanes.is_open(Lane.BROWSER)
+    assert tools.operating.live_workers.is_open(Lane.BROWSER)
     with pages({"/": SHELL}) as site:
         two_lanes.crawl(site.url("/"))
         pulse()
-        assert not tools.engine.lanes.is_open(Lane.BROWSER)
+        assert not tools.operating.live_workers.is_open(Lane.BROWSER)
         lack = "The browser ended at once: cannot load: libnss3.so"
-        assert {name: told.lack for name, told in tools.engine.lanes.workers(Lane.BROWSER).items()} == {
+        assert {name: told.lack for name, told in tools.operating.live_workers.of("render").items()} == {
             "render@here": lack
         }
         before = len(site.requests)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import pages
@@ -227,7 +227,7 @@ class TestWithoutABrowser:
     @pytest.fixture
     def nobody(self, two_lanes: TwoLanes) -> Engine:
         two_lanes.tools.redis.flushdb()
-        two_lanes.tools.engine.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
+        two_lanes.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
         return Engine(two_lanes.tools)
 
     def test_pages_that_need_one_are_stored_light_with_a_note(self, nobody: Engine) -> None:
@@ -258,7 +258,7 @@ class TestWithoutABrowser:
 
         with serving(respond) as site:
             first = nobody.crawl(site.url("/"), render="auto")
-            two_lanes.tools.engine.lanes.announce(Lane.BROWSER, "renderer")
+            two_lanes.tools.operating.live_workers.announce("renderer", ["render"])
             again = two_lanes.again(first, seconds=90)
         assert (first.rendered, again.rendered) == (0, 1)
         assert two_lanes.page(again, "/")["title"] == "rendered"
@@ -275,7 +275,7 @@ def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) 
             if not gone.is_set():
                 gone.set()
                 self.tools.redis.delete("cr:lane:b")
-                self.tools.engine.lanes.announce(Lane.BROWSER, "renderer", LaneWorker("none is here"))
+                self.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
             self.tools.crawls.reconcile()
 
     with pages({"/": shell() + "<a href=/a>a</a>", "/a": light()}) as site:

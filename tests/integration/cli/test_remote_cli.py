@@ -479,7 +479,7 @@ def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) ->
     for place in (stage.here, stage.there):
         stage.names["BUSY"] = stage.json("project", "create", str(uuid4()), "http://busy.example/")["id"]
         stage.told(stage.there, "schedule", "set", "BUSY", "--frequency", "daily")
-        book.note("worker@host", queues, time.time())
+        book.announce("worker@host", queues)
         for queue in queues:
             stage.engine.tools.operating.canaries.record_sent(queue, time.time(), again=False)
             stage.engine.tools.operating.canaries.record_run(queue, time.time())

@@ -6,9 +6,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from crawler.adapters.browser.lane_watch import LaneWorker
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.api_keys import Scope
-from crawler.domain.crawls.frontier import Lane
 from tests.integration.dashboard.house import House, serious_violations_day_and_night
 from tests.site.client import Site
 
@@ -30,10 +29,10 @@ def host(module_house: House, module_site: Site) -> str:
 
 def test_servers_queues_and_workers_are_told_with_what_is_wrong(house: House) -> None:
     tools, now = house.engine.tools, time.time()
-    tools.operating.live_workers.note("fetch-1@one", ["fetch"], now)
-    tools.operating.live_workers.note("render-2@two", ["render"], now)
-    tools.operating.live_workers.note("gone-3@three", ["ingest"], now - 3600)
-    tools.engine.lanes.announce(Lane.BROWSER, "render-2@two", LaneWorker(lack=f"No Chromium {NASTY}"))
+    workers = tools.operating.live_workers
+    workers.announce("fetch-1@one", ["fetch"])
+    workers.announce("render-2@two", ["render"], WorkerState(f"No Chromium {NASTY}"))
+    tools.redis.hset(workers._key("ingest"), "w:gone-3@three", f"{round((now - 3600) * 1000)} able []")
     tools.operating.canaries.record_sent("fetch", now - 8, again=False)
     tools.operating.canaries.record_run("fetch", now - 7)
     tools.operating.canaries.record_sent("notify", now - 600, again=False)

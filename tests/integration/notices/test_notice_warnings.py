@@ -1,14 +1,13 @@
 """Whoever asks for mails is told before the first one that none can be sent, by the settings of those who send them."""
 
 import json
-import time
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
 from pydantic import SecretStr
 
-from crawler.adapters.operating.live_workers import MAIL
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.config import Settings
 from crawler.domain.notices.notice import Answer, Channel, Kind, Target
 from crawler.entrypoints.cli.backend.local import LocalBackend
@@ -17,7 +16,7 @@ from crawler.errors import NotFound, Unavailable
 from crawler.handlers.notices import resend_notice
 from tests.integration.inbox import receiving_mail
 from tests.integration.live_engine import Engine
-from workers.attendance import places
+from workers.announce import Announcer
 
 DAILY = {"enabled": True, "frequency": "daily"}
 MAILS = {**DAILY, "notification_email": "ops@example.org"}
@@ -56,12 +55,12 @@ def test_a_webhook_that_answered_410_is_warned_of_until_it_is_set_again(crawler:
 
 def test_the_settings_of_the_workers_count_where_there_are_workers(crawler: Engine) -> None:
     book = crawler.tools.operating.live_workers
-    book.note("notify@able", ["notify", MAIL], time.time())
+    book.announce("notify@able", ["notify"], WorkerState(sends_mail=True))
     assert warned(crawler, **MAILS) == ()
-    book.note("notify@lacking", ["notify"], time.time())
+    book.announce("notify@lacking", ["notify"])
     (mixed,) = warned(crawler, **MAILS)
     assert mixed.startswith("Some mails will not be sent: 1 of 2 notify workers")
-    book.leave("notify@able", ["notify", MAIL])
+    book.leave("notify@able", ["notify"])
     (told,) = warned(crawler, **MAILS)
     assert told.startswith("No mail will be sent: the workers run without CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM")
 
@@ -69,9 +68,11 @@ def test_the_settings_of_the_workers_count_where_there_are_workers(crawler: Engi
 def test_a_worker_that_can_mail_says_so(crawler: Engine) -> None:
     bare = crawler.tools.settings
     able = bare.model_copy(update={"smtp_url": SecretStr("smtp://127.0.0.1:25"), "mail_from": "a@example.org"})
-    assert places(["notify"], bare) == ["notify"]
-    assert places(["notify"], able) == ["notify", MAIL]
-    assert places(["fetch"], able) == ["fetch"]
+    workers = crawler.tools.operating.live_workers
+    for name, settings, queue in ("a", bare, "notify"), ("b", able, "notify"), ("c", able, "fetch"):
+        Announcer(workers, settings, name, [queue])()
+    told = {**workers.of("notify"), **workers.of("fetch")}
+    assert {name: state.sends_mail for name, state in told.items()} == {"a": False, "b": True, "c": False}
 
 
 def mail_checks(crawler: Engine, **settings: object) -> list[tuple[bool, bool, str]]:
@@ -131,7 +132,7 @@ def test_a_notice_is_sent_again_by_the_workers_where_there_are_workers(
         crawler.tools.notices.notifications.answered(notification_id, answer)
 
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", work, raising=False)
-    crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
+    crawler.tools.operating.live_workers.announce("notify@host", ["notify"])
     sent = LocalBackend(crawler.tools).resend(notice)
     assert (asked, sent.status, sent.answer) == ([notice], "sent", "The mail server took it.")
 
@@ -150,6 +151,6 @@ def test_a_worker_that_takes_too_long_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", lambda _: None, raising=False)
     monkeypatch.setattr(resend_notice, "PATIENCE_SECONDS", 0.2)
-    crawler.tools.operating.live_workers.note("notify@host", ["notify"], time.time())
+    crawler.tools.operating.live_workers.announce("notify@host", ["notify"])
     with pytest.raises(Unavailable, match="crawler notification list"):
         LocalBackend(crawler.tools).resend(notice)

@@ -2,14 +2,14 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from crawler.adapters.browser.lane_watch import LaneWorker
-from crawler.adapters.operating.live_workers import GONE_SECONDS, LiveWorkers
+from crawler.adapters.operating.live_workers import GONE_SECONDS, WorkerState
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -70,12 +70,14 @@ def test_shifts_are_counted_with_the_share_of_time_they_worked(crawler: Engine, 
 
 
 def test_workers_are_counted_by_queue_until_they_leave_or_fall_silent(crawler: Engine) -> None:
-    now, book = crawler.tools.operating.metrics._clock(), LiveWorkers(crawler.tools.redis)
-    book.note("fetch-1@a", ["fetch"], now)
-    book.note("all-1@a", ["fetch", "coordinator"], now)
-    book.note("silent@a", ["render"], now - GONE_SECONDS - 1)
-    book.note("gone@a", ["render"], now)
-    book.leave("gone@a", ["render"])
+    workers = crawler.tools.operating.live_workers
+    workers.announce("fetch-1@a", ["fetch"])
+    workers.announce("all-1@a", ["fetch", "coordinator"])
+    workers.announce("silent@a", ["render"])
+    long_ago = round((time.time() - GONE_SECONDS - 1) * 1000)
+    crawler.tools.redis.hset(workers._key("render"), "w:silent@a", f"{long_ago} able []")
+    workers.announce("gone@a", ["render"])
+    workers.leave("gone@a", ["render"])
     assert samples(crawler, "crawler_workers") == {
         ("coordinator",): 1, ("notify",): 0, ("fetch",): 2, ("render",): 0, ("ingest",): 0,
     }  # fmt: skip
@@ -128,11 +130,11 @@ def test_canaries_are_told_by_queue(crawler: Engine) -> None:
 
 
 def test_renders_add_up_and_render_workers_are_told_by_whether_they_can(crawler: Engine) -> None:
-    lanes = crawler.tools.engine.lanes
-    lanes.count(Lane.BROWSER, renders=3, restarts=1, seconds=1.5)
-    lanes.count(Lane.BROWSER, renders=2, restarts=0, seconds=0.5)
-    lanes.announce(Lane.BROWSER, "a@here", LaneWorker(processes=6, memory_bytes=100))
-    lanes.announce(Lane.BROWSER, "b@there", LaneWorker("It ended at once: no library", 1, 20))
+    counts, workers = crawler.tools.engine.render_counts, crawler.tools.operating.live_workers
+    counts.add(renders=3, restarts=1, seconds=1.5)
+    counts.add(renders=2, restarts=0, seconds=0.5)
+    workers.announce("a@here", ["render"], WorkerState(processes=6, memory_bytes=100))
+    workers.announce("b@there", ["render"], WorkerState("It ended at once: no library", processes=1, memory_bytes=20))
     assert samples(crawler, "crawler_renders") == {(): 5}
     assert samples(crawler, "crawler_render_seconds") == {(): 2}
     assert samples(crawler, "crawler_browser_restarts") == {(): 1}

@@ -149,7 +149,7 @@ class LocalBackend:
 
     def has_workers(self) -> bool:
         """Whether anybody would begin a crawl now."""
-        there = self._tools.operating.live_workers.present(NEEDED, self._tools.clock().timestamp())
+        there = self._tools.operating.live_workers.counts(NEEDED)
         return all(there.values())
 
     def list_notifications(self, limit: int, project_id: UUID | None = None) -> list[Notification]:

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 from prometheus_client.core import Metric
 
-from crawler.adapters.browser.lane_watch import LaneWorker
 from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import PATIENCE_SECONDS
-from crawler.domain.crawls.frontier import Lane
 from crawler.entrypoints.doctor import Check, diagnose
 from crawler.errors import CrawlerError
 
@@ -42,7 +41,7 @@ class QueueLine(NamedTuple):
 class WorkerLine(NamedTuple):
     name: str
     queues: tuple[str, ...]
-    browser: LaneWorker | None
+    browser: WorkerState | None
 
 
 def state(tools: App) -> dict[str, Any]:
@@ -73,8 +72,8 @@ def _beat(tools: App) -> list[Check]:
 def _queues(tools: App, figures: Figures) -> tuple[list[QueueLine], list[WorkerLine]]:
     now = time.time()
     try:
-        there, canaries = tools.operating.live_workers.names(QUEUES, now), tools.operating.canaries.read(QUEUES)
-        browsers = tools.engine.lanes.workers(Lane.BROWSER)
+        there = {queue: tools.operating.live_workers.of(queue) for queue in QUEUES}
+        canaries = tools.operating.canaries.read(QUEUES)
     except CrawlerError:
         return [], []
     lines = []
@@ -84,15 +83,15 @@ def _queues(tools: App, figures: Figures) -> tuple[list[QueueLine], list[WorkerL
         messages = None if waiting is None else int(waiting)
         line = QueueLine(queue, PURPOSES[queue], tuple(there[queue]), messages, age, owes > PATIENCE_SECONDS)
         lines.append(line)
-    return lines, _workers(there, browsers)
+    return lines, _workers(there)
 
 
-def _workers(there: Mapping[str, list[str]], browsers: Mapping[str, LaneWorker]) -> list[WorkerLine]:
-    queues: dict[str, list[str]] = {name: [] for name in browsers}
+def _workers(there: Mapping[str, Mapping[str, WorkerState]]) -> list[WorkerLine]:
+    queues: dict[str, list[str]] = {}
     for queue, names in there.items():
         for name in names:
             queues.setdefault(name, []).append(queue)
-    return [WorkerLine(name, tuple(taken), browsers.get(name)) for name, taken in sorted(queues.items())]
+    return [WorkerLine(name, tuple(taken), there[RENDER].get(name)) for name, taken in sorted(queues.items())]
 
 
 def _figures(families: Iterable[Metric]) -> Figures:

@@ -1,16 +1,16 @@
--- Is somebody there to work in a lane?  KEYS 1 lane
--- ARGV 1 grace ms, 2 ttl ms, and of a worker that tells: 3 its name, 4 its state ('open' or 'none') and more words
+-- Is somebody there who can work off a queue?  KEYS 1 the queue's workers
+-- ARGV 1 grace ms, 2 ttl ms, and of a worker that tells: 3 its name, 4 'able' or 'unable' and more words
 -- -> 1 or 0
 --
--- Each worker speaks for itself, in a field 'w:<name>' of '<ms> <state> …'; one that is silent for too long is gone.
--- A lane nobody has told of is expected to open: its workers may be starting, too.
+-- Each worker speaks for itself, in a field 'w:<name>' of '<ms> <able or unable> …'. One that is silent for too long
+-- is gone. A queue that nobody has told of is expected to get workers: they may be starting, too.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local grace = tonumber(ARGV[1])
 if ARGV[3] then redis.call('HSET', KEYS[1], 'w:' .. ARGV[3], now .. ' ' .. ARGV[4]) end
 
-local told, open, asked = redis.call('HGETALL', KEYS[1]), nil, nil
+local told, able, asked = redis.call('HGETALL', KEYS[1]), nil, nil
 for i = 1, #told, 2 do
   local field = told[i]
   if field == 'asked' then asked = tonumber(told[i + 1]) end
@@ -19,18 +19,18 @@ for i = 1, #told, 2 do
     if not at or now - at > grace then
       redis.call('HDEL', KEYS[1], field)
     else
-      open = open or state == 'open'
+      able = able or state == 'able'
     end
   end
 end
-if open == nil then
+if able == nil then
   if not asked then
     asked = now
     redis.call('HSET', KEYS[1], 'asked', now)
   end
-  open = now - asked <= grace
+  able = now - asked <= grace
 else
   redis.call('HSETNX', KEYS[1], 'asked', now - grace - 1)
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return open and 1 or 0
+return able and 1 or 0

@@ -1,0 +1,73 @@
+"""Each worker announces every few seconds which queues it takes messages from, and whether it can do their work."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from celery import bootsteps
+
+from crawler import telemetry
+from crawler.adapters.browser.chromium_process import browser_use
+from crawler.adapters.browser.chromium_records import reap_orphans
+from crawler.adapters.browser.fetcher import why_unavailable
+from crawler.adapters.browser.options import RECORDS
+from crawler.adapters.frontier.redis_connection import connect_redis
+from crawler.adapters.operating.live_workers import EVERY_SECONDS, NOTIFY, RENDER, LiveWorkers, WorkerState
+from crawler.config import Settings
+from crawler.errors import RedisUnavailable
+
+log = telemetry.logger(__name__)
+
+
+def announce(settings: Settings) -> type[bootsteps.StartStopStep]:
+    """A step of Celery's consumer, as `Pulse` is."""
+
+    class Announce(bootsteps.StartStopStep):  # type: ignore[misc]
+        requires = ("celery.worker.consumer.tasks:Tasks",)
+
+        def start(self, consumer: Any) -> None:
+            consumed = [str(name) for name in consumer.app.amqp.queues.consume_from]
+            # Workers of a single crawl are gone with it: nothing else may count on them.
+            queues = consumed if consumer.app.conf.tends_schedules else [name for name in consumed if name == RENDER]
+            if RENDER in queues:
+                reap_orphans(settings.data_dir / RECORDS)
+            workers = LiveWorkers(connect_redis(settings.redis_database(0)))
+            self._announcer = Announcer(workers, settings, consumer.hostname, queues)
+            self._announcer()
+            consumer.timer.call_repeatedly(EVERY_SECONDS, self._announcer)
+
+        def stop(self, _: Any) -> None:
+            with suppress(RedisUnavailable, AttributeError):  # it is forgotten by itself in half a minute
+                self._announcer.leave()
+
+    return Announce
+
+
+class Announcer:
+    """Looks each time anew: a browser that would not start in the pool's process has left word why."""
+
+    def __init__(self, workers: LiveWorkers, settings: Settings, worker: str, queues: Sequence[str]) -> None:
+        self._workers = workers
+        self._settings = settings
+        self._worker = worker
+        self._queues = queues
+        self._told: str | None = None
+
+    def __call__(self) -> None:
+        try:
+            self._workers.announce(self._worker, self._queues, self._state())
+        except RedisUnavailable as exc:
+            log.warning("attendance_missed", detail=exc.message)
+
+    def leave(self) -> None:
+        self._workers.leave(self._worker, self._queues)
+
+    def _state(self) -> WorkerState:
+        sends_mail = NOTIFY in self._queues and bool(self._settings.smtp_url and self._settings.mail_from)
+        if RENDER not in self._queues:
+            return WorkerState(sends_mail=sends_mail)
+        lack = why_unavailable(self._settings.chromium, self._settings.data_dir)
+        if lack and lack != self._told:
+            log.warning("render_unavailable", detail=lack)
+        self._told = lack
+        return WorkerState(lack or "", sends_mail, *browser_use())
