@@ -1,4 +1,4 @@
-"""Everything a process of ours can use, room by room: `app.crawls.start`, `app.documents.search`."""
+"""Everything a process of ours can use, part by part: `app.crawls.start`, `app.documents.search`."""
 
 from importlib import import_module
 from threading import RLock
@@ -24,10 +24,10 @@ Made = TypeVar("Made")
 _making = RLock()
 
 
-class Room(Generic[Made]):
+class Lazy(Generic[Made]):
     """A part of the app, imported and made when it is first used: few processes need them all.
 
-    `crawls: Room["Crawls"] = Room()` is the class `Crawls` of the module `crawler.bootstrap.crawls`.
+    `crawls: Lazy["Crawls"] = Lazy()` is the class `Crawls` of the module `crawler.bootstrap.crawls`.
     """
 
     def __set_name__(self, _: type, name: str) -> None:
@@ -43,18 +43,18 @@ class Room(Generic[Made]):
 
 
 class App(Shared):
-    """The composition root of one process. Each room makes its own parts when they are first asked for."""
+    """The composition root of one process. Each part makes what it holds when that is first asked for."""
 
-    crawls: Room["Crawls"] = Room()
-    projects: Room["Projects"] = Room()
-    engine: Room["Engine"] = Room()
-    hosts: Room["Hosts"] = Room()
-    pages: Room["Pages"] = Room()
-    changes: Room["Changes"] = Room()
-    notices: Room["Notices"] = Room()
-    acquisition: Room["Acquisition"] = Room()
-    documents: Room["Documents"] = Room()
-    operating: Room["Operating"] = Room()
+    crawls: Lazy["Crawls"] = Lazy()
+    projects: Lazy["Projects"] = Lazy()
+    engine: Lazy["Engine"] = Lazy()
+    hosts: Lazy["Hosts"] = Lazy()
+    pages: Lazy["Pages"] = Lazy()
+    changes: Lazy["Changes"] = Lazy()
+    notices: Lazy["Notices"] = Lazy()
+    acquisition: Lazy["Acquisition"] = Lazy()
+    documents: Lazy["Documents"] = Lazy()
+    operating: Lazy["Operating"] = Lazy()
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

@@ -1,4 +1,4 @@
-"""What every room uses: the store, the frontier, events, and the settings in force."""
+"""What every part uses: the store, the frontier, events, and the settings in force."""
 
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from crawler.handlers.operating.follow_settings import FollowSettings
 
 
 class Shared(Servers):
-    """What every room may use."""
+    """What every part of the app may use."""
 
     @cached_property
     def store(self) -> Store:

@@ -1,11 +1,11 @@
-"""The dashboard as one application: rooms, and before them gate, guard and headers."""
+"""The dashboard as one application: its pages, and before them session, guard and headers."""
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from crawler.bootstrap import App
 from crawler.entrypoints.dashboard.forms.fields import Guarded
-from crawler.entrypoints.dashboard.pages import ROOMS
+from crawler.entrypoints.dashboard.pages import PAGES
 from crawler.entrypoints.dashboard.serving import assets, error_pages
 from crawler.entrypoints.dashboard.serving.headers import PageHeaders
 from crawler.entrypoints.dashboard.serving.session_gate import SessionGate
@@ -18,8 +18,8 @@ def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
     app.state.tools = tools
     app.state.attempts = attempts
     app.include_router(assets.router)
-    for room in ROOMS:
-        app.include_router(room.router)
+    for module in PAGES:
+        app.include_router(module.router)
     error_pages.install(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimit)

@@ -1,4 +1,4 @@
-"""What holds when nobody says otherwise: the numbers of the design."""
+"""What holds when nobody says otherwise: each default number."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Seed 004's signals, sentence by sentence and at their borders; then what decides beyond a page."""
+"""The signals of an empty shell, one by one and at their borders; then what decides beyond a page."""
 
 import re
 import time

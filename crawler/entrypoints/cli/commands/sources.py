@@ -1,4 +1,4 @@
-"""`crawler source`: pages near a URL as documents of a project (seed 001)."""
+"""`crawler source`: pages near a URL as documents of a project."""
 
 import json
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The rooms, in the order their routes are tried. A room is a module with a `router`."""
+"""The pages' modules, in the order their routes are tried. Each is a module with a `router`."""
 
 from crawler.entrypoints.dashboard.pages import (
     crawl,
@@ -28,7 +28,7 @@ from crawler.entrypoints.dashboard.pages import (
 )
 
 # Forms before single projects: /projects/new is no project's id.
-ROOMS = (
+PAGES = (
     login, projects, project_form, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,

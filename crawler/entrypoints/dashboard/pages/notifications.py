@@ -58,7 +58,7 @@ def notifications(
     return page(
         request,
         "parts/notice_rows.html" if is_part(request) else "notifications.html",
-        room="notifications",
+        section="notifications",
         rows=rows[:SHOWN],
         following=encode("notices", str(rows[SHOWN - 1].id)) if len(rows) > SHOWN else None,
         filters={**wanted._asdict(), "q": wanted.search},
@@ -85,7 +85,7 @@ def notification(request: Request, kept: OwnNotice, tools: Tools) -> Response:
     return page(
         request,
         "notification.html",
-        room="notifications",
+        section="notifications",
         kept=kept,
         project=tools.store.get_project(kept.project_id),
         said_parts=_parts(kept.channel, kept.payload),

@@ -74,7 +74,7 @@ def queue(
     return page(
         request,
         "queue.html",
-        room="queue",
+        section="queue",
         here="entries",
         part=False,
         named=[(name, plain(name, 40)) for name in summary.categories],
@@ -138,7 +138,7 @@ def _ask(
     return page(
         request,
         "queue_bulk.html",
-        room="queue",
+        section="queue",
         action=action,
         verb=VERBS[action],
         view=view,

@@ -77,7 +77,7 @@ def _show(
         request,
         "queue_add.html",
         422 if errors else 200,
-        room="queue",
+        section="queue",
         here="add",
         values=values,
         errors=errors,

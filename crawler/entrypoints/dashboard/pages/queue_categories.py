@@ -37,7 +37,7 @@ class Attempt(NamedTuple):
 @router.get("/queue/categories")
 def categories(request: Request, tools: Tools) -> Response:
     found = tools.acquisition.manage_categories.list_all()
-    return page(request, "categories.html", room="queue", here="categories", categories=found)
+    return page(request, "categories.html", section="queue", here="categories", categories=found)
 
 
 @router.get("/queue/category")
@@ -148,7 +148,7 @@ def _show(
         request,
         "category.html",
         200 if error is None else 422,
-        room="queue",
+        section="queue",
         here="categories",
         known=known,
         name=name,

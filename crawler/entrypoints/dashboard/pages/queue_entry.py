@@ -31,7 +31,7 @@ def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=2**62)], tool
     return page(
         request,
         "queue_entry.html",
-        room="queue",
+        section="queue",
         here="entries",
         entry=found,
         extraction=tools.acquisition.extractions.find(found.extraction_id) if found.extraction_id else None,

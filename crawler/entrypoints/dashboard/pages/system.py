@@ -17,7 +17,7 @@ def system(request: Request, tools: Tools) -> Response:
     return page(
         request,
         "parts/system_state.html" if is_part(request) else "system.html",
-        room="system",
+        section="system",
         here="health",
         flower=system_state.flower_url(tools.settings, request.url.hostname or "127.0.0.1"),
         flower_is_local=is_loopback(tools.settings.flower_host),

@@ -32,7 +32,7 @@ def hosts(request: Request, tools: Tools, q: Annotated[Text, Query(max_length=26
     return page(
         request,
         "parts/host_rows.html" if is_part(request) else "system_hosts.html",
-        room="system",
+        section="system",
         here="hosts",
         rows=[(host, _state(tools, host)) for host in matching[:SHOWN]],
         more=len(matching) - SHOWN if len(matching) > SHOWN else 0,
@@ -102,7 +102,7 @@ def _show(request: Request, tools: App, name: str, typed: str | None = None, wro
         request,
         "system_host.html",
         200 if wrong is None else 422,
-        room="system",
+        section="system",
         here="hosts",
         host=found,
         state=_state(tools, found),

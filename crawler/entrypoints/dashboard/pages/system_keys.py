@@ -79,7 +79,7 @@ def _show(
         request,
         "system_keys.html",
         422 if errors else 200,
-        room="system",
+        section="system",
         here="keys",
         keys=kept,
         projects=tools.projects.overview(limit=MOST_PROJECTS),

@@ -87,7 +87,7 @@ def _show(
         request,
         "system_settings.html",
         422 if errors else 200,
-        room="system",
+        section="system",
         here="settings",
         places=places,
         errors=errors,

@@ -35,7 +35,7 @@ async def _ours(request: Request, exc: Exception) -> Response:
 
 
 async def _invalid(request: Request, _: Exception) -> Response:
-    """Of an address, not of a form: forms are read by their rooms."""
+    """Of an address, not of a form: forms are read by their pages."""
     return shown(request, 404, "There is no such page.")
 
 

@@ -1,4 +1,4 @@
-"""The ways between rooms. A room that is added is named here, in the order people see it."""
+"""The links between sections. A section that is added is named here, in the order people see it."""
 
 from typing import NamedTuple
 

@@ -39,7 +39,7 @@ class SessionGate:
             return
         try:
             state["key"] = await self._caller(scope)
-        except CrawlerError as exc:  # told as a page, by the guard before the room
+        except CrawlerError as exc:  # told as a page, by the guard before the page
             state |= {"key": None, "mishap": exc}
         if state["key"] is None and "mishap" not in state and not _is_open(scope["path"]):
             await _to_login(scope, headers)(scope, receive, send)

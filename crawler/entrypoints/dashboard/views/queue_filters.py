@@ -1,4 +1,4 @@
-"""How the queue's room is looked at: the filters somebody typed, and what they mean to the queue."""
+"""How the queue's page is looked at: the filters somebody typed, and what they mean to the queue."""
 
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
