@@ -128,7 +128,6 @@ class Crawling(Records):
         return SettleBatch(
             self.frontier,
             self.writer,
-            self.ledger,
             FollowLinks(self.frontier, self.care.refuses),
             LowerDepths(self.frontier, self.ledger),
             TellNews(self.events, self.store, self.frontier),

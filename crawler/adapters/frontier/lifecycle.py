@@ -86,9 +86,6 @@ class CrawlLifecycle(QueueCalls):
         over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
         return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
 
-    def hosts_of(self, crawl_id: UUID) -> list[str]:
-        return self._hosts(crawl_id, 0)
-
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
         return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])
 

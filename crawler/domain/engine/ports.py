@@ -147,9 +147,6 @@ class Frontier(Protocol):
 
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
 
-    def hosts_of(self, crawl_id: UUID) -> list[str]:
-        """Hosts at which something of this crawl waits."""
-
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
         """What waits at the first so many hosts, and for what."""
 

@@ -111,12 +111,8 @@ def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Re
 def settle_page(
     settled: Settled, result: FetchResult, judgement: Judgement, previous: Previous | None, now: datetime
 ) -> Settled:
-    """Fill in what the judgement means for this URL."""
+    """Fill in what the judgement means for this URL, if it brought no page to store (`read_page`, `store_page`)."""
     match judgement.verdict:
-        case Verdict.STORE:
-            page = read_page(settled, result, now)
-            if page is not None:
-                store_page(settled, result, page, previous, now)
         case Verdict.UNCHANGED if previous is not None:
             settled.canonical = _usable(previous.canonical_url)
             _unchanged(settled, result, previous, (), now)

@@ -24,7 +24,7 @@ from crawler.domain.engine.ledger import (
     WriteRaced,
     page_id,
 )
-from crawler.domain.engine.ports import BatchWriter, Frontier, Ledger
+from crawler.domain.engine.ports import BatchWriter, Frontier
 from crawler.domain.pages.language import detect
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.url_shapes import add_up
@@ -57,7 +57,6 @@ class SettleBatch:
         self,
         frontier: Frontier,
         writer: BatchWriter,
-        ledger: Ledger,
         follow: FollowLinks,
         lower: LowerDepths,
         news: TellNews,
@@ -69,7 +68,6 @@ class SettleBatch:
     ) -> None:
         self._frontier = frontier
         self._writer = writer
-        self._ledger = ledger
         self._follow = follow
         self._lower = lower
         self._news = news

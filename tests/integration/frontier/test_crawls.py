@@ -255,7 +255,7 @@ def test_waiting_is_cut_at_what_was_asked_for(desk: Desk) -> None:
     crawl = desk.crawl(*(page(f"http://h{n}.test/{n}", n) for n in range(80)))
     assert len(desk.frontier.waiting(crawl)) == 50
     assert len(desk.frontier.waiting(crawl, 3)) == 3
-    assert len(desk.frontier.hosts_of(crawl)) == 80
+    assert len(desk.frontier.waiting(crawl, 100)) == 80
 
 
 def test_open_crawls_are_listed(desk: Desk) -> None:
