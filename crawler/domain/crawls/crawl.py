@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import compile_pattern
-from crawler.errors import InvalidTransition
+from crawler.errors import InvalidConfig, InvalidTransition
 
 MAX_PATTERNS = 50
 
@@ -129,6 +129,15 @@ class CrawlConfig(BaseModel):
         for pattern in value:
             compile_pattern(pattern)
         return value
+
+    def within(self, max_pages_ceiling: int) -> Self:
+        """This, if the installation allows so many pages."""
+        if self.max_pages > max_pages_ceiling:
+            raise InvalidConfig(
+                f"max_pages is {self.max_pages}, but at most {max_pages_ceiling} are allowed here; "
+                "raise CRAWLER_MAX_PAGES_CEILING to allow more."
+            )
+        return self
 
 
 class CrawlJob(BaseModel):
