@@ -1,13 +1,11 @@
 """One answer becomes rows to write and links to follow. No I/O: the batch writes later."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import orjson
-import zstandard
 
 from crawler.domain.clock import from_seconds
 from crawler.domain.crawls.crawl import FetchState
@@ -30,9 +28,9 @@ from crawler.domain.engine.ledger import (
     UrlKey,
     Version,
     page_id,
-    snapshot_id,
     version_id,
 )
+from crawler.domain.engine.snapshots import name_of, snapshot
 from crawler.domain.pages.files import file_page, is_pdf
 from crawler.domain.pages.parsing import Extracted, UnparsablePage, extract
 from crawler.domain.reasons import FAILED, Reason
@@ -49,7 +47,6 @@ MAX_HEADERS = 64
 _PRIVATE_HEADERS = frozenset(
     {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"}
 )
-_COMPRESS = zstandard.ZstdCompressor(level=3).compress
 
 
 @dataclass(slots=True)
@@ -216,7 +213,7 @@ def _is_same(settled: Settled, result: FetchResult, page: Extracted, previous: P
         return False
     if not settled.context.crawl.from_queue:
         return True
-    return previous.snapshot_id == snapshot_id(hashlib.sha256(result.body).digest())
+    return previous.snapshot_id == name_of(result.body)
 
 
 def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
@@ -260,9 +257,8 @@ def _new_content(
     crawl = settled.context.crawl
     identity = page_id(crawl.project_id, settled.key.normalized_url)
     version = version_id(identity, crawl.id, page.content_hash)
-    raw_hash = hashlib.sha256(result.body).digest()
-    snapshot = snapshot_id(raw_hash)
     settled.end = End.STORED
+    settled.snapshot = snapshot(result.body, result.content_type, now)
     settled.declared_language = page.declared_language
     settled.page = StoredPage(
         key=settled.key,
@@ -294,7 +290,7 @@ def _new_content(
         version,
         identity,
         crawl.id,
-        snapshot,
+        settled.snapshot.id,
         page.content_hash,
         page.title,
         _json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
@@ -303,9 +299,6 @@ def _new_content(
         result.url,
         _method(result),
         now,
-    )
-    settled.snapshot = Snapshot(
-        snapshot, raw_hash, _COMPRESS(result.body), result.content_type[:200], len(result.body), now
     )
     settled.url_end = UrlEnd(
         settled.key,
