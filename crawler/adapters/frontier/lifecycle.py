@@ -10,7 +10,6 @@ from crawler.adapters.frontier.keys import BATCH, BOTH_LANES, LANE_LETTER, LANE_
 from crawler.adapters.frontier.queue import QueueCalls
 from crawler.adapters.frontier.redis_connection import Argument
 from crawler.domain.crawls.frontier import (
-    HOST_CAP,
     PRIORITY_STRIDE,
     CrawlStats,
     Entry,
@@ -20,6 +19,7 @@ from crawler.domain.crawls.frontier import (
     Place,
     Wait,
 )
+from crawler.domain.hosts.politeness import HOST_CAP
 
 
 class CrawlLifecycle(QueueCalls):

@@ -55,8 +55,6 @@ from crawler.adapters.frontier.lifecycle import CrawlLifecycle
 from crawler.adapters.frontier.redis_connection import Argument
 from crawler.adapters.frontier.shifts import ShiftBook
 from crawler.domain.crawls.frontier import (
-    HOST_CAP,
-    MOST_LOSSES,
     Discovered,
     End,
     Entry,
@@ -66,6 +64,8 @@ from crawler.domain.crawls.frontier import (
     LostRequest,
     Outcome,
 )
+from crawler.domain.hosts.politeness import HOST_CAP
+from crawler.domain.retries import MOST_LOSSES
 
 _LONGEST_HOLD_MS = 30_000
 """How long a host waits at most to hear when a claimed request went out."""

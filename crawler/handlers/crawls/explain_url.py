@@ -25,7 +25,6 @@ from crawler.domain.explaining.url_explanation import (
     Waited,
     WaitsNow,
     known_verdict,
-    owed_gap,
     reason_meaning,
     ruling,
     unknown_verdict,
@@ -34,6 +33,7 @@ from crawler.domain.explaining.url_explanation import (
     would_be,
 )
 from crawler.domain.hosts.host import HostRecord
+from crawler.domain.hosts.politeness import owed_gap
 from crawler.domain.hosts.robots import Robots
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Scope

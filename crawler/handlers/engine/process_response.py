@@ -14,21 +14,18 @@ from crawler.domain.crawls.crawl import Preset
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Kind, Lane
 from crawler.domain.engine.judging import Judgement, Verdict, judge
-from crawler.domain.hosts.politeness import MAX_RETRIES
 from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.domain.retries import most_tries
 from crawler.domain.urls.presets import looks_like_shopify
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.read_sitemap import settle_sitemap
 from crawler.handlers.engine.record_page import Settled, log_request, read_page, settle_page, store_page
-from crawler.handlers.engine.record_probe import PROBE_TRIES, settle_probe
+from crawler.handlers.engine.record_probe import settle_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import Ticket, lateness, milliseconds
 from crawler.handlers.engine.robots_and_backoff import HostCare
 from crawler.handlers.engine.write_batch import Failpoint
-
-MAX_RENDERS = 3
-"""A page that crashes or hangs the browser so often is given up."""
 
 RecordMove = Callable[[UUID, str], None]
 RecordShopify = Callable[[UUID], None]
@@ -94,7 +91,7 @@ class TakeAnswer:
             attempts=lease.attempts,
             hops=lease.hops,
             max_redirects=self._max_redirects,
-            max_attempts=_most_attempts(result),
+            max_attempts=_most_tries(result),
             jitter=self._jitter(),
         )
         if judgement.verdict is Verdict.RETRY:
@@ -126,12 +123,10 @@ class TakeAnswer:
                 settled.sitemaps = self._care.sitemaps(parse(ticket.lease.url))
 
 
-def _most_attempts(result: FetchResult) -> int:
-    if result.request.context.lease.kind is Kind.PROBE:
-        return PROBE_TRIES
-    if not isinstance(result, RenderedPage):
-        return MAX_RETRIES + 1
-    return 1 if result.lasting else MAX_RENDERS
+def _most_tries(result: FetchResult) -> int:
+    if isinstance(result, RenderedPage):
+        return most_tries(rendered=True, lasting=result.lasting)
+    return most_tries(probe=result.request.context.lease.kind is Kind.PROBE)
 
 
 def observe(result: FetchResult, lane: Lane) -> None:

@@ -28,6 +28,7 @@ from crawler.domain.engine.ports import BatchWriter, Frontier
 from crawler.domain.pages.language import detect
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.url_shapes import add_up
+from crawler.domain.retries import FIRST_COMMIT_PAUSE_SECONDS, MAX_RACES, commit_pause
 from crawler.domain.urls.url import parse
 from crawler.errors import DatabaseUnavailable, Unavailable
 from crawler.handlers.engine.crawl_context import CrawlContext
@@ -39,9 +40,6 @@ from crawler.handlers.engine.record_probe import refuse_probe
 
 log = telemetry.logger(__name__)
 
-_FIRST_PAUSE_SECONDS = 0.2
-_LONGEST_PAUSE_SECONDS = 5.0
-
 
 class Failpoint(Protocol):
     """A place where a test may want the process to die."""
@@ -49,7 +47,9 @@ class Failpoint(Protocol):
     def __call__(self, point: str, at_hand: bytes = b"") -> None: ...
 
 
-_Alone = Callable[[Settled, Depths], tuple[Sequence[Settled], Children]]
+Written = tuple[Sequence[Settled], Children]
+"""What was written, and what it led to."""
+_Alone = Callable[[Settled, Depths], Written]
 
 
 class SettleBatch:
@@ -104,10 +104,10 @@ class SettleBatch:
             self._news.progress({settled.key.crawl_id for settled in written})
         return queued
 
-    def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> tuple[Sequence[Settled], Children]:
+    def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> Written:
         """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
         give_up = time.monotonic() + self._patience_seconds
-        pause = _FIRST_PAUSE_SECONDS
+        pause = FIRST_COMMIT_PAUSE_SECONDS
         while True:
             try:
                 return self._write(batch, told)
@@ -117,9 +117,9 @@ class SettleBatch:
                 _forget_handed_on(batch)
                 log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
                 time.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+                pause = commit_pause(pause)
 
-    def _write(self, batch: Sequence[Settled], told: Depths, tries: int = 5) -> tuple[Sequence[Settled], Children]:
+    def _write(self, batch: Sequence[Settled], told: Depths, tries: int = MAX_RACES) -> Written:
         """`told` gets the depth of each URL that ended."""
         children = Children([], {}, [])
 
@@ -155,7 +155,7 @@ class SettleBatch:
         children.shorter.extend(known)
         return batch, children
 
-    def _write_apart(self, batch: Sequence[Settled], told: Depths, alone: _Alone) -> tuple[Sequence[Settled], Children]:
+    def _write_apart(self, batch: Sequence[Settled], told: Depths, alone: _Alone) -> Written:
         """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
         if len(batch) == 1:
             return alone(batch[0], told)
@@ -168,7 +168,7 @@ class SettleBatch:
         found = [*first_children.found, *second_children.found]
         return [*first, *second], Children(found, entries, [*first_children.shorter, *second_children.shorter])
 
-    def _fail_alone(self, settled: Settled, told: Depths) -> tuple[Sequence[Settled], Children]:
+    def _fail_alone(self, settled: Settled, told: Depths) -> Written:
         log.error("row_refused", url=settled.lease.url)
         alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
@@ -176,7 +176,7 @@ class SettleBatch:
             return self._write([refuse_probe(alone, Reason.PARSE, at)], told)
         return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
-    def _leave_out(self, settled: Settled, _: Depths) -> tuple[Sequence[Settled], Children]:
+    def _leave_out(self, settled: Settled, _: Depths) -> Written:
         """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
         self._log_requests([settled])

@@ -7,9 +7,9 @@ import pytest
 
 from crawler.adapters.acquisition.extraction_store import ExtractionStore
 from crawler.domain.acquisition.entries import ACQUISITION_ID
-from crawler.domain.acquisition.extractions import MAX_LOSSES
 from crawler.domain.acquisition.page_fields import PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.domain.retries import MOST_LOSSES
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -185,7 +185,7 @@ def test_a_page_that_takes_three_workers_down_fails_and_its_neighbours_do_not(
     extraction()
     assert [row["status"] for row in extraction.entries()] == ["done", "failed", "done", "done"]
     assert extraction.entries()[1]["last_error"] == "poison: Three workers were lost while they extracted it."
-    assert sum(url.endswith("/killer") for url in asked) == MAX_LOSSES
+    assert sum(url.endswith("/killer") for url in asked) == MOST_LOSSES
 
 
 def test_entries_that_were_lost_once_are_claimed_alone(extraction: Extraction, site: Site) -> None:

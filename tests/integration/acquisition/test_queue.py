@@ -12,7 +12,6 @@ import pytest
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
-    MAX_ROUNDS,
     BulkAction,
     Chosen,
     EntryStatus,
@@ -20,6 +19,7 @@ from crawler.domain.acquisition.entries import (
     Sort,
 )
 from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.retries import MAX_ROUNDS
 from crawler.errors import Conflict
 from crawler.handlers.acquisition.run_queue import RunQueue
 from tests.integration.handmade import asked, lay
