@@ -26,18 +26,18 @@ from crawler.handlers.crawls.retry_failed import RetryFailed
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
 from crawler.handlers.engine.crawl_context import CrawlContexts
-from crawler.handlers.engine.fill_frontier import OpenFrontier
+from crawler.handlers.engine.fill_frontier import FillFrontier
 from crawler.handlers.engine.follow_links import FollowLinks
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lower_depths import LowerDepths
-from crawler.handlers.engine.process_response import TakeAnswer
-from crawler.handlers.engine.publish_events import TellNews
+from crawler.handlers.engine.process_response import ProcessResponse
+from crawler.handlers.engine.publish_events import PublishEvents
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
-from crawler.handlers.engine.robots_and_backoff import HostCare
-from crawler.handlers.engine.work_shift import WorkShift
-from crawler.handlers.engine.write_batch import SettleBatch
+from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.work_shift import MAX_ACTIVE, WorkShift
+from crawler.handlers.engine.write_batch import WriteBatch
 from crawler.handlers.hosts.control_host import ControlHost
-from crawler.handlers.hosts.recover_hosts import TendHosts
+from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 
 class Crawling(Records):
@@ -58,7 +58,7 @@ class Crawling(Records):
             proxy=settings.proxy_url.get_secret_value() if settings.proxy_url else None,
             ca_bundle=settings.ca_bundle,
         )
-        self.in_force.tell(lambda now: fetcher.call_itself(now.user_agent or settings.user_agent))
+        self.in_force.tell(lambda now: fetcher.set_user_agent(now.user_agent or settings.user_agent))
         return fetcher
 
     @cached_property
@@ -86,7 +86,7 @@ class Crawling(Records):
                 ca_bundle=settings.ca_bundle,
             )
         )
-        self.in_force.tell(lambda now: browser.call_itself(now.user_agent or settings.user_agent))
+        self.in_force.tell(lambda now: browser.set_user_agent(now.user_agent or settings.user_agent))
         return browser
 
     @cached_property
@@ -99,52 +99,52 @@ class Crawling(Records):
 
     @cached_property
     def contexts(self) -> CrawlContexts:
-        return CrawlContexts(self.facts.load)
+        return CrawlContexts(self.crawl_state.load)
 
     @cached_property
-    def care(self) -> HostCare:
-        care = HostCare(self.frontier, self.hosts, self.clock, self.user_agent)
-        self.in_force.tell(lambda now: care.call_itself(now.user_agent or self.settings.user_agent))
-        return care
+    def robots_and_backoff(self) -> RobotsAndBackoff:
+        robots = RobotsAndBackoff(self.frontier, self.hosts, self.clock, self.user_agent)
+        self.in_force.tell(lambda now: robots.set_user_agent(now.user_agent or self.settings.user_agent))
+        return robots
 
     @cached_property
     def start_crawl(self) -> StartCrawl:
         return StartCrawl(self.store, self.hints.start_crawl, self.clock, self.settings.max_pages_ceiling)
 
     @cached_property
-    def open_frontier(self) -> OpenFrontier:
-        return OpenFrontier(self.frontier, self.ledger, self.care.sitemaps, self.probes.queued)
+    def fill_frontier(self) -> FillFrontier:
+        return FillFrontier(self.frontier, self.ledger, self.robots_and_backoff.sitemaps, self.probes.queued)
 
     @cached_property
     def rebuild_frontier(self) -> RebuildFrontier:
-        return RebuildFrontier(self.store, self.open_frontier, self.frontier)
+        return RebuildFrontier(self.store, self.fill_frontier, self.frontier)
 
     @cached_property
     def seed_crawl(self) -> SeedCrawl:
-        return SeedCrawl(self.store, self.open_frontier, self.hints, self.events, self.clock)
+        return SeedCrawl(self.store, self.fill_frontier, self.hints, self.events, self.clock)
 
     @cached_property
-    def settle(self) -> SettleBatch:
-        return SettleBatch(
+    def write_batch(self) -> WriteBatch:
+        return WriteBatch(
             self.frontier,
             self.writer,
-            FollowLinks(self.frontier, self.care.refuses),
+            FollowLinks(self.frontier, self.robots_and_backoff.refuses),
             LowerDepths(self.frontier, self.ledger),
-            TellNews(self.events, self.store, self.frontier),
+            PublishEvents(self.events, self.store, self.frontier),
             patience_seconds=self.settings.lease_seconds / 2,
             failpoint=failpoint(self.settings.failpoint),
             hint_documents=self.hints.ingest_documents,
-            hint_extraction=HintExtraction(self.frontier.extract_allowed, self.hints.extract_entries),
+            hint_extraction=HintExtraction(self.frontier.acquire_extract, self.hints.extract_entries),
         )
 
     @cached_property
-    def take_answer(self) -> TakeAnswer:
-        return TakeAnswer(
-            care=self.care,
+    def process_response(self) -> ProcessResponse:
+        return ProcessResponse(
+            robots_and_backoff=self.robots_and_backoff,
             render=self.render_where_needed,
             clock=self.clock,
-            record_move=self.facts.record_move,
-            record_shopify=self.facts.record_shopify,
+            record_move=self.crawl_state.record_move,
+            record_shopify=self.crawl_state.record_shopify,
             max_redirects=self.settings.max_redirects,
             failpoint=failpoint(self.settings.failpoint),
         )
@@ -152,7 +152,7 @@ class Crawling(Records):
     @cached_property
     def render_where_needed(self) -> RenderWhereNeeded:
         lights, notes = LightPages(self.redis), VisitNotes(self.redis)
-        return RenderWhereNeeded(self.frontier, self.lanes, lights, notes, self.facts.record_rendering)
+        return RenderWhereNeeded(self.frontier, self.lanes, lights, notes, self.crawl_state.record_rendering)
 
     @cached_property
     def work_shift(self) -> WorkShift:
@@ -163,7 +163,7 @@ class Crawling(Records):
         """The same shift with another fetcher, and no more pages at once than there are tabs."""
         return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self.settings.render_tabs)
 
-    def _shift(self, fetcher: Fetcher, **limits: int) -> WorkShift:
+    def _shift(self, fetcher: Fetcher, max_active: int = MAX_ACTIVE) -> WorkShift:
         return WorkShift(
             frontier=self.frontier,
             fetcher=fetcher,
@@ -173,24 +173,24 @@ class Crawling(Records):
                 fetcher=fetcher,
                 writer=self.writer,
                 contexts=self.contexts,
-                care=self.care,
+                robots_and_backoff=self.robots_and_backoff,
                 render=self.render_where_needed,
                 purposes=self.probes.purposes,
                 existing=self.document_store.existing,
                 clock=self.clock,
             ),
-            take=self.take_answer,
-            settle=self.settle,
+            process=self.process_response,
+            write_batch=self.write_batch,
             hints=self.hints,
             shift_seconds=self.settings.shift_seconds,
             lease_seconds=self.settings.lease_seconds,
             follow_settings=self.in_force,
-            **limits,
+            max_active=max_active,
         )
 
     @cached_property
     def finish_crawl(self) -> FinishCrawl:
-        probes = PlanProbes(self.probes, self.store, self.facts.load, self.frontier, self.hints)
+        probes = PlanProbes(self.probes, self.store, self.crawl_state.load, self.frontier, self.hints)
         return FinishCrawl(self.store, self.ledger, self.frontier, probes, self.hints, self.events, self.clock)
 
     @cached_property
@@ -212,13 +212,13 @@ class Crawling(Records):
             frontier=self.frontier,
             writer=self.writer,
             contexts=self.contexts,
-            settle=self.settle,
+            write_batch=self.write_batch,
             seed_crawl=self.seed_crawl,
-            open_frontier=self.open_frontier,
+            fill_frontier=self.fill_frontier,
             finish_crawl=self.finish_crawl,
             lanes=self.lanes,
-            record_rendering=self.facts.record_rendering,
-            tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
+            record_rendering=self.crawl_state.record_rendering,
+            recover_hosts=RecoverHosts(self.frontier, self.hosts, self.clock),
             prune=self.pruner.requests,
             hints=self.hints,
             clock=self.clock,

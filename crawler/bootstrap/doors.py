@@ -53,7 +53,7 @@ class Doors(Documents):
     @property
     def explain_url(self) -> ExplainUrl:
         reader = ExplainReader(self.engine)
-        return ExplainUrl(self.facts.load, reader, self.frontier, self.hosts, self.clock, self.user_agent)
+        return ExplainUrl(self.crawl_state.load, reader, self.frontier, self.hosts, self.clock, self.user_agent)
 
     @cached_property
     def report_crawl(self) -> ReportCrawl:

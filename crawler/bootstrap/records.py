@@ -4,7 +4,7 @@ from functools import cached_property
 
 from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.engine.batch_writer import BatchWriter
-from crawler.adapters.engine.crawl_state import CrawlFactsReader
+from crawler.adapters.engine.crawl_state import CrawlStateReader
 from crawler.adapters.engine.host_store import HostStore
 from crawler.adapters.engine.ledger import Ledger
 from crawler.adapters.engine.probe_store import ProbeStore
@@ -52,8 +52,8 @@ class Records(Servers):
         return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
 
     @cached_property
-    def facts(self) -> CrawlFactsReader:
-        return CrawlFactsReader(self.engine, lambda: self.box)
+    def crawl_state(self) -> CrawlStateReader:
+        return CrawlStateReader(self.engine, lambda: self.box)
 
     @cached_property
     def hosts(self) -> HostStore:

@@ -93,12 +93,12 @@ class BrowserFetcher:
         self._crew: Crew | None = None
         self._closed = False
 
-    def call_itself(self, user_agent: str) -> None:
+    def set_user_agent(self, user_agent: str) -> None:
         """From the next visit on."""
         with self._news:
             self._options = replace(self._options, user_agent=user_agent)
             if self._crew is not None:
-                self._crew.call_itself(user_agent)
+                self._crew.set_user_agent(user_agent)
 
     # the port
 

@@ -51,7 +51,7 @@ class Crew:
         self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
         self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
 
-    def call_itself(self, user_agent: str) -> None:
+    def set_user_agent(self, user_agent: str) -> None:
         self._visits = replace(self._visits, user_agent=user_agent)
 
     def add(self, job: Job) -> None:

@@ -106,7 +106,7 @@ class CurlFetcher:
         multi.setopt(pycurl.M_MAXCONNECTS, max_idle_connections)
         return multi
 
-    def call_itself(self, user_agent: str) -> None:
+    def set_user_agent(self, user_agent: str) -> None:
         """From the next request on. A handle keeps the name it was made with, so new ones are made."""
         self._options = replace(self._options, user_agent=user_agent)
         self._free.clear()

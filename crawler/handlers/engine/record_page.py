@@ -105,7 +105,7 @@ def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Re
     )
 
 
-def settle_page(
+def record_verdict(
     settled: Settled, result: FetchResult, judgement: Judgement, previous: Previous | None, now: datetime
 ) -> Settled:
     """Fill in what the judgement means for this URL, if it brought no page to store (`read_page`, `store_page`)."""
@@ -122,11 +122,11 @@ def settle_page(
             settled.end = End.RETRY
         case _:
             reason = judgement.reason or Reason.PROTOCOL
-            settle_refused(settled, reason, result.error or judgement.error or None, now, result)
+            record_refused(settled, reason, result.error or judgement.error or None, now, result)
     return settled
 
 
-def settle_refused(
+def record_refused(
     settled: Settled,
     reason: Reason,
     error: str | None,
@@ -151,9 +151,9 @@ def settle_refused(
     return settled
 
 
-def settle_existing(settled: Settled, previous: Previous | None, now: datetime) -> Settled:
+def record_existing(settled: Settled, previous: Previous | None, now: datetime) -> Settled:
     """It has a document, and is not fetched again; where it led when it was, the crawl goes on."""
-    settle_refused(settled, Reason.EXISTS, None, now)
+    record_refused(settled, Reason.EXISTS, None, now)
     if previous is not None and settled.context.follows_links:
         settled.canonical = _usable(previous.canonical_url)
         settled.kept_links = previous.links_followed
@@ -180,7 +180,7 @@ def read_page(settled: Settled, result: FetchResult, now: datetime) -> Extracted
             detect_language=False,
         )
     except UnparsablePage as exc:
-        settle_refused(settled, Reason.PARSE, exc.message, now, result)
+        record_refused(settled, Reason.PARSE, exc.message, now, result)
         return None
 
 
@@ -366,15 +366,15 @@ def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: 
     """To the same page under another spelling: ask again there. To another: that one is discovered."""
     target = read(judgement.target, result.url)
     if isinstance(target, Unusable):
-        settle_refused(settled, target.reason, f"It redirects to something unusable. {target.rule}", now, result)
+        record_refused(settled, target.reason, f"It redirects to something unusable. {target.rule}", now, result)
     elif settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED
         settled.moved_url = target.href
     elif (away := _leaves_scope(settled, target)) is not None:
-        settle_refused(settled, Reason.OFF_DOMAIN, None, now, result, away, target.href)
+        record_refused(settled, Reason.OFF_DOMAIN, None, now, result, away, target.href)
     else:
         settled.redirect = target
-        settle_refused(settled, Reason.REDIRECTED, None, now, result, final_url=target.href)
+        record_refused(settled, Reason.REDIRECTED, None, now, result, final_url=target.href)
 
 
 def _leaves_scope(settled: Settled, target: Url) -> str | None:

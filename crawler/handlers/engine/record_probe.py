@@ -15,7 +15,7 @@ from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.record_page import Settled
 
 
-def settle_probe(
+def record_probe(
     settled: Settled, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
 ) -> Settled:
     if judgement.verdict is Verdict.RETRY and not judgement.block_host:

@@ -16,7 +16,7 @@ ON_ITS_WAY_SECONDS = 0.02
 """How long a request may be on its way to the server; more would slow down hosts that only think slowly."""
 
 
-class Ticket(NamedTuple):
+class RequestTicket(NamedTuple):
     lease: Lease
     context: CrawlContext
     key: UrlKey

@@ -70,7 +70,7 @@ class _Hop(NamedTuple):
     hops: int
 
 
-class HostCare:
+class RobotsAndBackoff:
     def __init__(
         self,
         frontier: Frontier,
@@ -87,7 +87,7 @@ class HostCare:
         self._known: dict[str, _Known] = {}
         self._hops: dict[str, _Hop] = {}
 
-    def call_itself(self, user_agent: str) -> None:
+    def set_user_agent(self, user_agent: str) -> None:
         """Rules for this name hold at once; a delay that robots.txt asks of it, when it is read the next time."""
         self._agent = user_agent
 

@@ -1,4 +1,4 @@
-"""Write a batch of settled leases: one commit, then the frontier is told. In that order, always."""
+"""Write what a batch of leases came to: one commit, then the frontier is told. In that order, always."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ from crawler.errors import DatabaseUnavailable, Unavailable
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.follow_links import Children, FollowLinks
 from crawler.handlers.engine.lower_depths import LowerDepths
-from crawler.handlers.engine.publish_events import TellNews
-from crawler.handlers.engine.record_page import Settled, settle_refused
+from crawler.handlers.engine.publish_events import PublishEvents
+from crawler.handlers.engine.record_page import Settled, record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 
 log = telemetry.logger(__name__)
@@ -52,14 +52,14 @@ Written = tuple[Sequence[Settled], Children]
 _Alone = Callable[[Settled, Depths], Written]
 
 
-class SettleBatch:
+class WriteBatch:
     def __init__(
         self,
         frontier: Frontier,
         writer: BatchWriter,
         follow: FollowLinks,
         lower: LowerDepths,
-        news: TellNews,
+        events: PublishEvents,
         *,
         patience_seconds: float,
         failpoint: Failpoint,
@@ -70,7 +70,7 @@ class SettleBatch:
         self._writer = writer
         self._follow = follow
         self._lower = lower
-        self._news = news
+        self._events = events
         self._patience_seconds = patience_seconds
         self._failpoint = failpoint
         self._hint_documents = hint_documents
@@ -83,7 +83,7 @@ class SettleBatch:
         try:
             return self._settle(batch)
         except BaseException:
-            _forget_handed_on(batch)
+            _forget_followed(batch)
             raise
 
     def _settle(self, batch: Sequence[Settled]) -> int:
@@ -100,8 +100,8 @@ class SettleBatch:
             if any(settled.context.crawl.from_queue for settled in written):
                 self._hint_extraction()
         with suppress(Unavailable):  # all is settled; news may be lost
-            self._news.pages(written, depths)
-            self._news.progress({settled.key.crawl_id for settled in written})
+            self._events.pages(written, depths)
+            self._events.progress({settled.key.crawl_id for settled in written})
         return queued
 
     def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> Written:
@@ -114,7 +114,7 @@ class SettleBatch:
             except DatabaseUnavailable as exc:
                 if time.monotonic() + pause > give_up:
                     raise  # the shift gives back what it holds
-                _forget_handed_on(batch)
+                _forget_followed(batch)
                 log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
                 time.sleep(pause)
                 pause = commit_pause(pause)
@@ -133,23 +133,23 @@ class SettleBatch:
         try:
             known = self._writer.write(_rows(batch), find_children)
         except CrawlsFull:
-            _forget_handed_on(batch)
+            _forget_followed(batch)
             return self._write_apart(batch, told, self._leave_out)
         except CrawlsOver as over:
-            _forget_handed_on(batch)
+            _forget_followed(batch)
             log.info("batch_after_end", crawls=[str(crawl_id) for crawl_id in over.crawl_ids])
             self._log_requests([settled for settled in batch if settled.key.crawl_id in over.crawl_ids])
             rest = [settled for settled in batch if settled.key.crawl_id not in over.crawl_ids]
             return self._write(rest, told) if rest else ((), Children([], {}, []))
         except WriteRaced:
-            _forget_handed_on(batch)
+            _forget_followed(batch)
             if tries > 1:
                 return self._write(batch, told, tries - 1)
             if len(batch) == 1:
                 raise
             return self._write_apart(batch, told, self._fail_alone)
         except RowRefused as refused:
-            _forget_handed_on(batch)
+            _forget_followed(batch)
             log.warning("batch_refused", rows=len(batch), error=refused.message)
             return self._write_apart(batch, told, self._fail_alone)
         children.shorter.extend(known)
@@ -174,7 +174,7 @@ class SettleBatch:
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
         if settled.probe:
             return self._write([refuse_probe(alone, Reason.PARSE, at)], told)
-        return self._write([settle_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
+        return self._write([record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
     def _leave_out(self, settled: Settled, _: Depths) -> Written:
         """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
@@ -219,10 +219,10 @@ class SettleBatch:
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
 
 
-def _forget_handed_on(batch: Sequence[Settled]) -> None:
+def _forget_followed(batch: Sequence[Settled]) -> None:
     """Nothing was written: the links these pages led to must be found again."""
     for settled in batch:
-        settled.context.known.clear()
+        settled.context.followed.clear()
 
 
 def _rows(batch: Sequence[Settled]) -> Batch:

@@ -114,7 +114,7 @@ def test_probes_that_redis_lost_come_back_from_the_table(crawler: Engine, site: 
         crawler.tools.reconcile()
     else:
         for _ in range(2 if way == "twice" else 1):
-            crawler.tools.open_frontier(crawler.tools.store.get_crawl(crawl.id))
+            crawler.tools.fill_frontier(crawler.tools.store.get_crawl(crawl.id))
     stats = crawler.tools.frontier.stats(crawl.id)
     assert stats is not None
     assert stats.queued == 5

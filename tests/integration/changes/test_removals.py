@@ -88,7 +88,7 @@ def test_a_missing_page_that_robots_forbids_is_blocked_and_not_asked_for(crawler
     first = first_crawl(crawler, site)
     unlink(site, "/a")
     site.set_robots("User-agent: *\nDisallow: /a\n")
-    crawler.tools.care.forget_robots(f"127.0.0.1:{site.port}")
+    crawler.tools.robots_and_backoff.forget_robots(f"127.0.0.1:{site.port}")
     before = len(asked(site))
     second = crawler.again(first)
     assert classes(second, site) == {"/a": "blocked"}

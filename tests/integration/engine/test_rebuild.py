@@ -13,7 +13,7 @@ def test_a_rebuilt_frontier_finds_the_same_site_and_asks_for_nothing_twice(crawl
         config = {"delay_seconds": 0, "max_pages": 500, "max_concurrent": 2}
         crawl = crawler.start(crawler.project(site.url()), config=config)
         site.set_fault("/*", delay=0.01)
-        crawler.tools.work_shift._shift_seconds = 0.5
+        crawler.tools.work_shift.shift_seconds = 0.5
         while len(asked(site)) < 40:
             crawler.shift()
         crawler.tools.redis.flushall()
@@ -38,7 +38,7 @@ def test_a_rebuilt_frontier_still_lets_in_what_was_too_deep(crawler: Engine, sit
     assert crawler.ends(crawl)["/p/goal"] == "max_depth"
     site.mend(late)
     crawler.tools.redis.flushall()
-    crawler.tools.open_frontier(crawler.tools.store.get_crawl(crawl.id))
+    crawler.tools.fill_frontier(crawler.tools.store.get_crawl(crawl.id))
     ended = crawler.run(crawl)
     assert crawler.ends(ended)["/p/goal"] == "done"
     assert crawler.ledger(ended)[site.url("/p/goal")]["depth"] == 2
@@ -46,7 +46,7 @@ def test_a_rebuilt_frontier_still_lets_in_what_was_too_deep(crawler: Engine, sit
 
 def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawler: Engine, tmp_path: Path) -> None:
     with Site(tmp_path, pages=10, orphans=5, sitemap=True) as site:
-        crawler.tools.work_shift._shift_seconds = 0.1
+        crawler.tools.work_shift.shift_seconds = 0.1
         config = {"delay_seconds": 0.3, "max_pages": 100}
         crawl = crawler.start(crawler.project(site.url()), config=config)
         while "/" not in asked(site):
@@ -55,5 +55,5 @@ def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawle
         crawler.tools.redis.flushall()
         crawler.tools.reconcile()
         crawler.tools.frontier.open_crawl(crawl.id, limits_of(crawl)._replace(delay_ms=0))
-        crawler.tools.work_shift._shift_seconds = 5
+        crawler.tools.work_shift.shift_seconds = 5
         assert crawler.run(crawl).pages_crawled == 15

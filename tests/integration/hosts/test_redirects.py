@@ -138,7 +138,7 @@ def test_the_moved_scope_is_known_to_a_worker_that_began_before_the_move(crawler
         early = contexts.get(crawl.id, stats.epoch)
         assert early is not None
         assert early.scope.hosts == {f"127.0.0.1:{site.port}", f"www.127.0.0.1:{site.port}"}
-        crawler.tools.facts.record_move(crawl.id, site.url("/home", 1))  # as another worker does
+        crawler.tools.crawl_state.record_move(crawl.id, site.url("/home", 1))  # as another worker does
         late = contexts.get(crawl.id, stats.epoch)
         assert late is not None
         assert f"127.0.0.2:{site.port}" in late.scope.hosts
