@@ -147,6 +147,3 @@ class CrawlContexts:
         context = CrawlContext(state, scope_of(state), epoch, QueryRule.of(state.crawl.config))
         self._contexts[crawl_id] = context
         return context
-
-    def forget(self, crawl_id: UUID) -> None:
-        self._contexts.pop(crawl_id, None)

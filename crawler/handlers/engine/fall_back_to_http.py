@@ -22,8 +22,9 @@ from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.fill_frontier import limits_of
-from crawler.handlers.engine.record_page import Settled, record_refused
+from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 

@@ -12,7 +12,7 @@ from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
 from crawler.domain.urls.url import Url, digest, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 # Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})

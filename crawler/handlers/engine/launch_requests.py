@@ -15,11 +15,12 @@ from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.read_sitemap import sitemap_request
-from crawler.handlers.engine.record_page import Settled, record_existing, record_refused
+from crawler.handlers.engine.record_page import record_existing, record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.settled import Settled
 
 ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})

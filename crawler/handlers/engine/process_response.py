@@ -20,11 +20,13 @@ from crawler.domain.urls.presets import looks_like_shopify
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.read_sitemap import read_sitemap
-from crawler.handlers.engine.record_page import Settled, log_request, read_page, record_verdict, store_page
+from crawler.handlers.engine.record_page import read_page, record_verdict
 from crawler.handlers.engine.record_probe import record_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket, lateness, milliseconds
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.settled import Settled, log_request
+from crawler.handlers.engine.store_page import store_page
 from crawler.handlers.engine.write_batch import Failpoint
 
 RecordMove = Callable[[UUID, str], None]

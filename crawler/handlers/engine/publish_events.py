@@ -9,7 +9,7 @@ from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.progress import progress
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 PROGRESS_SECONDS = 0.5
 MAX_TIMES = 2000

@@ -9,7 +9,7 @@ from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.sitemaps import MAX_BYTES, parse_sitemap
 from crawler.domain.urls.url import Url, read
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 

@@ -12,7 +12,7 @@ from crawler.domain.engine.ledger import ProbeEnd
 from crawler.domain.engine.snapshots import snapshot
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Url, read
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 
 def record_probe(

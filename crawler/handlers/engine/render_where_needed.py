@@ -33,8 +33,8 @@ from crawler.domain.urls.url import parse
 from crawler.handlers.engine import fall_back_to_http
 from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, VisitNotes, is_homepage, name_of
 from crawler.handlers.engine.fill_frontier import limits_of
-from crawler.handlers.engine.record_page import Settled
 from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 

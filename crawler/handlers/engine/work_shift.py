@@ -21,8 +21,8 @@ from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.process_response import ProcessResponse, observe
-from crawler.handlers.engine.record_page import Settled, log_request
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
+from crawler.handlers.engine.settled import Settled, log_request
 from crawler.handlers.engine.shift_hints import ShiftHints
 from crawler.handlers.engine.write_batch import WriteBatch
 

@@ -7,36 +7,29 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.acquisition.entries import entry_end
 from crawler.domain.clock import from_ms
-from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.crawls.frontier import End, Entry, Outcome
-from crawler.domain.documents.document import document_id
 from crawler.domain.engine.ledger import (
-    Batch,
     CrawlsFull,
     CrawlsOver,
     Depths,
-    DocumentDue,
     Found,
-    Rendering,
     RowRefused,
     WriteRaced,
-    page_id,
 )
 from crawler.domain.engine.ports import BatchWriter, Frontier
-from crawler.domain.pages.language import detect
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering.url_shapes import add_up
 from crawler.domain.retries import FIRST_COMMIT_PAUSE_SECONDS, MAX_RACES, commit_pause
 from crawler.domain.urls.url import parse
 from crawler.errors import DatabaseUnavailable, Unavailable
+from crawler.handlers.engine.batch_rows import batch_rows
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.follow_links import Children, FollowLinks
 from crawler.handlers.engine.lower_depths import LowerDepths
 from crawler.handlers.engine.publish_events import PublishEvents
-from crawler.handlers.engine.record_page import Settled, record_refused
+from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -81,12 +74,12 @@ class WriteBatch:
         if not batch:
             return 0
         try:
-            return self._settle(batch)
+            return self._commit(batch)
         except BaseException:
             _forget_followed(batch)
             raise
 
-    def _settle(self, batch: Sequence[Settled]) -> int:
+    def _commit(self, batch: Sequence[Settled]) -> int:
         depths: Depths = {}
         with telemetry.batch_seconds.time():
             written, children = self._write_patiently(batch, depths)
@@ -131,7 +124,7 @@ class WriteBatch:
             return children.found
 
         try:
-            known = self._writer.write(_rows(batch), find_children)
+            known = self._writer.write(batch_rows(batch), find_children)
         except CrawlsFull:
             _forget_followed(batch)
             return self._write_apart(batch, told, self._leave_out)
@@ -223,61 +216,3 @@ def _forget_followed(batch: Sequence[Settled]) -> None:
     """Nothing was written: the links these pages led to must be found again."""
     for settled in batch:
         settled.context.followed.clear()
-
-
-def _rows(batch: Sequence[Settled]) -> Batch:
-    rows = Batch()
-    for settled in batch:
-        if settled.url_end:
-            rows.ends.append(settled.url_end)
-        if settled.page:
-            spoken = detect(settled.page.content_text, settled.declared_language)
-            rows.pages.append(settled.page._replace(language=spoken))
-        if settled.version:
-            rows.versions.append(settled.version)
-        if settled.snapshot:
-            rows.snapshots.append(settled.snapshot)
-        if settled.unchanged:
-            rows.unchanged.append(settled.unchanged)
-        if settled.unfetched:
-            rows.unfetched.append(settled.unfetched)
-        if settled.probe:
-            rows.probes.append(settled.probe)
-        if settled.request:
-            rows.requests.append(settled.request)
-        _add_rendering(rows, settled)
-        _add_entry(rows, settled)
-        _add_document(rows, settled)
-    return rows
-
-
-def _add_entry(rows: Batch, settled: Settled) -> None:
-    """Only crawls that work off the acquisition queue have anything to tell it."""
-    context = settled.context
-    if context.crawl.from_queue and settled.url_end is not None:
-        leads_to = context.key(settled.redirect) if settled.redirect else None
-        if settled.url_end.reason is Reason.REDIRECT_LOOP:
-            leads_to = settled.key.normalized_url  # whose redirects were too many is seen when the batch is over
-        rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
-
-
-def _add_document(rows: Batch, settled: Settled) -> None:
-    """Only pages of crawls that ingest become documents."""
-    crawl, end = settled.context.crawl, settled.url_end
-    if not crawl.config.ingest or end is None or (end.state is not FetchState.DONE and end.reason != Reason.EXISTS):
-        return
-    url, project = settled.key.normalized_url, crawl.project_id
-    due = DocumentDue(settled.key, document_id(project, url), page_id(project, url))
-    (rows.documents if end.state is FetchState.DONE else rows.existing).append(due)
-
-
-def _add_rendering(rows: Batch, settled: Settled) -> None:
-    """Of most pages there is nothing to say."""
-    if settled.rendering or settled.compared:
-        record = {**(settled.rendering or {}), **({"compared": settled.compared} if settled.compared else {})}
-        rows.renderings.append(Rendering(settled.key, record))
-    if settled.picture:
-        rows.pictures.append(settled.picture)
-    if settled.finding:
-        project = settled.context.crawl.project_id
-        rows.findings[project] = add_up((rows.findings.get(project, {}), settled.finding))
