@@ -6,7 +6,8 @@ over all workers of all machines is decided inside Redis, by scripts in `adapter
 - the gap between two requests to a host: `serve` (serving.lua) takes the longest that anybody asked for, `least_gap`
   and `host_time` (hosts.lua) say when the host may be asked again, `hindrance` (pairs.lua) what else stands in the way;
 - the requests in flight at a host: `host_cap` and `host_room` (pairs.lua), which get `HOST_CAP` from here;
-- when the gap begins: `tell` (hosts.lua), at the moment the request went out.
+- when the gap begins: `tell` (hosts.lua), at the moment the request went out. Until a worker says so the host is held
+  (`take_turn`, serving.lua), for `hold_seconds` at most.
 
 What robots.txt asks for is cut to `MAX_CRAWL_DELAY_SECONDS` where it is read (`robots.py`). How often something is
 tried again is in `crawler/domain/retries.py`.
@@ -32,6 +33,7 @@ _NEGLIGIBLE_SECONDS = 0.05
 MAX_CRAWL_DELAY_SECONDS = 60.0
 HOST_CAP = 5
 """Requests in flight at one host, over all crawls, unless a crawl without delay asks for more."""
+LONGEST_HOLD_SECONDS = 30.0
 
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
 """RFC 9309: a copy is not used longer without asking again."""
@@ -52,6 +54,16 @@ def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
     ]
     seconds, who = max(asked, key=lambda pair: pair[0])
     return seconds, who if seconds else "nobody asked for one"
+
+
+def hold_seconds(lease_seconds: float) -> float:
+    """How long a host waits at most to hear when a claimed request went out; then its gap counts from the claim on."""
+    return min(lease_seconds, LONGEST_HOLD_SECONDS)
+
+
+def start_within(lease_seconds: float) -> float:
+    """So long after its claim a request may still be started: never when its host may have stopped waiting for it."""
+    return 0.9 * hold_seconds(lease_seconds)
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:

@@ -48,7 +48,8 @@ class RobotsAnswer(NamedTuple):
 
 _GO = RobotsAnswer()
 _UNKNOWN = RobotsAnswer(unknown=True)
-_UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, "robots.txt could not be read for 30 minutes")
+_HELD_MINUTES = round(ROBOTS_HOLD_SECONDS / 60)
+_UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, f"robots.txt could not be read for {_HELD_MINUTES} minutes")
 
 
 class _Known(NamedTuple):

@@ -16,6 +16,7 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane, Lease
 from crawler.domain.engine.ledger import Request
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
+from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.held_leases import HeldLeases
@@ -49,8 +50,6 @@ STOP_SECONDS = 5.0
 """What is under way may take so long when the worker is asked to stop; then it is left to others."""
 STALL_SECONDS = 2.0
 """After so long without a look at the network, deadlines that passed are our own fault."""
-HOLD_SECONDS = 30.0
-"""How long a host waits at most for a request that was claimed; nothing is sent later."""
 _OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
 
 
@@ -216,7 +215,7 @@ class _Shift:
         self._worked_at = now if leases else self._worked_at
         if leases:
             self._next_due = 0.0
-            start_by = now + 0.9 * min(self._tools.lease_seconds, HOLD_SECONDS)
+            start_by = now + start_within(self._tools.lease_seconds)
             self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
                 self._hints.ask_for_help()

@@ -14,9 +14,11 @@ from crawler.domain.hosts.politeness import (
     MAX_LEARNED_SECONDS,
     block_seconds,
     forgive,
+    hold_seconds,
     learned_delay,
     owed_gap,
     retry_after,
+    start_within,
 )
 
 NOW = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
@@ -135,3 +137,8 @@ def host(**times: Any) -> HostState:
 )
 def test_the_gap_is_the_longest_anybody_asked_for(state: HostState, project: float, gap: float, who: str) -> None:
     assert owed_gap(project, state) == (gap, who)
+
+
+@given(st.floats(0.001, 3600))
+def test_no_request_is_started_when_its_host_waits_no_longer_or_its_lease_is_over(lease_seconds: float) -> None:
+    assert start_within(lease_seconds) < hold_seconds(lease_seconds) <= min(lease_seconds, 30)
