@@ -19,6 +19,7 @@ from kombu.exceptions import OperationalError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from crawler import telemetry
+from crawler.domain.retries import TASK_WAITS_SECONDS
 from crawler.errors import CrawlerError, Unavailable
 
 log = telemetry.logger(__name__)
@@ -27,8 +28,6 @@ LONGEST_SENTENCE = 500
 LONGEST_ARGUMENTS = 2000
 """Of what monitors are shown; senders shorten it too, if they are Celery's own."""
 MOST_LEVELS = 60
-WAITS_SECONDS = (1, 3, 10, 30)
-"""Before each new try of a start while a server does not answer."""
 _IDS = ("crawl_id", "project_id")
 _SECRET = re.compile(
     r"""(['"](?!idempotency_key)[^'"]*(?:token|key|sig|password|secret|authorization|cookie)[^'"]*['"]: )(['"]).*?\2""",
@@ -127,11 +126,11 @@ class ContractTask(Task):  # type: ignore[misc]
 
     def _try_again(self, exc: Unavailable) -> None:
         tries = self.request.retries or 0
-        if not self.patient or self.request.called_directly or tries >= len(WAITS_SECONDS):
+        if not self.patient or self.request.called_directly or tries >= len(TASK_WAITS_SECONDS):
             return
-        log.warning("task_waits", code=exc.code, detail=exc.message, seconds=WAITS_SECONDS[tries])
+        log.warning("task_waits", code=exc.code, detail=exc.message, seconds=TASK_WAITS_SECONDS[tries])
         try:
-            self.retry(countdown=WAITS_SECONDS[tries], max_retries=len(WAITS_SECONDS), exc=exc)
+            self.retry(countdown=TASK_WAITS_SECONDS[tries], max_retries=len(TASK_WAITS_SECONDS), exc=exc)
         except OperationalError:  # the broker does not answer either
             return
 

@@ -77,7 +77,7 @@ def _new_crawl(order: StartOrder, task_id: str | None) -> UUID:
 def fetch(self: Any, lane: str) -> None:
     """Work off what is due in this lane, for a bounded time."""
     chosen, tools = lane_named(lane), container()
-    if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
+    if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
         _look_for_lost(tools)
     if chosen is Lane.BROWSER:
         _render(tools, self.request.id, self.request.hostname or "")
@@ -108,8 +108,8 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
 
 def _look_for_lost(tools: App) -> None:
     tools.crawls.reconcile()
-    tools.documents.ingest.tend()
-    tools.documents.embed.tend()
+    tools.documents.ingest.recover()
+    tools.documents.embed.recover()
 
 
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
@@ -122,14 +122,14 @@ def finish_crawl(crawl_id: str) -> None:
 def reconcile() -> None:
     """Find work nobody is doing. Beat, coordinators and shifts all ask for it; one in so many seconds is enough."""
     tools = container()
-    if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds / 2):
+    if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds / 2):
         _look_for_lost(tools)
         send_canaries(tools.operating.canaries, tools.hints, app.conf.canary_queues, time.time())
     if app.conf.tends_schedules:
         tools.notices.recover_schedules()
-        tools.acquisition.run_queue.tend()
-        tools.acquisition.extract_entries.tend()
-        tools.acquisition.relay_outbox.tend()
+        tools.acquisition.run_queue.recover()
+        tools.acquisition.extract_entries.recover()
+        tools.acquisition.relay_outbox.recover()
 
 
 @app.task(name="crawler.run_queue", **_options)

@@ -20,7 +20,7 @@ from crawler.handlers.crawls.report_crawl import ReportCrawl
 from crawler.handlers.crawls.retry_failed import RetryFailed
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
-from crawler.handlers.hosts.recover_hosts import TendHosts
+from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -87,13 +87,13 @@ class Crawls:
             frontier=self._app.frontier,
             writer=self._app.engine.writer,
             contexts=self._app.engine.contexts,
-            settle=self._app.engine.write_batch,
+            write_batch=self._app.engine.write_batch,
             seed_crawl=self.seed,
-            open_frontier=self._app.engine.fill_frontier,
+            fill_frontier=self._app.engine.fill_frontier,
             finish_crawl=self.finish,
             lanes=self._app.operating.live_workers,
             record_rendering=self._app.engine.crawl_state.record_rendering,
-            tend_hosts=TendHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
+            recover_hosts=RecoverHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
             prune=self._app.operating.pruner.requests,
             hints=self._app.hints,
             clock=self._app.clock,

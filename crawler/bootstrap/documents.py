@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from crawler.adapters.documents.chunk_search import ChunkSearch
 from crawler.adapters.documents.listing import DocumentList
 from crawler.adapters.documents.local_embedder import LocalEmbedder
-from crawler.adapters.documents.openai_embedder import WAITS_SECONDS, OpenAIEmbedder
+from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
 from crawler.adapters.documents.reader import DocumentReader
 from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.documents.vector_store import VectorStore
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.documents.chunking import ChunkRule
 from crawler.domain.documents.embedding import Embedder
+from crawler.domain.retries import EMBED_WAITS_SECONDS
 from crawler.handlers.documents.embed_documents import EmbedDocuments
 from crawler.handlers.documents.ingest_documents import IngestDocuments
 from crawler.handlers.documents.search_documents import SearchDocuments
@@ -81,7 +82,7 @@ class Documents:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        return self._embedder(self._app.settings.embed_timeout_seconds, WAITS_SECONDS)
+        return self._embedder(self._app.settings.embed_timeout_seconds, EMBED_WAITS_SECONDS)
 
     @cached_property
     def query_embedder(self) -> Embedder | None:

@@ -12,7 +12,7 @@ from crawler.adapters.browser.render_counts import RenderCounts
 from crawler.adapters.browser.visit_notes import VisitNotes
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.adapters.engine.batch_writer import BatchWriter
-from crawler.adapters.engine.crawl_state import CrawlFactsReader
+from crawler.adapters.engine.crawl_state import CrawlStateReader
 from crawler.adapters.engine.ledger import Ledger
 from crawler.adapters.engine.probe_store import ProbeStore
 from crawler.bootstrap.failpoint import failpoint
@@ -20,16 +20,16 @@ from crawler.domain.engine.ports import Fetcher
 from crawler.errors import SettingsError
 from crawler.handlers.acquisition.hint_extraction import HintExtraction
 from crawler.handlers.engine.crawl_context import CrawlContexts
-from crawler.handlers.engine.fill_frontier import OpenFrontier
+from crawler.handlers.engine.fill_frontier import FillFrontier
 from crawler.handlers.engine.follow_links import FollowLinks
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lower_depths import LowerDepths
-from crawler.handlers.engine.process_response import TakeAnswer
-from crawler.handlers.engine.publish_events import TellNews
+from crawler.handlers.engine.process_response import ProcessResponse
+from crawler.handlers.engine.publish_events import PublishEvents
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
-from crawler.handlers.engine.robots_and_backoff import HostCare
-from crawler.handlers.engine.work_shift import WorkShift
-from crawler.handlers.engine.write_batch import SettleBatch
+from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.work_shift import MAX_ACTIVE, WorkShift
+from crawler.handlers.engine.write_batch import WriteBatch
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -52,8 +52,8 @@ class Engine:
         return BatchWriter(self._app.database)
 
     @cached_property
-    def crawl_state(self) -> CrawlFactsReader:
-        return CrawlFactsReader(self._app.database, lambda: self._app.secret_box)
+    def crawl_state(self) -> CrawlStateReader:
+        return CrawlStateReader(self._app.database, lambda: self._app.secret_box)
 
     @cached_property
     def contexts(self) -> CrawlContexts:
@@ -111,36 +111,35 @@ class Engine:
             self.browser.close()
 
     @cached_property
-    def robots_and_backoff(self) -> HostCare:
-        care = HostCare(self._app.frontier, self._app.hosts.store, self._app.clock, self._app.user_agent)
+    def robots_and_backoff(self) -> RobotsAndBackoff:
+        robots = RobotsAndBackoff(self._app.frontier, self._app.hosts.store, self._app.clock, self._app.user_agent)
         self._app.current_settings.tell(
-            lambda now: care.set_user_agent(now.user_agent or self._app.settings.user_agent)
+            lambda now: robots.set_user_agent(now.user_agent or self._app.settings.user_agent)
         )
-        return care
+        return robots
 
     @cached_property
-    def fill_frontier(self) -> OpenFrontier:
-        return OpenFrontier(self._app.frontier, self.ledger, self.robots_and_backoff.sitemaps, self.probes.queued)
+    def fill_frontier(self) -> FillFrontier:
+        return FillFrontier(self._app.frontier, self.ledger, self.robots_and_backoff.sitemaps, self.probes.queued)
 
     @cached_property
-    def write_batch(self) -> SettleBatch:
-        return SettleBatch(
+    def write_batch(self) -> WriteBatch:
+        return WriteBatch(
             self._app.frontier,
             self.writer,
-            self.ledger,
             FollowLinks(self._app.frontier, self.robots_and_backoff.refuses),
             LowerDepths(self._app.frontier, self.ledger),
-            TellNews(self._app.events, self._app.store, self._app.frontier),
+            PublishEvents(self._app.events, self._app.store, self._app.frontier),
             patience_seconds=self._app.settings.lease_seconds / 2,
             failpoint=failpoint(self._app.settings.failpoint),
             hint_documents=self._app.hints.ingest_documents,
-            hint_extraction=HintExtraction(self._app.frontier.extract_allowed, self._app.hints.extract_entries),
+            hint_extraction=HintExtraction(self._app.frontier.acquire_extract, self._app.hints.extract_entries),
         )
 
     @cached_property
-    def process_response(self) -> TakeAnswer:
-        return TakeAnswer(
-            care=self.robots_and_backoff,
+    def process_response(self) -> ProcessResponse:
+        return ProcessResponse(
+            robots_and_backoff=self.robots_and_backoff,
             render=self.render_where_needed,
             clock=self._app.clock,
             record_move=self.crawl_state.record_move,
@@ -165,7 +164,7 @@ class Engine:
         """The same shift with another fetcher, and no more pages at once than there are tabs."""
         return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
 
-    def _shift(self, fetcher: Fetcher, **limits: int) -> WorkShift:
+    def _shift(self, fetcher: Fetcher, max_active: int = MAX_ACTIVE) -> WorkShift:
         return WorkShift(
             frontier=self._app.frontier,
             fetcher=fetcher,
@@ -175,17 +174,17 @@ class Engine:
                 fetcher=fetcher,
                 writer=self.writer,
                 contexts=self.contexts,
-                care=self.robots_and_backoff,
+                robots_and_backoff=self.robots_and_backoff,
                 render=self.render_where_needed,
                 purposes=self.probes.purposes,
                 existing=self._app.documents.store.existing,
                 clock=self._app.clock,
             ),
-            take=self.process_response,
-            settle=self.write_batch,
+            process=self.process_response,
+            write_batch=self.write_batch,
             hints=self._app.hints,
             shift_seconds=self._app.settings.shift_seconds,
             lease_seconds=self._app.settings.lease_seconds,
             follow_settings=self._app.current_settings,
-            **limits,
+            max_active=max_active,
         )

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, Engine, text
 from crawler.adapters.acquisition.field_fills import count_fills
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
-from crawler.domain.acquisition.extractions import MAX_LOSSES, Claimed, NewExtraction, ReadPage, error_text
+from crawler.domain.acquisition.extractions import Claimed, NewExtraction, ReadPage, error_text
+from crawler.domain.retries import MOST_LOSSES
 
 CLASSIFY = "classify"
 """In the outbox; under which name it is sent is a setting."""
@@ -43,12 +44,12 @@ class ExtractionStore:
     def give_back(self, entry: Claimed) -> None:
         """Its process was lost: it waits again, and the loss counts."""
         with transaction(self._engine) as db:
-            db.execute(text(_GIVE_BACK), {"id": entry.id, "claim": entry.claim_id, "most": MAX_LOSSES})
+            db.execute(text(_GIVE_BACK), {"id": entry.id, "claim": entry.claim_id, "most": MOST_LOSSES})
 
     def bring_back(self, stale_seconds: float) -> int:
         """Entries whose worker went silent wait again; those that were lost too often fail."""
         with transaction(self._engine) as db:
-            return db.execute(text(_BRING_BACK), {"seconds": stale_seconds, "most": MAX_LOSSES}).rowcount
+            return db.execute(text(_BRING_BACK), {"seconds": stale_seconds, "most": MOST_LOSSES}).rowcount
 
     def is_waiting(self) -> bool:
         with transaction(self._engine) as db:

@@ -10,7 +10,6 @@ from crawler.adapters.engine.store import insert_crawl
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
-    MAX_ROUNDS,
     EntryStatus,
     LedgerEnd,
     QueueBatch,
@@ -20,6 +19,7 @@ from crawler.domain.acquisition.entries import (
     sources_of,
 )
 from crawler.domain.engine.ledger import Found
+from crawler.domain.retries import MAX_ROUNDS
 
 _LOCK = 0x7175_6575
 """Any constant: those who claim take turns, so that each counts what the others took."""

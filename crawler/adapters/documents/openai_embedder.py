@@ -15,11 +15,10 @@ import requests
 from crawler import telemetry
 from crawler.domain.documents.embedding import EmbeddingFailed, TextRefused, Vector, checked
 from crawler.domain.plain_text import one_line
+from crawler.domain.retries import EMBED_WAITS_SECONDS
 
 log = telemetry.logger(__name__)
 
-WAITS_SECONDS = (0.5, 2.0)
-"""Before each new try; after these the documents wait, and not the worker."""
 LONGEST_ANSWER = 256 * 1024**2
 LONGEST_WAIT_SECONDS = 5.0
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
@@ -47,7 +46,7 @@ class OpenAIEmbedder:
         batch: int = 64,
         timeout_seconds: float = 30,
         ca_bundle: Path | None = None,
-        waits: Sequence[float] = WAITS_SECONDS,
+        waits: Sequence[float] = EMBED_WAITS_SECONDS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._url = f"{url.rstrip('/')}/embeddings"

@@ -11,17 +11,17 @@ from crawler.adapters.engine.store import Store
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
-from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
 
 
-class CrawlFactsReader:
+class CrawlStateReader:
     def __init__(self, engine: Engine, box: Callable[[], SecretBox]) -> None:
         self._engine = engine
         self._store = Store(engine)
         self._box = box
 
-    def load(self, crawl_id: UUID) -> CrawlFacts | None:
+    def load(self, crawl_id: UUID) -> CrawlState | None:
         crawl = self._store.find_crawl(crawl_id)
         if crawl is None:
             return None
@@ -34,7 +34,7 @@ class CrawlFactsReader:
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
                 given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
-        return CrawlFacts(
+        return CrawlState(
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
-import orjson
-
+from crawler.adapters.engine.rows import as_json, by_key
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import DocumentDue
 
@@ -55,8 +54,8 @@ WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.
 
 
 def name_existing(db: Cursor, documents: Sequence[DocumentDue]) -> None:
-    rows = [{"id": due.id, **due.key._asdict()} for due in sorted(documents, key=lambda due: due.key)]
-    db.execute(_EXISTING, (orjson.dumps(rows).decode(),))
+    rows = [{"id": due.id, **due.key._asdict()} for due in sorted(documents, key=by_key)]
+    db.execute(_EXISTING, (as_json(rows),))
 
 
 def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
@@ -65,7 +64,7 @@ def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
     if not ordered:
         return Counter()
     rows = [{"id": d.id, "page_id": d.page_id, **d.key._asdict()} for d in ordered]
-    given = orjson.dumps(rows).decode()
+    given = as_json(rows)
     db.execute(_DUE, (given,))
     told = db.fetchall()
     waits = [
@@ -74,7 +73,7 @@ def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
         if status == "pending"
     ]
     if waits:
-        db.execute(_WAITS, (orjson.dumps(waits).decode(),))
+        db.execute(_WAITS, (as_json(waits),))
     if any(status == "skipped" for *_, status in told):
         db.execute(_UNWANTED, (given,))
     return Counter(crawl_id for crawl_id, *_, status in told if status != "ingested")

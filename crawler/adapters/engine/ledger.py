@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.engine.ledger import LedgerRow, Lowered
 from crawler.domain.reasons import Reason
+
+_LEDGER_ROW = attrgetter(*LedgerRow._fields)
 
 
 class Ledger:
@@ -51,7 +54,7 @@ class Ledger:
             found = rows.all()
             failed = sum(row.was == FetchState.FAILED for row in found)
             connection.execute(text(_UNCOUNT), {"crawl": crawl_id, "failed": failed, "skipped": len(found) - failed})
-        return [LedgerRow(*row[:7]) for row in found]
+        return [LedgerRow._make(_LEDGER_ROW(row)) for row in found]
 
     def failed_urls(self, crawl_id: UUID) -> list[str]:
         with transaction(self._engine) as connection:
@@ -72,8 +75,8 @@ class Ledger:
                 return lowered
             # A statement of its own: it sees the pages of those whom the first had to wait for.
             pages = execute_values(db, _LOWER_PAGES, sorted(stored), page_size=len(stored), fetch=True)
-            links = {url: (followed, canonical) for url, followed, canonical in pages}
-        return [Lowered(*row[:8], *links.get(row.normalized_url, ())) for row in lowered]
+            leads = {url: {"links_followed": links, "canonical_url": canonical} for url, links, canonical in pages}
+        return [row._replace(**leads.get(row.normalized_url, {})) for row in lowered]
 
     def redirects(self, crawl_id: UUID) -> Iterator[tuple[str, str]]:
         with transaction(self._engine) as connection:

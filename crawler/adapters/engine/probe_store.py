@@ -141,7 +141,7 @@ def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
     waiting = {UrlKey(*row) for row in db}
     turned = [end for end in ends if end.key in waiting]
     if turned:
-        rows = [(*end.key, *end[1:7]) for end in {end.key: end for end in turned}.values()]
+        rows = [{**end.key._asdict(), **end._asdict()} for end in {end.key: end for end in turned}.values()]
         execute_values(db, _END, rows, template=_END_ROW, page_size=len(rows))
     if silenced := {(end.key.crawl_id, end.silenced_host, end.reason, end.at) for end in ends if end.silenced_host}:
         execute_values(db, _SILENCE, list(silenced), template="(%s::uuid, %s, %s, %s::timestamptz)")
@@ -248,7 +248,8 @@ SET state = 'done', outcome = v.outcome, reason = v.reason, http_status = v.http
 FROM (VALUES %s) AS v(crawl_id, normalized_url, outcome, reason, http_status, final_url, snapshot_id, at)
 WHERE p.crawl_id = v.crawl_id AND p.normalized_url = v.normalized_url AND p.state = 'queued'
 """
-_END_ROW = "(%s::uuid, %s, %s, %s::text, %s::smallint, %s::text, %s::uuid, %s::timestamptz)"
+_END_ROW = """(%(crawl_id)s::uuid, %(normalized_url)s, %(outcome)s, %(reason)s::text, %(http_status)s::smallint,
+    %(final_url)s::text, %(snapshot_id)s::uuid, %(at)s::timestamptz)"""
 _SILENCE = """
 UPDATE crawl_probes p SET state = 'done', outcome = 'not_reached', reason = v.reason, at = v.at
 FROM (VALUES %s) AS v(crawl_id, host, reason, at)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
+from crawler.adapters.engine.rows import as_json, in_order
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import EntryEnd
 
@@ -44,14 +43,14 @@ WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.target AND q.status = 'fetchi
 
 def end_entries(db: Cursor, ends: Sequence[EntryEnd]) -> None:
     """In the order of their keys, as all rows of a batch."""
-    ordered = sorted({end.key: end for end in ends}.values())
+    ordered = in_order(ends)
     final = [end for end in ordered if end.moved_to is None]
     moved = [end for end in ordered if end.moved_to is not None]
     if final:
-        db.execute(_END, (_as_json([_ended(end) for end in final]),))
+        db.execute(_END, (as_json([_ended(end) for end in final]),))
     if moved:
-        db.execute(_MOVE, (_as_json([_moved(end) for end in moved]),))
-        db.execute(_MEET, (_as_json([{"crawl_id": end.key.crawl_id, "target": end.moved_to} for end in moved]),))
+        db.execute(_MOVE, (as_json([_moved(end) for end in moved]),))
+        db.execute(_MEET, (as_json([{"crawl_id": end.key.crawl_id, "target": end.moved_to} for end in moved]),))
 
 
 def _ended(end: EntryEnd) -> dict[str, Any]:
@@ -74,7 +73,3 @@ def _moved(end: EntryEnd) -> dict[str, Any]:
         "attempts": end.attempts,
         "at": end.at,
     }
-
-
-def _as_json(rows: list[dict[str, Any]]) -> str:
-    return orjson.dumps(rows).decode()

@@ -10,7 +10,6 @@ from crawler.adapters.frontier.keys import BATCH, BOTH_LANES, LANE_LETTER, LANE_
 from crawler.adapters.frontier.queue import QueueCalls
 from crawler.adapters.frontier.redis_connection import Argument
 from crawler.domain.crawls.frontier import (
-    HOST_CAP,
     PRIORITY_STRIDE,
     CrawlStats,
     Entry,
@@ -20,6 +19,7 @@ from crawler.domain.crawls.frontier import (
     Place,
     Wait,
 )
+from crawler.domain.hosts.politeness import HOST_CAP
 
 
 class CrawlLifecycle(QueueCalls):
@@ -85,9 +85,6 @@ class CrawlLifecycle(QueueCalls):
         # A paid URL may be claimed without budget, so while one waits the crawl is not over.
         over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
         return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
-
-    def hosts_of(self, crawl_id: UUID) -> list[str]:
-        return self._hosts(crawl_id, 0)
 
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
         return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])

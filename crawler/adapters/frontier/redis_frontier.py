@@ -55,8 +55,6 @@ from crawler.adapters.frontier.lifecycle import CrawlLifecycle
 from crawler.adapters.frontier.redis_connection import Argument
 from crawler.adapters.frontier.shifts import ShiftBook
 from crawler.domain.crawls.frontier import (
-    HOST_CAP,
-    MOST_LOSSES,
     Discovered,
     End,
     Entry,
@@ -66,9 +64,8 @@ from crawler.domain.crawls.frontier import (
     LostRequest,
     Outcome,
 )
-
-_LONGEST_HOLD_MS = 30_000
-"""How long a host waits at most to hear when a claimed request went out."""
+from crawler.domain.hosts.politeness import HOST_CAP, hold_seconds
+from crawler.domain.retries import MOST_LOSSES
 
 _KINDS = {kind.value: kind for kind in Kind}
 _GO_ON = {End.RETRY, End.MOVED, End.RENDER}
@@ -94,8 +91,8 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
         asked = list(dict.fromkeys(pairs[:BATCH]))
         for crawl_id, host in asked:
             batch.pair(crawl_id, host)
-        lease_ms = milliseconds(lease_seconds)
-        limits = (HOST_CAP, min(count, BATCH), lease_ms, min(lease_ms, _LONGEST_HOLD_MS), max(1, share))
+        lease_ms, hold_ms = milliseconds(lease_seconds), milliseconds(hold_seconds(lease_seconds))
+        limits = (HOST_CAP, min(count, BATCH), lease_ms, hold_ms, max(1, share))
         text, late = self._run("claim", batch, limits)
         crawls = list(dict.fromkeys(crawl_id for crawl_id, _ in asked))
         if late:

@@ -15,16 +15,16 @@ class ShiftBook(FrontierCalls):
     def leave_shift(self, lane: Lane, shift_id: str) -> None:
         self._command("ZREM", self._shifts(lane), shift_id)
 
-    def hint_allowed(self, lane: Lane, milliseconds: int) -> bool:
+    def acquire_hint(self, lane: Lane, milliseconds: int) -> bool:
         return self._first(self._hint(lane), milliseconds)
 
-    def reconcile_allowed(self, seconds: float) -> bool:
+    def acquire_reconcile(self, seconds: float) -> bool:
         return self._first(self._keys.named("reconcile"), milliseconds(seconds))
 
-    def extract_allowed(self, seconds: float) -> bool:
+    def acquire_extract(self, seconds: float) -> bool:
         return self._first(self._keys.named("hint", "extract"), milliseconds(seconds))
 
-    def wake_allowed(self, lane: Lane, seconds: float) -> bool:
+    def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         key = self._keys.named("wake", LANE_LETTER[lane])
         return bool(self._scripts.run("wake", [key], [milliseconds(seconds)]))
 

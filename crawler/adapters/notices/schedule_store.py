@@ -14,7 +14,8 @@ from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.domain.notices.channels import masked
 from crawler.domain.notices.notice import Streak
-from crawler.domain.notices.schedule import RETRY_WAITS, Schedule, ScheduleConfig, SlotOutcome
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig, SlotOutcome
+from crawler.domain.retries import CRAWL_WAITS
 from crawler.errors import InvalidConfig
 
 log = telemetry.logger(__name__)
@@ -200,7 +201,7 @@ WHERE c.id = :id AND f.crawl_type = 'scheduled' AND f.status = 'failed' AND f.re
   )
 """
 # Again after each wait, unless somebody has crawled the project since.
-_WAITS = " ".join(f"WHEN {n} THEN interval '{wait.total_seconds():.0f} s'" for n, wait in enumerate(RETRY_WAITS))
+_WAITS = " ".join(f"WHEN {n} THEN interval '{wait.total_seconds():.0f} s'" for n, wait in enumerate(CRAWL_WAITS))
 _FAILED_RUNS = f"""
 WITH RECURSIVE tries AS (
     SELECT id, project_id, retry_of, completed_at, id AS last, 0 AS retries FROM crawl_jobs
@@ -208,13 +209,13 @@ WITH RECURSIVE tries AS (
       AND completed_at > CAST(:now AS timestamptz) - interval '1 day'
     UNION ALL
     SELECT c.id, c.project_id, c.retry_of, t.completed_at, t.last, t.retries + 1
-    FROM tries t JOIN crawl_jobs c ON c.id = t.retry_of WHERE t.retries < {len(RETRY_WAITS)}
+    FROM tries t JOIN crawl_jobs c ON c.id = t.retry_of WHERE t.retries < {len(CRAWL_WAITS)}
 ),
 counted AS (SELECT last, project_id, completed_at, max(retries) AS retries FROM tries GROUP BY 1, 2, 3)
 SELECT f.last, f.project_id FROM counted f
 JOIN crawl_schedules s ON s.project_id = f.project_id AND s.enabled
 JOIN projects p ON p.id = f.project_id AND p.is_active
-WHERE f.retries < {len(RETRY_WAITS)} AND f.completed_at + CASE f.retries {_WAITS} END <= :now
+WHERE f.retries < {len(CRAWL_WAITS)} AND f.completed_at + CASE f.retries {_WAITS} END <= :now
   AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
 ORDER BY f.last LIMIT 50
 """  # noqa: S608 - our own numbers

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.hosts.politeness import HOST_IN_FLIGHT, MAX_CRAWL_DELAY_SECONDS
+from crawler.domain.hosts.politeness import HOST_CAP, MAX_CRAWL_DELAY_SECONDS
 from crawler.domain.hosts.robots import Robots
 
 
@@ -39,7 +39,7 @@ class PolitenessAudit:
             # Right after a crawl Postgres may still plan for the few rows of before, and loop over all pairs.
             db.execute(text("SET LOCAL enable_nestloop = off"))
             asked = self._robots_delays(db, crawl_id)
-            given = {"crawl": crawl_id, "cap": HOST_IN_FLIGHT, "reach": MAX_CRAWL_DELAY_SECONDS, **asked}
+            given = {"crawl": crawl_id, "cap": HOST_CAP, "reach": MAX_CRAWL_DELAY_SECONDS, **asked}
             return [HostAudit(*row) for row in db.execute(text(_AUDIT), given)]
 
     def _robots_delays(self, db: Connection, crawl_id: UUID) -> dict[str, list[Any]]:

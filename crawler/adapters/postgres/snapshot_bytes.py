@@ -1,9 +1,10 @@
-"""Snapshots are kept compressed."""
+"""Snapshots as rows of Postgres have them, to bytes again."""
 
 from typing import Any
 
-import zstandard
 from sqlalchemy import Row
+
+from crawler.domain.engine import snapshots
 
 
 def snapshot_bytes(row: Row[Any]) -> bytes:
@@ -12,4 +13,4 @@ def snapshot_bytes(row: Row[Any]) -> bytes:
 
 
 def decompressed(content: Any, length: int) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(bytes(content), length)
+    return snapshots.decompressed(bytes(content), length)

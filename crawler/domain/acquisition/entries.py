@@ -19,8 +19,6 @@ MAX_CATEGORY = 64
 MAX_ERROR = 1000
 DEFAULT_PRIORITY = 5
 LAST_PRIORITY = 9
-MAX_ROUNDS = 3
-"""Batches an entry may have been part of that ended before its turn came."""
 
 ACQUISITION_ID = UUID("0ac90151-7100-7000-8000-000000000001")
 ACQUISITION_NAME = "acquisition"

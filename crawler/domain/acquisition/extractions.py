@@ -16,8 +16,6 @@ from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.domain.exports.files import harmless
 
 _IDS = UUID("5e0ac9d2-3f57-5b34-9a41-7a1f5c0f7e11")
-MAX_LOSSES = 3
-"""Workers that may be lost with an entry in hand."""
 MAX_HANDED_ON = 200_000
 """Characters of text in one message; the whole of it is kept."""
 

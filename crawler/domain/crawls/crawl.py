@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import compile_pattern
-from crawler.domain.reasons import Reason
-from crawler.errors import InvalidTransition
+from crawler.errors import InvalidConfig, InvalidTransition
 
 MAX_PATTERNS = 50
 
@@ -131,6 +130,15 @@ class CrawlConfig(BaseModel):
             compile_pattern(pattern)
         return value
 
+    def within(self, max_pages_ceiling: int) -> Self:
+        """This, if the installation allows so many pages."""
+        if self.max_pages > max_pages_ceiling:
+            raise InvalidConfig(
+                f"max_pages is {self.max_pages}, but at most {max_pages_ceiling} are allowed here; "
+                "raise CRAWLER_MAX_PAGES_CEILING to allow more."
+            )
+        return self
+
 
 class CrawlJob(BaseModel):
     """One run over a project."""
@@ -246,50 +254,9 @@ class FetchState(StrEnum):
 
 
 class IngestState(StrEnum):
-    """Where a discovered URL stands with ingestion (seed 001's DiscoveredUrlStatus)."""
+    """Where a discovered URL stands with ingestion."""
 
     PENDING = "pending"
     INGESTED = "ingested"
     SKIPPED = "skipped"
     FAILED = "failed"
-
-
-class DiscoveredUrl(BaseModel):
-    """One URL of one crawl: the ledger's row, compared by value."""
-
-    model_config = ConfigDict(frozen=True)
-
-    url: str
-    normalized_url: str
-    depth: int = Field(ge=0)
-    priority: int = Field(2, ge=0)
-    fetch_state: FetchState = FetchState.QUEUED
-    status: IngestState = IngestState.PENDING
-    reason: Reason | None = None
-    document_id: UUID | None = None
-
-    @classmethod
-    def found(cls, url: str, normalized_url: str, depth: int, priority: int = 2) -> Self:
-        return cls(url=url, normalized_url=normalized_url, depth=depth, priority=priority)
-
-    def done(self) -> Self:
-        return self._to(FetchState.DONE, None)
-
-    def skipped(self, reason: Reason) -> Self:
-        return self._to(FetchState.SKIPPED, reason)
-
-    def failed(self, reason: Reason) -> Self:
-        return self._to(FetchState.FAILED, reason)
-
-    def ingested(self, document_id: UUID | None) -> Self:
-        if self.fetch_state is not FetchState.DONE or self.status is not IngestState.PENDING:
-            raise InvalidTransition(f"{self.url} is {self.fetch_state}/{self.status} and cannot be ingested.")
-        return self.model_copy(update={"status": IngestState.INGESTED, "document_id": document_id})
-
-    def _to(self, state: FetchState, reason: Reason | None) -> Self:
-        if self.fetch_state is not FetchState.QUEUED:
-            raise InvalidTransition(f"{self.url} is {self.fetch_state} and cannot become {state}.")
-        update: dict[str, Any] = {"fetch_state": state, "reason": reason}
-        if state is not FetchState.DONE:
-            update["status"] = IngestState(state.value)
-        return self.model_copy(update=update)

@@ -10,12 +10,6 @@ from uuid import UUID
 PRIORITY_STRIDE = 2**40
 """Score = priority × 2^40 + sequence: FIFO inside a priority, exact in a double."""
 
-HOST_CAP = 5
-"""Requests in flight at one host, over all crawls, unless a crawl without delay asks for more."""
-
-MOST_LOSSES = 3
-"""Lost leases after which a URL is poison."""
-
 
 class Lane(StrEnum):
     HTTP = "http"

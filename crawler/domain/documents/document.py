@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict
 
 from crawler.domain.documents.chunking import Chunk
 
-MAX_ATTEMPTS = 3
-"""So many workers may be lost over a document."""
-
 
 class DocumentStatus(StrEnum):
     PENDING = "pending"

@@ -7,7 +7,7 @@ from crawler.domain.rendering.url_shapes import ShapeBook
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlFacts:
+class CrawlState:
     """A crawl as Postgres knows it, beyond its row."""
 
     crawl: CrawlJob

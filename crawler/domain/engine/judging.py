@@ -4,8 +4,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from crawler.domain.crawls.fetching import FetchResult
-from crawler.domain.hosts.politeness import MAX_RATE_LIMITED, MAX_RETRIES, retry_delay
 from crawler.domain.reasons import SKIPPED, Reason
+from crawler.domain.retries import MAX_RATE_LIMITED, most_tries, retry_delay
 from crawler.domain.urls.url import Url, read
 
 
@@ -46,7 +46,7 @@ def judge(
     attempts: int,
     hops: int,
     max_redirects: int = 5,
-    max_attempts: int = MAX_RETRIES + 1,
+    max_attempts: int = most_tries(),
     jitter: float = 0.0,
 ) -> Judgement:
     """`attempts`: earlier tries of this URL that ended in "retry later"; `hops`: redirects followed so far."""

@@ -50,7 +50,7 @@ class UrlEnd(NamedTuple):
 
 
 class StoredPage(NamedTuple):
-    """A page's content. The order is the columns' in `crawled_pages`."""
+    """A page's content."""
 
     key: UrlKey
     id: UUID
@@ -80,6 +80,8 @@ class StoredPage(NamedTuple):
 
 
 class Version(NamedTuple):
+    """A row of `page_versions`: its fields are the columns, its id comes first."""
+
     id: UUID
     page_id: UUID
     crawl_id: UUID
@@ -95,6 +97,8 @@ class Version(NamedTuple):
 
 
 class Snapshot(NamedTuple):
+    """A row of `snapshots`: its fields are the columns, its id comes first."""
+
     id: UUID
     content_hash: bytes
     content: bytes

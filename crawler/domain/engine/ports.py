@@ -147,9 +147,6 @@ class Frontier(Protocol):
 
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
 
-    def hosts_of(self, crawl_id: UUID) -> list[str]:
-        """Hosts at which something of this crawl waits."""
-
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
         """What waits at the first so many hosts, and for what."""
 
@@ -158,13 +155,13 @@ class Frontier(Protocol):
 
     def leave_shift(self, lane: Lane, shift_id: str) -> None: ...
 
-    def hint_allowed(self, lane: Lane, milliseconds: int) -> bool:
+    def acquire_hint(self, lane: Lane, milliseconds: int) -> bool:
         """True once in so many milliseconds over all processes, and again as soon as a shift enters."""
 
-    def reconcile_allowed(self, seconds: float) -> bool:
+    def acquire_reconcile(self, seconds: float) -> bool:
         """True once in so many seconds, over all processes."""
 
-    def wake_allowed(self, lane: Lane, seconds: float) -> bool:
+    def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         """True unless a wake-up that comes no later than in so many seconds is already under way."""
 
 

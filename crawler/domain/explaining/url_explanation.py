@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from crawler.domain.crawls.crawl import CrawlStatus, FetchState
 from crawler.domain.crawls.frontier import HostState, Priority, Wait
 from crawler.domain.engine.ledger import Source
-from crawler.domain.hosts.politeness import ABSENT
 from crawler.domain.reason_words import meaning
 from crawler.domain.reasons import Reason
+from crawler.domain.retries import ABSENT
 from crawler.domain.urls.scope import Admission, Refusal
 
 # The ledger's rule is then what refused the URL; for every other reason it is what admitted it.
@@ -297,18 +297,6 @@ def _meaning(attempt: Attempt) -> str:
     if 300 <= attempt.status < 400:
         return "the same page under another spelling"
     return "tried again"
-
-
-def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
-    """The least time between two requests to the host as things are now, and who asked for it."""
-    asked = [
-        (project_seconds, "the project's delay"),
-        (host.robots_ms / 1000, "the host's robots.txt"),
-        (host.learned_ms / 1000, "the host's complaints"),
-        (host.floor_ms / 1000, "an operator"),
-    ]
-    seconds, who = max(asked, key=lambda pair: pair[0])
-    return seconds, who if seconds else "nobody asked for one"
 
 
 def wait_words(why: Wait, host: HostState) -> str:

@@ -1,15 +1,28 @@
-"""How long to leave a host alone: pure arithmetic. Chance comes in as `jitter`, a number from -1 to 1."""
+"""How long to leave a host alone, and how much to ask of it at once.
+
+This file has the numbers and the arithmetic. Chance comes in as `jitter`, a number from -1 to 1. What must be atomic
+over all workers of all machines is decided inside Redis, by scripts in `adapters/frontier/lua`:
+
+- the gap between two requests to a host: `serve` (serving.lua) takes the longest that anybody asked for, `least_gap`
+  and `host_time` (hosts.lua) say when the host may be asked again, `hindrance` (pairs.lua) what else stands in the way;
+- the requests in flight at a host: `host_cap` and `host_room` (pairs.lua), which get `HOST_CAP` from here;
+- when the gap begins: `tell` (hosts.lua), at the moment the request went out. Until a worker says so the host is held
+  (`take_turn`, serving.lua), for `hold_seconds` at most.
+
+What robots.txt asks for is cut to `MAX_CRAWL_DELAY_SECONDS` where it is read (`robots.py`). How often something is
+tried again is in `crawler/domain/retries.py`.
+"""
 
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from crawler.domain.reasons import Reason
+from crawler.domain.crawls.frontier import HostState
+from crawler.domain.retries import jittered
 
 DAY_SECONDS = 86_400.0
 MAX_BLOCK_SECONDS = DAY_SECONDS
 FIRST_BLOCK_SECONDS = 60.0
-JITTER = 0.1
 
 MAX_LEARNED_SECONDS = 60.0
 FIRST_LEARNED_SECONDS = 1.0
@@ -18,31 +31,39 @@ QUIET_SECONDS = 1800.0
 _NEGLIGIBLE_SECONDS = 0.05
 
 MAX_CRAWL_DELAY_SECONDS = 60.0
-HOST_IN_FLIGHT = 5
+HOST_CAP = 5
+"""Requests in flight at one host, over all crawls, unless a crawl without delay asks for more."""
+LONGEST_HOLD_SECONDS = 30.0
 
-MAX_RETRIES = 3
-"""After a connect error or timeout, besides the first try."""
-FIRST_RETRY_SECONDS = 2.0
-MAX_RATE_LIMITED = 5
-"""A URL answered 429 so often is given up."""
-
-ROBOTS_HOLD_SECONDS = 1800.0
-"""A host whose robots.txt cannot be read is asked for nothing else; after so long its URLs are given up."""
-ROBOTS_RETRY_SECONDS = 60.0
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
 """RFC 9309: a copy is not used longer without asking again."""
-
-ABSENT = frozenset({Reason.DNS, Reason.CONNECT, Reason.TLS})
-"""Failures that are the host's own, whatever was asked for."""
-ROBOTS_STREAK_SECONDS = 600.0
-"""A failure so long after the last time we could have asked is a new one."""
 
 _SECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:,|$)").match
 
 
-def gap_seconds(project_delay: float, robots_delay: float | None, learned: float) -> float:
-    """The least time between two requests to a host."""
-    return max(project_delay, min(robots_delay or 0.0, MAX_CRAWL_DELAY_SECONDS), learned)
+def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
+    """The least time between two requests to the host as things are now, and who asked for it. For people to read.
+
+    `serve` in `lua/serving.lua` decides it; a test of the frontier holds both together.
+    """
+    asked = [
+        (project_seconds, "the project's delay"),
+        (host.robots_ms / 1000, "the host's robots.txt"),
+        (host.learned_ms / 1000, "the host's complaints"),
+        (host.floor_ms / 1000, "an operator"),
+    ]
+    seconds, who = max(asked, key=lambda pair: pair[0])
+    return seconds, who if seconds else "nobody asked for one"
+
+
+def hold_seconds(lease_seconds: float) -> float:
+    """How long a host waits at most to hear when a claimed request went out; then its gap counts from the claim on."""
+    return min(lease_seconds, LONGEST_HOLD_SECONDS)
+
+
+def start_within(lease_seconds: float) -> float:
+    """So long after its claim a request may still be started: never when its host may have stopped waiting for it."""
+    return 0.9 * hold_seconds(lease_seconds)
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -67,7 +88,7 @@ def retry_after(value: str | None, now: datetime) -> float | None:
 def block_seconds(incidents: int, jitter: float) -> float:
     """How long a host is blocked that answered 429 or 503 for the `incidents`-th time without saying for how long."""
     doubled = FIRST_BLOCK_SECONDS * 2 ** min(max(incidents - 1, 0), 20)
-    return min(_jittered(min(doubled, MAX_BLOCK_SECONDS), jitter), MAX_BLOCK_SECONDS)
+    return min(jittered(min(doubled, MAX_BLOCK_SECONDS), jitter), MAX_BLOCK_SECONDS)
 
 
 def learned_delay(current: float, base: float) -> float:
@@ -80,32 +101,3 @@ def forgive(learned: float, quiet_seconds: float) -> float:
     halvings = int(min(max(quiet_seconds, 0.0) / QUIET_SECONDS, 64))
     left = learned / 2**halvings
     return left if left >= _NEGLIGIBLE_SECONDS or not halvings else 0.0
-
-
-def retry_delay(attempt: int, jitter: float) -> float:
-    """Seconds before the `attempt`-th retry: 2, 4, 8, give or take a tenth."""
-    return _jittered(FIRST_RETRY_SECONDS * 2 ** (min(max(attempt, 1), MAX_RETRIES) - 1), jitter)
-
-
-def robots_given_up(held_seconds: float) -> bool:
-    """Whether a host has been held long enough for its URLs to be `robots_unreachable`."""
-    return held_seconds >= ROBOTS_HOLD_SECONDS
-
-
-def robots_wait(failure: Reason | None, held_seconds: float) -> float | None:
-    """Seconds until robots.txt is asked for again after it could not be read; None when its host is given up.
-
-    Where nobody answers, nobody's pages could be had either: it is tried as often as a page would be.
-    """
-    if failure not in ABSENT:
-        return None if robots_given_up(held_seconds) else ROBOTS_RETRY_SECONDS
-    tried = 0.0
-    for attempt in range(1, MAX_RETRIES + 1 if failure is not Reason.TLS else 1):
-        if held_seconds < tried + FIRST_RETRY_SECONDS / 2:
-            return retry_delay(attempt, 0.0)
-        tried += retry_delay(attempt, 0.0)
-    return None
-
-
-def _jittered(seconds: float, jitter: float) -> float:
-    return seconds * (1 + JITTER * min(max(jitter, -1.0), 1.0))

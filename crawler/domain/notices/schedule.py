@@ -21,11 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from crawler.domain.notices.channels import LONGEST_URL, MOST_URLS
 from crawler.domain.notices.cron_moments import moments
+from crawler.domain.retries import CRAWL_WAITS
 from crawler.domain.urls.url import parse
 from crawler.errors import InvalidUrl
 
-RETRY_WAITS = (timedelta(minutes=5), timedelta(minutes=15))
-"""A scheduled crawl that fails is tried again after these, and then the run has failed."""
 MOST_SKIPPED = 2000
 """Slots outside the window that are passed over before a schedule counts as one that never runs."""
 _NO_DAY = "the day that its cron asks for never comes"
@@ -325,9 +324,9 @@ class Schedule(BaseModel):
 
     def gives_up(self, tries: int, failed_at: datetime) -> bool:
         """Whether a run that failed so often is over: another try would come after the next run, or never."""
-        if tries >= len(RETRY_WAITS) or not self.config.enabled:
+        if tries >= len(CRAWL_WAITS) or not self.config.enabled:
             return True
-        return self.next_run_at is not None and self.next_run_at <= failed_at + RETRY_WAITS[tries]
+        return self.next_run_at is not None and self.next_run_at <= failed_at + CRAWL_WAITS[tries]
 
     def planned(self, now: datetime) -> Self:
         """With the next run after now; none while it is disabled."""

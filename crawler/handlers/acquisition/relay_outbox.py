@@ -59,7 +59,7 @@ class RelayOutbox:
             log.info("handed_on", jobs=sent, task=task)
         return sent
 
-    def tend(self) -> None:
+    def recover(self) -> None:
         self()
         if self._clock() - self._pruned_at >= PRUNE_EVERY:
             self._pruned_at = self._clock()

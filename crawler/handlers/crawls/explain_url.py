@@ -9,7 +9,7 @@ from crawler.domain.changes.probe_words import KeptProbe, probe_words, probed_ve
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, HostState, HostWait, Place, Wait
-from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Source
 from crawler.domain.explaining.render_words import rendering_words
 from crawler.domain.explaining.url_explanation import (
@@ -25,7 +25,6 @@ from crawler.domain.explaining.url_explanation import (
     Waited,
     WaitsNow,
     known_verdict,
-    owed_gap,
     reason_meaning,
     ruling,
     unknown_verdict,
@@ -34,6 +33,7 @@ from crawler.domain.explaining.url_explanation import (
     would_be,
 )
 from crawler.domain.hosts.host import HostRecord
+from crawler.domain.hosts.politeness import owed_gap
 from crawler.domain.hosts.robots import Robots
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Scope
@@ -83,7 +83,7 @@ class _Mentions(NamedTuple):
 class ExplainUrl:
     def __init__(
         self,
-        load: Callable[[UUID], CrawlFacts | None],
+        load: Callable[[UUID], CrawlState | None],
         reader: Reader,
         frontier: Queue,
         hosts: Hosts,
@@ -102,10 +102,10 @@ class ExplainUrl:
         target = read(url)
         if isinstance(target, Unusable) and target.reason is not Reason.TOO_LONG:
             raise UrlRefused(target.rule, target.reason)
-        facts = self._load(crawl_id)
-        if facts is None:
+        state = self._load(crawl_id)
+        if state is None:
             raise NotFound(f"There is no crawl {crawl_id}.")
-        scope = scope_of(facts)
+        scope = scope_of(state)
         key = normalize(target, scope.rule) if isinstance(target, Url) else shortened(url, url)
         row = self._reader.find_url(crawl_id, key)
         probe = self._reader.find_probe(crawl_id, key)
@@ -113,10 +113,10 @@ class ExplainUrl:
         mentions = _gather(self._reader.mentions(crawl_id, key), key, scope.rule, parent)
         if row is not None:
             note = _noted(probe, met=True) if probe else None
-            return self._known(facts.crawl, scope, row, mentions).model_copy(update={"probe": note})
+            return self._known(state.crawl, scope, row, mentions).model_copy(update={"probe": note})
         if isinstance(target, Unusable):
             raise UrlRefused(target.rule, target.reason)
-        found = self._unknown(facts.crawl, scope, target, key, mentions)
+        found = self._unknown(state.crawl, scope, target, key, mentions)
         if probe is None:
             return found
         return found.model_copy(update={"probe": _noted(probe, met=False), "verdict": probed_verdict(probe)})
@@ -254,8 +254,8 @@ def _described(
 
 
 def _noted(probe: KeptProbe, *, met: bool) -> ProbeNote:
-    facts = {name: value for name, value in probe._asdict().items() if name in ProbeNote.model_fields}
-    return ProbeNote(**facts, words=probe_words(probe, met=met))
+    told = {name: value for name, value in probe._asdict().items() if name in ProbeNote.model_fields}
+    return ProbeNote(**told, words=probe_words(probe, met=met))
 
 
 def _is(spelling: str, key: str, rule: QueryRule) -> bool:

@@ -12,7 +12,7 @@ from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import parse
-from crawler.errors import Conflict, Invalid, InvalidConfig, InvalidTransition, NotFound
+from crawler.errors import Conflict, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.start_crawl import explain, valid_config
 
 _ANY_SEED = "http://example.org/"
@@ -78,10 +78,5 @@ class ManageProjects:
             return  # it ended by itself in this moment
 
     def _checked(self, options: CrawlConfig, href: str | None) -> CrawlConfig:
-        if options.max_pages > self._ceiling:
-            raise InvalidConfig(
-                f"max_pages is {options.max_pages}, but at most {self._ceiling} are allowed here; "
-                "raise CRAWLER_MAX_PAGES_CEILING to allow more."
-            )
-        Scope.of(href or _ANY_SEED, options)  # refuses hosts that are none
+        Scope.of(href or _ANY_SEED, options.within(self._ceiling))  # refuses hosts that are none
         return options

@@ -19,7 +19,7 @@ from crawler.domain.changes.probes import (
 from crawler.domain.changes.removals import Removal
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
-from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.urls.scope import Admission, Scope
@@ -49,7 +49,7 @@ class PlanProbes:
         self,
         probes: Probes,
         crawls: Earlier,
-        load: Callable[[UUID], CrawlFacts | None],
+        load: Callable[[UUID], CrawlState | None],
         frontier: Frontier,
         hints: Hints,
     ) -> None:
@@ -76,8 +76,8 @@ class PlanProbes:
         """It ends before it saw the whole site: what it has not met, the next one asks for."""
         if self._probes.state(crawl.id).planned or not crawl.pages_crawled or crawl.crawl_type is CrawlType.FETCH_ONLY:
             return
-        facts = self._load(crawl.id)
-        missing = self._missing(crawl, scope_of(facts), most=0) if facts else ()
+        state = self._load(crawl.id)
+        missing = self._missing(crawl, scope_of(state), most=0) if state else ()
         self._probes.plan(crawl.id, list(missing))
 
     def were_planned(self, crawl_id: UUID) -> bool:
@@ -92,10 +92,10 @@ class PlanProbes:
         self._probes.close_rest(crawl_id)
 
     def _plan(self, crawl: CrawlJob) -> None:
-        facts = self._load(crawl.id)
-        if facts is None:
+        state = self._load(crawl.id)
+        if state is None:
             return
-        probes = [*self._missing(crawl, scope_of(facts)), *self._again(crawl)]
+        probes = [*self._missing(crawl, scope_of(state)), *self._again(crawl)]
         if probes:
             self._probes.plan(crawl.id, probes)
             asked = sum(probe.outcome is None for probe in probes)

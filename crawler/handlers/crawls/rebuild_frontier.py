@@ -18,9 +18,9 @@ class Queue(Protocol):
 
 
 class RebuildFrontier:
-    def __init__(self, crawls: Crawls, open_frontier: Callable[[CrawlJob], None], frontier: Queue) -> None:
+    def __init__(self, crawls: Crawls, fill_frontier: Callable[[CrawlJob], None], frontier: Queue) -> None:
         self._crawls = crawls
-        self._open_frontier = open_frontier
+        self._fill_frontier = fill_frontier
         self._frontier = frontier
 
     def __call__(self, crawl_id: UUID) -> int:
@@ -28,6 +28,6 @@ class RebuildFrontier:
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.IN_PROGRESS:
             raise Conflict(f"Crawl {crawl_id} is {crawl.status}; only a crawl in progress has a frontier.")
-        self._open_frontier(crawl)
+        self._fill_frontier(crawl)
         stats = self._frontier.stats(crawl_id)
         return stats.queued if stats else 0

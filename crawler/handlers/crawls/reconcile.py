@@ -17,12 +17,13 @@ from crawler.errors import NotFound
 from crawler.handlers.crawls.finish_crawl import FinishCrawl
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.engine.crawl_context import CrawlContexts
-from crawler.handlers.engine.fill_frontier import OpenFrontier, limits_of
-from crawler.handlers.engine.record_page import Settled, settle_refused
+from crawler.handlers.engine.fill_frontier import FillFrontier, limits_of
+from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import Lanes, Record
-from crawler.handlers.engine.write_batch import SettleBatch
-from crawler.handlers.hosts.recover_hosts import TendHosts
+from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.write_batch import WriteBatch
+from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 log = telemetry.logger(__name__)
 
@@ -39,13 +40,13 @@ class Reconcile:
         frontier: Frontier,
         writer: BatchWriter,
         contexts: CrawlContexts,
-        settle: SettleBatch,
+        write_batch: WriteBatch,
         seed_crawl: SeedCrawl,
-        open_frontier: OpenFrontier,
+        fill_frontier: FillFrontier,
         finish_crawl: FinishCrawl,
         lanes: Lanes,
         record_rendering: Record,
-        tend_hosts: TendHosts,
+        recover_hosts: RecoverHosts,
         prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
@@ -55,13 +56,13 @@ class Reconcile:
         self._frontier = frontier
         self._writer = writer
         self._contexts = contexts
-        self._settle = settle
+        self._write_batch = write_batch
         self._seed_crawl = seed_crawl
-        self._open_frontier = open_frontier
+        self._fill_frontier = fill_frontier
         self._finish_crawl = finish_crawl
         self._lanes = lanes
         self._record_rendering = record_rendering
-        self._tend_hosts = tend_hosts
+        self._recover_hosts = recover_hosts
         self._prune = prune
         self._hints = hints
         self._clock = clock
@@ -71,7 +72,7 @@ class Reconcile:
     def __call__(self) -> None:
         self._look_at_settings()
         # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
-        self._tend_hosts()
+        self._recover_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
         crawls = self._store.open_crawls()
         for crawl in crawls:
@@ -107,12 +108,12 @@ class Reconcile:
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             log.warning("frontier_lost", crawl_id=str(crawl.id))
-            if not self._open_frontier.is_possible(crawl.id):
+            if not self._fill_frontier.is_possible(crawl.id):
                 self._finish_crawl.interrupt(crawl)
                 return
             owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
-            self._hold_hosts(self._open_frontier.hosts(crawl.id), owed_seconds)
-            self._open_frontier(crawl)
+            self._hold_hosts(self._fill_frontier.hosts(crawl.id), owed_seconds)
+            self._fill_frontier(crawl)
             return
         if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
             log.info("gap_adjusted", crawl_id=str(crawl.id))
@@ -136,7 +137,7 @@ class Reconcile:
         """Nobody is there to render: what waits for that is fetched as the server sends it, and says so."""
         log.warning("render_unavailable", crawl_id=str(crawl.id))
         record = {**(crawl.rendering or {}), UNAVAILABLE: True}
-        self._open_frontier(self._record_rendering(crawl.id, record))
+        self._fill_frontier(self._record_rendering(crawl.id, record))
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
         """When they were last asked is lost too: it may have been just now."""
@@ -174,10 +175,10 @@ class Reconcile:
             if lease.kind is Kind.PROBE:
                 refuse_probe(settled, Reason.POISON, self._clock())
             else:
-                settle_refused(settled, Reason.POISON, error, self._clock())
+                record_refused(settled, Reason.POISON, error, self._clock())
             if settled.url_end is not None:  # nobody tries it now: the lost ones are all its tries
                 settled.url_end = settled.url_end._replace(attempts=lease.attempts + lease.losses)
-            self._settle([settled])
+            self._write_batch([settled])
             log.error("poison", crawl_id=str(crawl_id), url=lease.url)
 
     def _record_lost_requests(self) -> None:

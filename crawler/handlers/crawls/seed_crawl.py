@@ -8,17 +8,17 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.ports import CrawlStore, Events, Hints
 from crawler.errors import InvalidTransition
-from crawler.handlers.engine.fill_frontier import OpenFrontier
+from crawler.handlers.engine.fill_frontier import FillFrontier
 
 log = telemetry.logger(__name__)
 
 
 class SeedCrawl:
     def __init__(
-        self, store: CrawlStore, open_frontier: OpenFrontier, hints: Hints, events: Events, clock: Clock
+        self, store: CrawlStore, fill_frontier: FillFrontier, hints: Hints, events: Events, clock: Clock
     ) -> None:
         self._store = store
-        self._open_frontier = open_frontier
+        self._fill_frontier = fill_frontier
         self._hints = hints
         self._events = events
         self._clock = clock
@@ -33,7 +33,7 @@ class SeedCrawl:
         except InvalidTransition:  # somebody else started or cancelled it in this moment
             return self._store.get_crawl(crawl_id)
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
-        self._open_frontier(started)
+        self._fill_frontier(started)
         self._events.publish(crawl_id, "status", {"status": started.status.value, "paused": started.paused})
         self._hints.fetch(Lane.HTTP)
         log.info("crawl_started", crawl_id=str(crawl_id), project_id=str(crawl.project_id), seed=crawl.seed_url)

@@ -103,13 +103,7 @@ class StartCrawl:
         return self._store.add_crawl(failed, idempotency_key=idempotency_key)
 
     def _options(self, project: Project, given: Mapping[str, Any]) -> CrawlConfig:
-        options = valid_config({**project.settings.model_dump(), **given})
-        if options.max_pages > self._ceiling:
-            raise InvalidConfig(
-                f"max_pages is {options.max_pages}, but at most {self._ceiling} are allowed here; "
-                "raise CRAWLER_MAX_PAGES_CEILING to allow more."
-            )
-        return options
+        return valid_config({**project.settings.model_dump(), **given}).within(self._ceiling)
 
 
 def _for_this_crawl(options: CrawlConfig, urls: int, max_seconds: int | None) -> CrawlConfig:

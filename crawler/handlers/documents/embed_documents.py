@@ -110,7 +110,7 @@ class EmbedDocuments:
         self._rests_until = self._clock() + seconds
         self._at_once = max(1, self._at_once // 4)
 
-    def tend(self) -> None:
+    def recover(self) -> None:
         """For the reconciler: what is due again, and what was made before there was this model."""
         if self._embedder is None or not self._vectors.available():
             return

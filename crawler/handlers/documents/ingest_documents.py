@@ -13,16 +13,17 @@ from crawler import telemetry
 from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
 from crawler.domain.documents.chunking import ChunkRule, chunk_markdown
-from crawler.domain.documents.document import MAX_ATTEMPTS, Failed, Made, Source, config_of
+from crawler.domain.documents.document import Failed, Made, Source, config_of
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.domain.retries import MOST_LOSSES
 
 log = telemetry.logger(__name__)
 
 AT_ONCE = 16
-LOST = f"{MAX_ATTEMPTS} workers were lost while they worked on it."
+LOST = f"{MOST_LOSSES} workers were lost while they worked on it."
 GONE = "The version of the page it was to be made of is not kept any more."
 _MARKUP = ("html", "xml")
 
@@ -80,7 +81,7 @@ class IngestDocuments:
         """This one, if it waits and nobody works on it."""
         return self._make(self._documents.claim_one(document_id, self._lease_seconds))
 
-    def tend(self) -> None:
+    def recover(self) -> None:
         """For the reconciler: hints get lost, workers die."""
         if waiting := self._documents.count_waiting():
             log.info("documents_wait", count=waiting)
@@ -110,7 +111,7 @@ class IngestDocuments:
 
     def _document(self, source: Source) -> Made | Failed | None:
         """None: whoever read it was ended; it waits for another try."""
-        if source.attempts > MAX_ATTEMPTS:
+        if source.attempts > MOST_LOSSES:
             return Failed(source, LOST)
         if source.content is None and source.text is None:
             return Failed(source, GONE)

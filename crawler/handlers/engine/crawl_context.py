@@ -6,14 +6,14 @@ from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
-from crawler.domain.engine.crawl_state import CrawlFacts
+from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.signals import Decision, decide_crawl, lacks_browser, lane_of
 from crawler.domain.rendering.url_shapes import Findings
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, parse
 
 MAX_CONTEXTS = 2000
-MAX_KNOWN = 200_000
+MAX_FOLLOWED = 200_000
 MAX_LISTED = 1_000_000
 MAX_SITEMAPS = 1_000
 """Of one crawl, per process: an index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all."""
@@ -21,12 +21,12 @@ MAX_SITEMAPS = 1_000
 
 @dataclass(slots=True)
 class CrawlContext:
-    facts: CrawlFacts
+    state: CrawlState
     scope: Scope
     epoch: int
     rule: QueryRule
-    known: dict[str, int] = field(default_factory=dict)
-    """By href, the smallest depth at which this process has handed the link on. Bounded; a miss only costs time."""
+    followed: dict[str, int] = field(default_factory=dict)
+    """By href, the smallest depth at which this process has followed the link. Bounded; a miss only costs time."""
     listed: int = 0
     """URLs taken from sitemaps so far."""
     sitemaps: int = 0
@@ -34,16 +34,16 @@ class CrawlContext:
 
     @property
     def crawl(self) -> CrawlJob:
-        return self.facts.crawl
+        return self.state.crawl
 
     @property
     def follows_links(self) -> bool:
-        return self.facts.crawl.crawl_type is not CrawlType.FETCH_ONLY
+        return self.state.crawl.crawl_type is not CrawlType.FETCH_ONLY
 
     @property
     def is_settled(self) -> bool:
         """Whether the homepage is stored: until then a redirect may move the scope, and it may choose a preset."""
-        return self.facts.crawl.pages_crawled > 0 or not self.follows_links
+        return self.state.crawl.pages_crawled > 0 or not self.follows_links
 
     def key(self, url: Url) -> str:
         return normalize(url, self.rule)
@@ -58,37 +58,37 @@ class CrawlContext:
 
     def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
         """The project's own headers, for its own origin alone."""
-        if not self.facts.headers:
+        if not self.state.headers:
             return ()
-        target, home = parse(url), parse(self.facts.headers_for)
-        return self.facts.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
+        target, home = parse(url), parse(self.state.headers_for)
+        return self.state.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
 
     @property
     def site(self) -> Decision | None:
         """Whether its pages need a browser, once that is known."""
-        return decide_crawl(self.facts.crawl)
+        return decide_crawl(self.state.crawl)
 
     @property
     def lacks_browser(self) -> bool:
-        return lacks_browser(self.facts.crawl)
+        return lacks_browser(self.state.crawl)
 
     @property
     def lane(self) -> Lane:
-        return lane_of(self.facts.crawl)
+        return lane_of(self.state.crawl)
 
     def decide(self, crawl: CrawlJob) -> None:
         """The crawl's row says now how its pages are fetched."""
-        self.facts = replace(self.facts, crawl=crawl)
+        self.state = replace(self.state, crawl=crawl)
 
     def learn(self, findings: Findings) -> None:
-        self.facts = replace(self.facts, shapes=self.facts.shapes.learn(findings))
+        self.state = replace(self.state, shapes=self.state.shapes.learn(findings))
 
     def choose_shopify(self) -> None:
-        self.facts = replace(self.facts, shopify=True)
-        self.scope = scope_of(self.facts)
+        self.state = replace(self.state, shopify=True)
+        self.scope = scope_of(self.state)
 
     def move(self, url: Url) -> None:
-        self.facts = replace(self.facts, moves=(*self.facts.moves, url.href))
+        self.state = replace(self.state, moves=(*self.state.moves, url.href))
         self.scope = self.scope.moved_to(url)
 
     def take_listed(self, urls: Sequence[Url]) -> list[Url]:
@@ -103,23 +103,23 @@ class CrawlContext:
         self.sitemaps += len(taken)
         return taken
 
-    def handed_on(self, href: str, depth: int) -> bool:
-        """Whether this link went on before at this depth or less; remembers it if not."""
-        if self.known.get(href, depth + 1) <= depth:
-            return True
-        if len(self.known) >= MAX_KNOWN:
-            self.known.clear()
-        self.known[href] = depth
-        return False
+    def mark_followed(self, href: str, depth: int) -> bool:
+        """Remember that this link is followed at this depth; False when it was before, at this depth or less."""
+        if self.followed.get(href, depth + 1) <= depth:
+            return False
+        if len(self.followed) >= MAX_FOLLOWED:
+            self.followed.clear()
+        self.followed[href] = depth
+        return True
 
 
-def scope_of(facts: CrawlFacts) -> Scope:
-    crawl = facts.crawl
+def scope_of(state: CrawlState) -> Scope:
+    crawl = state.crawl
     if crawl.crawl_type is CrawlType.FETCH_ONLY:
-        scope = Scope.for_urls(facts.given, crawl.config, anywhere=crawl.from_queue)
+        scope = Scope.for_urls(state.given, crawl.config, anywhere=crawl.from_queue)
     else:
-        scope = Scope.of(crawl.seed_url, crawl.config, shopify=facts.shopify)
-    for href in facts.moves:
+        scope = Scope.of(crawl.seed_url, crawl.config, shopify=state.shopify)
+    for href in state.moves:
         scope = scope.moved_to(parse(href))
     return scope
 
@@ -127,7 +127,7 @@ def scope_of(facts: CrawlFacts) -> Scope:
 class CrawlContexts:
     """One process's contexts. A new epoch (the frontier was rebuilt) is a new context."""
 
-    def __init__(self, load: Callable[[UUID], CrawlFacts | None]) -> None:
+    def __init__(self, load: Callable[[UUID], CrawlState | None]) -> None:
         self._load = load
         self._contexts: dict[UUID, CrawlContext] = {}
 
@@ -139,14 +139,11 @@ class CrawlContexts:
         context = self._contexts.get(crawl_id)
         if context is not None and context.epoch == epoch and context.is_settled:
             return context
-        facts = self._load(crawl_id)
-        if facts is None or facts.crawl.status.is_over:
+        state = self._load(crawl_id)
+        if state is None or state.crawl.status.is_over:
             return None
         if len(self._contexts) >= MAX_CONTEXTS:
             self._contexts.clear()
-        context = CrawlContext(facts, scope_of(facts), epoch, QueryRule.of(facts.crawl.config))
+        context = CrawlContext(state, scope_of(state), epoch, QueryRule.of(state.crawl.config))
         self._contexts[crawl_id] = context
         return context
-
-    def forget(self, crawl_id: UUID) -> None:
-        self._contexts.pop(crawl_id, None)

@@ -22,8 +22,9 @@ from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.fill_frontier import limits_of
-from crawler.handlers.engine.record_page import Settled, settle_refused
-from crawler.handlers.engine.request_ticket import Ticket
+from crawler.handlers.engine.record_page import record_refused
+from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -43,14 +44,16 @@ class VisitNotes(Protocol):
     def come_again(self, crawl_id: UUID, digest: bytes, cookies: str) -> bool: ...
 
 
-class SettleForLight:
+class FallBackToHttp:
     def __init__(self, frontier: Frontier, lights: LightPages, notes: VisitNotes, record: Record) -> None:
         self._frontier = frontier
         self._lights = lights
         self._notes = notes
         self._record = record
 
-    def after_failure(self, settled: Settled, ticket: Ticket, result: RenderedPage, judgement: Judgement) -> bool:
+    def after_failure(
+        self, settled: Settled, ticket: RequestTicket, result: RenderedPage, judgement: Judgement
+    ) -> bool:
         """The browser has given up on a page. Whether it is to be had without one."""
         if result.unshown:
             return self._no_browser(settled, ticket, result)
@@ -67,7 +70,7 @@ class SettleForLight:
             self._end_rendering(ticket, {FAILED: why})
         return True
 
-    def after_blank(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
+    def after_blank(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
         """The browser shows nothing: neither text nor links. That is no page to keep, least of all over a better."""
         if not _is_blank(page):
             return False
@@ -75,8 +78,8 @@ class SettleForLight:
             return True
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
 
-    def stores(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
-        """A page that failed in the browser is here without one. False where that is nothing, and there was more."""
+    def store_fallback(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+        """Note that a page failed in the browser and comes without one. False: it is empty, and once was not."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
         if is_pdf(result.content_type, result.body):  # which has text, but nobody has read it yet
@@ -84,15 +87,15 @@ class SettleForLight:
         error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
         return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))
 
-    def _keeps_better(self, settled: Settled, ticket: Ticket, result: FetchResult, error: str) -> bool:
+    def _keeps_better(self, settled: Settled, ticket: RequestTicket, result: FetchResult, error: str) -> bool:
         """Whether there is an earlier version, which stays."""
         if ticket.previous is None:
             return False
         settled.note = None
-        settle_refused(settled, Reason.PROTOCOL, error, from_seconds(result.sent_at), result)
+        record_refused(settled, Reason.PROTOCOL, error, from_seconds(result.sent_at), result)
         return True
 
-    def _does_without(self, settled: Settled, ticket: Ticket, why: str) -> bool:
+    def _does_without(self, settled: Settled, ticket: RequestTicket, why: str) -> bool:
         """Once per page: what fails without a browser too has failed."""
         if not self._notes.do_without(*name_of(ticket), why):
             return False
@@ -101,7 +104,7 @@ class SettleForLight:
         settled.end = End.RENDER
         return True
 
-    def _no_browser(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+    def _no_browser(self, settled: Settled, ticket: RequestTicket, result: RenderedPage) -> bool:
         """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
         if not ticket.context.lacks_browser:
             log.warning("render_unavailable", crawl_id=str(ticket.key.crawl_id), detail=result.error)
@@ -109,7 +112,7 @@ class SettleForLight:
         settled.end = End.RENDER  # once more in this lane, whose workers fetch light now
         return True
 
-    def _end_rendering(self, ticket: Ticket, more: dict[str, Any]) -> None:
+    def _end_rendering(self, ticket: RequestTicket, more: dict[str, Any]) -> None:
         """From here on the crawl does without a browser."""
         context = ticket.context
         record = {**(context.crawl.rendering or {}), UNAVAILABLE: True, **more}
@@ -117,11 +120,11 @@ class SettleForLight:
         self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
 
 
-def name_of(ticket: Ticket) -> tuple[UUID, bytes]:
+def name_of(ticket: RequestTicket) -> tuple[UUID, bytes]:
     return ticket.key.crawl_id, digest(ticket.key.normalized_url)
 
 
-def is_homepage(ticket: Ticket) -> bool:
+def is_homepage(ticket: RequestTicket) -> bool:
     return ticket.context.follows_links and ticket.context.is_home(ticket.key.normalized_url)
 
 

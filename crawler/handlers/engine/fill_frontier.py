@@ -38,7 +38,7 @@ def entry_of(row: LedgerRow) -> Entry:
     return Entry(digest(row.normalized_url), url.host, url.href, row.depth, rank, Kind.PAGE)
 
 
-class OpenFrontier:
+class FillFrontier:
     def __init__(
         self,
         frontier: Frontier,

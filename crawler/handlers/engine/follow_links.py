@@ -12,7 +12,7 @@ from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
 from crawler.domain.urls.url import Url, digest, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 # Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
@@ -30,7 +30,7 @@ class Children(NamedTuple):
 
 
 class _Lead(NamedTuple):
-    """A link that this process has not handed on before."""
+    """A link that this process has not followed before."""
 
     candidate: Candidate
     depth: int
@@ -88,7 +88,7 @@ class FollowLinks:
             (settled, link)
             for settled in group
             for link in settled.unusable
-            if not settled.context.handed_on(link.raw, 0)
+            if settled.context.mark_followed(link.raw, 0)
         ]
         if not fresh:
             return
@@ -147,19 +147,19 @@ def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
 def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
     context, parent = settled.context, settled.key.normalized_url
     scope = context.scope
-    if settled.redirect and not context.handed_on(settled.redirect.href, depth):
+    if settled.redirect and context.mark_followed(settled.redirect.href, depth):
         hops = settled.lease.hops + 1
         yield _Lead(scope.candidate(settled.redirect, depth), depth, Source.REDIRECT, parent, hops)
     for url in settled.listed:
-        if not context.handed_on(url.href, 1):
+        if context.mark_followed(url.href, 1):
             yield _Lead(scope.candidate(url, 1), 1, Source.SITEMAP, parent)
-    if settled.canonical and context.follows_links and not context.handed_on(settled.canonical.href, depth + 1):
+    if settled.canonical and context.follows_links and context.mark_followed(settled.canonical.href, depth + 1):
         yield _Lead(scope.candidate(settled.canonical, depth + 1), depth + 1, Source.CANONICAL, parent)
     for url in settled.links:
-        if not context.handed_on(url.href, depth + 1):
+        if context.mark_followed(url.href, depth + 1):
             yield _Lead(scope.candidate(url, depth + 1), depth + 1, Source.LINK, parent)
     for href in settled.kept_links:
-        if not context.handed_on(href, depth + 1) and isinstance(link := read(href), Url):
+        if context.mark_followed(href, depth + 1) and isinstance(link := read(href), Url):
             yield _Lead(scope.candidate(link, depth + 1), depth + 1, Source.LINK, parent)
 
 

@@ -15,11 +15,12 @@ from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.read_sitemap import sitemap_request
-from crawler.handlers.engine.record_page import Settled, settle_existing, settle_refused
+from crawler.handlers.engine.record_page import record_existing, record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
-from crawler.handlers.engine.request_ticket import Ticket
-from crawler.handlers.engine.robots_and_backoff import HostCare
+from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.settled import Settled
 
 ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
@@ -38,7 +39,7 @@ class LaunchRequests:
         fetcher: Fetcher,
         writer: BatchWriter,
         contexts: CrawlContexts,
-        care: HostCare,
+        robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
         purposes: Purposes,
         existing: Existing,
@@ -48,7 +49,7 @@ class LaunchRequests:
         self._fetcher = fetcher
         self._writer = writer
         self._contexts = contexts
-        self._care = care
+        self._robots_and_backoff = robots_and_backoff
         self._render = render
         self._purposes = purposes
         self._existing = existing
@@ -63,7 +64,7 @@ class LaunchRequests:
         existing = self._with_document(tickets)
         for ticket in self._with_purposes(self._with_previous(tickets)):
             if ticket.key in existing:
-                refused.append(settle_existing(self._refuse(ticket), ticket.previous, self._clock()))
+                refused.append(record_existing(self._refuse(ticket), ticket.previous, self._clock()))
                 continue
             request = self._request(ticket, held, lane)
             if isinstance(request, Settled):
@@ -75,7 +76,7 @@ class LaunchRequests:
                 launched += 1
         return launched, refused
 
-    def _ticket(self, lease: Lease, held: HeldLeases, claimed_at: float) -> Ticket | None:
+    def _ticket(self, lease: Lease, held: HeldLeases, claimed_at: float) -> RequestTicket | None:
         context = self._contexts.get(lease.crawl_id, lease.epoch)
         if context is None:
             # The crawl ended under us; its frontier is going or gone.
@@ -83,9 +84,9 @@ class LaunchRequests:
             return None
         named = lease.kind in _BY_PAGE
         key = UrlKey(lease.crawl_id, context.key(parse(lease.url)) if named else lease.url)
-        return Ticket(lease, context, key, claimed_at)
+        return RequestTicket(lease, context, key, claimed_at)
 
-    def _with_document(self, tickets: Sequence[Ticket]) -> set[UrlKey]:
+    def _with_document(self, tickets: Sequence[RequestTicket]) -> set[UrlKey]:
         """Which of them need no request, because their crawl leaves out what has a document."""
         wanted: dict[tuple[UUID, UUID], list[str]] = {}
         for ticket in tickets:
@@ -98,11 +99,11 @@ class LaunchRequests:
             for url in self._existing(project_id, crawl_id, urls)
         }
 
-    def _with_previous(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+    def _with_previous(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
         """For re-crawls: what we have of each page, asked once per batch and project."""
-        wanted: dict[UUID, list[Ticket]] = {}
+        wanted: dict[UUID, list[RequestTicket]] = {}
         for ticket in tickets:
-            if ticket.context.facts.has_history and ticket.lease.kind is Kind.PAGE:
+            if ticket.context.state.has_history and ticket.lease.kind is Kind.PAGE:
                 wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
         if not wanted:
             return tickets
@@ -118,7 +119,7 @@ class LaunchRequests:
             t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
         ]
 
-    def _with_purposes(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+    def _with_purposes(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
         """For probes: why each is asked. One that has its answer has none: whoever queued it again came too late."""
         wanted: dict[UUID, list[str]] = {}
         for ticket in tickets:
@@ -132,23 +133,23 @@ class LaunchRequests:
             for t in tickets
         ]
 
-    def _request(self, ticket: Ticket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
-        lease, opened = ticket.lease, ticket.context.facts.opened
+    def _request(self, ticket: RequestTicket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
+        lease, opened = ticket.lease, ticket.context.state.opened
         if lease.kind is Kind.ROBOTS:
-            url = self._care.robots_url(lease)
+            url = self._robots_and_backoff.robots_url(lease)
             return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
         if lease.kind is Kind.PROBE and ticket.purpose is None:
             return self._refuse(ticket)
-        answer = self._care.ask(ticket.context, lease.host, lease.url)
+        answer = self._robots_and_backoff.ask(ticket.context, lease.host, lease.url)
         if answer.unknown:
             held.give_back([lease], asked=False)
-            self._care.forget_robots(lease.host)
+            self._robots_and_backoff.forget_robots(lease.host)
             return None
         if answer.reason is not None:
             settled = self._refuse(ticket)
             if lease.kind is Kind.PAGE:
                 error = answer.rule if answer.reason in FAILED else None
-                settle_refused(settled, answer.reason, error, self._clock(), rule=answer.rule)
+                record_refused(settled, answer.reason, error, self._clock(), rule=answer.rule)
             elif lease.kind is Kind.PROBE:
                 refuse_probe(settled, answer.reason, self._clock())
             return settled
@@ -158,15 +159,15 @@ class LaunchRequests:
             return _page_request(ticket)
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
 
-    def _refuse(self, ticket: Ticket) -> Settled:
+    def _refuse(self, ticket: RequestTicket) -> Settled:
         """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
         self._frontier.answered([(ticket.lease, -1)])
         return Settled(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
 
 
-def _page_request(ticket: Ticket) -> FetchRequest:
+def _page_request(ticket: RequestTicket) -> FetchRequest:
     lease, context = ticket.lease, ticket.context
-    config, opened, headers = context.crawl.config, context.facts.opened, context.headers_for(lease.url)
+    config, opened, headers = context.crawl.config, context.state.opened, context.headers_for(lease.url)
     if ticket.visit.render:
         return RenderRequest(
             lease.url,

@@ -1,4 +1,4 @@
-"""One answer is read: judged, told to its host, and turned into what will be written."""
+"""Process one response: judge it, tell its host, and turn it into what will be written."""
 
 import random
 import time
@@ -14,31 +14,30 @@ from crawler.domain.crawls.crawl import Preset
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Kind, Lane
 from crawler.domain.engine.judging import Judgement, Verdict, judge
-from crawler.domain.hosts.politeness import MAX_RETRIES
 from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.domain.retries import most_tries
 from crawler.domain.urls.presets import looks_like_shopify
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContext
-from crawler.handlers.engine.read_sitemap import settle_sitemap
-from crawler.handlers.engine.record_page import Settled, log_request, read_page, settle_page, store_page
-from crawler.handlers.engine.record_probe import PROBE_TRIES, settle_probe
+from crawler.handlers.engine.read_sitemap import read_sitemap
+from crawler.handlers.engine.record_page import read_page, record_verdict
+from crawler.handlers.engine.record_probe import record_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
-from crawler.handlers.engine.request_ticket import Ticket, lateness, milliseconds
-from crawler.handlers.engine.robots_and_backoff import HostCare
+from crawler.handlers.engine.request_ticket import RequestTicket, lateness, milliseconds
+from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.settled import Settled, log_request
+from crawler.handlers.engine.store_page import store_page
 from crawler.handlers.engine.write_batch import Failpoint
-
-MAX_RENDERS = 3
-"""A page that crashes or hangs the browser so often is given up."""
 
 RecordMove = Callable[[UUID, str], None]
 RecordShopify = Callable[[UUID], None]
 
 
-class TakeAnswer:
+class ProcessResponse:
     def __init__(
         self,
         *,
-        care: HostCare,
+        robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
         clock: Clock,
         record_move: RecordMove,
@@ -47,7 +46,7 @@ class TakeAnswer:
         failpoint: Failpoint,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
     ) -> None:
-        self._care = care
+        self._robots_and_backoff = robots_and_backoff
         self._render = render
         self._clock = clock
         self._record_move = record_move
@@ -57,34 +56,34 @@ class TakeAnswer:
         self._jitter = jitter
 
     def __call__(self, result: FetchResult, lane: Lane) -> Settled:
-        ticket: Ticket = result.request.context
+        ticket: RequestTicket = result.request.context
         lease = ticket.lease
         settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness(result))
         settled.request = log_request(lease, result, lane)
         if lease.kind is Kind.ROBOTS:
-            self._care.read_robots(lease, result)
+            self._robots_and_backoff.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
-            settle_sitemap(settled, result, self._judge(settled, result))
+            read_sitemap(settled, result, self._judge(settled, result))
         elif ticket.purpose is not None:
-            settle_probe(settled, ticket.purpose, result, self._judge(settled, result), self._clock())
+            record_probe(settled, ticket.purpose, result, self._judge(settled, result), self._clock())
         else:
-            self._take_page(settled, ticket, result)
+            self._process_page(settled, ticket, result)
         return settled
 
-    def _take_page(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+    def _process_page(self, settled: Settled, ticket: RequestTicket, result: FetchResult) -> None:
         self._failpoint("parse", result.body)
         judgement, now = self._judge(settled, result), self._clock()
         if judgement.verdict is Verdict.STORE:
             page = read_page(settled, result, now)
-            if page is None or self._render.sends_on(settled, ticket, result, page):
+            if page is None or self._render.send_to_browser(settled, ticket, result, page):
                 return
             store_page(settled, result, page, ticket.previous, now)
-        elif self._render.retries(settled, ticket, result, judgement):
+        elif self._render.try_in_browser(settled, ticket, result, judgement):
             return
         else:
-            settle_page(settled, result, judgement, ticket.previous, now)
+            record_verdict(settled, result, judgement, ticket.previous, now)
         if ticket.context.is_home(ticket.key.normalized_url):
-            self._take_homepage(settled, ticket, result)
+            self._process_homepage(settled, ticket, result)
 
     def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
         """What the answer means; its host is told at once if it asks to be left alone."""
@@ -94,24 +93,24 @@ class TakeAnswer:
             attempts=lease.attempts,
             hops=lease.hops,
             max_redirects=self._max_redirects,
-            max_attempts=_most_attempts(result),
+            max_attempts=_most_tries(result),
             jitter=self._jitter(),
         )
         if judgement.verdict is Verdict.RETRY:
             settled.at_ms = self._retry_at(result.request.context, judgement)
         elif judgement.block_host:
-            self._care.back_off(lease, judgement.retry_after)
+            self._robots_and_backoff.back_off(lease, judgement.retry_after)
         return judgement
 
-    def _retry_at(self, ticket: Ticket, judgement: Judgement) -> int:
+    def _retry_at(self, ticket: RequestTicket, judgement: Judgement) -> int:
         """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
         lease = ticket.lease
         seconds = judgement.retry_in_seconds or 0.0
         if judgement.block_host:
-            seconds = max(seconds, self._care.back_off(lease, judgement.retry_after))
+            seconds = max(seconds, self._robots_and_backoff.back_off(lease, judgement.retry_after))
         return lease.claimed_ms + milliseconds(time.time() - ticket.claimed_at + seconds)
 
-    def _take_homepage(self, settled: Settled, ticket: Ticket, result: FetchResult) -> None:
+    def _process_homepage(self, settled: Settled, ticket: RequestTicket, result: FetchResult) -> None:
         """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
         context, crawl = ticket.context, ticket.context.crawl
         if settled.redirect is not None:
@@ -123,15 +122,13 @@ class TakeAnswer:
                 self._record_shopify(crawl.id)
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
-                settled.sitemaps = self._care.sitemaps(parse(ticket.lease.url))
+                settled.sitemaps = self._robots_and_backoff.sitemaps(parse(ticket.lease.url))
 
 
-def _most_attempts(result: FetchResult) -> int:
-    if result.request.context.lease.kind is Kind.PROBE:
-        return PROBE_TRIES
-    if not isinstance(result, RenderedPage):
-        return MAX_RETRIES + 1
-    return 1 if result.lasting else MAX_RENDERS
+def _most_tries(result: FetchResult) -> int:
+    if isinstance(result, RenderedPage):
+        return most_tries(rendered=True, lasting=result.lasting)
+    return most_tries(probe=result.request.context.lease.kind is Kind.PROBE)
 
 
 def observe(result: FetchResult, lane: Lane) -> None:
@@ -149,9 +146,9 @@ def _metrics(lane: Lane, kind: Kind) -> tuple[Counter, Histogram]:
 def _wants_shopify(context: CrawlContext) -> bool:
     config = context.crawl.config
     given = config.include_patterns or config.exclude_patterns
-    return config.preset is Preset.AUTO and not given and not context.facts.shopify
+    return config.preset is Preset.AUTO and not given and not context.state.shopify
 
 
 def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
     """A homepage that did not change comes without its markup."""
-    return context.facts.was_shopify if result.status == 304 else looks_like_shopify(result.body)
+    return context.state.was_shopify if result.status == 304 else looks_like_shopify(result.body)

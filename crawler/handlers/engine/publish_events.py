@@ -9,20 +9,20 @@ from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.progress import progress
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier
-from crawler.handlers.engine.record_page import Settled
+from crawler.handlers.engine.settled import Settled
 
 PROGRESS_SECONDS = 0.5
 MAX_TIMES = 2000
 
 
-class News(Events, Protocol):
+class EventStream(Events, Protocol):
     def publish_many(self, crawl_id: UUID, kind: str, items: list[dict[str, Any]]) -> None: ...
     def highest(self, crawl_id: UUID, percentage: float) -> float: ...
 
 
-class TellNews:
+class PublishEvents:
     def __init__(
-        self, events: News, store: CrawlStore, frontier: Frontier, clock: Callable[[], float] = time.monotonic
+        self, events: EventStream, store: CrawlStore, frontier: Frontier, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._events = events
         self._store = store

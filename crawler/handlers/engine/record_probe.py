@@ -1,9 +1,6 @@
 """The answer to a request beyond the crawl's pages: it says something about a page and never stores one."""
 
-import hashlib
 from datetime import datetime
-
-import zstandard
 
 from crawler.domain.changes.probes import SEEN, Purpose
 from crawler.domain.changes.removals import Fate, Removal, fate
@@ -11,17 +8,14 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.diffs.soft_not_found import says_not_found
 from crawler.domain.engine.judging import Judgement, Verdict
-from crawler.domain.engine.ledger import ProbeEnd, Snapshot, snapshot_id
+from crawler.domain.engine.ledger import ProbeEnd
+from crawler.domain.engine.snapshots import snapshot
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Url, read
-from crawler.handlers.engine.record_page import Settled
-
-PROBE_TRIES = 2
-"""One that fails is tried once more; the next crawl asks again."""
-_COMPRESS = zstandard.ZstdCompressor(level=3).compress
+from crawler.handlers.engine.settled import Settled
 
 
-def settle_probe(
+def record_probe(
     settled: Settled, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
 ) -> Settled:
     if judgement.verdict is Verdict.RETRY and not judgement.block_host:
@@ -57,8 +51,5 @@ def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, targ
 
 
 def _keep_second_look(settled: Settled, result: FetchResult, now: datetime) -> None:
-    raw_hash = hashlib.sha256(result.body).digest()
-    seen = snapshot_id(raw_hash)
-    size, kind = len(result.body), result.content_type[:200]
-    settled.snapshot = Snapshot(seen, raw_hash, _COMPRESS(result.body), kind, size, now)
-    settled.probe = ProbeEnd(settled.key, SEEN, None, result.status, None, seen, now)
+    settled.snapshot = snapshot(result.body, result.content_type, now)
+    settled.probe = ProbeEnd(settled.key, SEEN, None, result.status, None, settled.snapshot.id, now)

@@ -30,11 +30,11 @@ from crawler.domain.rendering.signals import (
 )
 from crawler.domain.rendering.url_shapes import Comparison, Visit, compare, finding, plan_visit, spare, url_shape
 from crawler.domain.urls.url import parse
-from crawler.handlers.engine import fall_back_to_http as settle_for_light
-from crawler.handlers.engine.fall_back_to_http import Record, SettleForLight, VisitNotes, is_homepage, name_of
+from crawler.handlers.engine import fall_back_to_http
+from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, VisitNotes, is_homepage, name_of
 from crawler.handlers.engine.fill_frontier import limits_of
-from crawler.handlers.engine.record_page import Settled
-from crawler.handlers.engine.request_ticket import Ticket
+from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -49,7 +49,7 @@ class Lanes(Protocol):
     def is_open(self, lane: Lane) -> bool: ...
 
 
-class LightPages(settle_for_light.LightPages, Protocol):
+class LightPages(fall_back_to_http.LightPages, Protocol):
     def keep(self, crawl_id: UUID, digest: bytes, text: str, links: list[str]) -> None: ...
     def begin(self, crawl_id: UUID, digest: bytes) -> bool: ...
     def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None: ...
@@ -62,9 +62,9 @@ class RenderWhereNeeded:
         self._lights = lights
         self._notes = notes
         self._record = record
-        self._settle_for_light = SettleForLight(frontier, lights, notes, record)
+        self._fall_back = FallBackToHttp(frontier, lights, notes, record)
 
-    def plan(self, ticket: Ticket, lane: Lane) -> Visit:
+    def plan(self, ticket: RequestTicket, lane: Lane) -> Visit:
         """How a page is to be fetched."""
         if lane is Lane.HTTP:
             return _LIGHT_VISIT
@@ -77,28 +77,28 @@ class RenderWhereNeeded:
         visit = self._plan(ticket)
         return visit._replace(cookies=note.cookies) if visit.render and note.cookies else visit
 
-    def _plan(self, ticket: Ticket) -> Visit:
+    def _plan(self, ticket: RequestTicket) -> Visit:
         context, key = ticket.context, ticket.key.normalized_url
         asked, site = decide_mode(context.crawl.config), context.site
         if asked is not None:
             return Visit(render=True, compare=False, why=asked)
         if site is None or not site.render:
             return Visit(render=True, compare=True, why=LIGHT)  # sent on by itself; the ledger knows why
-        visit = plan_visit(site, parse(ticket.lease.url), key, context.facts.shapes, context.crawl.config.render_rule)
+        visit = plan_visit(site, parse(ticket.lease.url), key, context.state.shapes, context.crawl.config.render_rule)
         if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
             return visit._replace(render=False)  # the light half of the comparison comes first
         return visit._replace(render=visit.render or visit.compare)
 
-    def sends_on(self, settled: Settled, ticket: Ticket, result: FetchResult, page: Extracted) -> bool:
-        """Whether a page that was read goes on to the browser instead of being stored."""
+    def send_to_browser(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+        """Queue a page that was read for the browser, where that is needed; whether it is not to be stored now."""
         if isinstance(result, RenderedPage):
             again = self._comes_again(settled, ticket, result)
-            if again or self._settle_for_light.after_blank(settled, ticket, result, page):
+            if again or self._fall_back.after_blank(settled, ticket, result, page):
                 return True
             self._learn(settled, ticket, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
-            return not self._settle_for_light.stores(settled, ticket, result, page)
+            return not self._fall_back.store_fallback(settled, ticket, result, page)
         if is_pdf(result.content_type, result.body):
             return False
         if ticket.visit.compare:
@@ -116,14 +116,19 @@ class RenderWhereNeeded:
         settled.rendering = decision.as_record()
         return self._send_on(settled, ticket, page)
 
-    def retries(self, settled: Settled, ticket: Ticket, result: FetchResult, judgement: Judgement) -> bool:
-        """Whether a page that could not be fetched is tried in a browser: a homepage, or where one was to be spared."""
+    def try_in_browser(
+        self, settled: Settled, ticket: RequestTicket, result: FetchResult, judgement: Judgement
+    ) -> bool:
+        """Queue a page that could not be fetched for the browser: a homepage, or where one was to be spared.
+
+        False where it is not tried there.
+        """
         if isinstance(result, RenderedPage) and self._comes_again(settled, ticket, result):
             return True
         if judgement.verdict not in _FINAL:
             return False
         if isinstance(result, RenderedPage):
-            return self._settle_for_light.after_failure(settled, ticket, result, judgement)
+            return self._fall_back.after_failure(settled, ticket, result, judgement)
         if ticket.visit.why.signal is Signal.RENDER_FAILED:  # so neither way
             settled.rendering = ticket.visit.why.as_record()
             return False
@@ -135,14 +140,14 @@ class RenderWhereNeeded:
         settled.end = End.RENDER
         return True
 
-    def _comes_again(self, settled: Settled, ticket: Ticket, result: RenderedPage) -> bool:
+    def _comes_again(self, settled: Settled, ticket: RequestTicket, result: RenderedPage) -> bool:
         """A page that set a cookie and would load itself anew does so in its next turn at the host."""
         if not result.again or not self._notes.come_again(*name_of(ticket), result.again):
             return False
         settled.end = End.RENDER
         return True
 
-    def _may_try(self, settled: Settled, ticket: Ticket, decision: Decision) -> bool:
+    def _may_try(self, settled: Settled, ticket: RequestTicket, decision: Decision) -> bool:
         context, why = ticket.context, ticket.visit.why.signal
         if why is Signal.SHAPE:  # so this kind of page needs it after all
             settled.finding = finding(url_shape(parse(ticket.lease.url)), _NOTHING_ALIKE)
@@ -152,7 +157,7 @@ class RenderWhereNeeded:
         asked = decide_mode(context.crawl.config) is not None
         return not asked and not context.lacks_browser and is_homepage(ticket) and self._choose(ticket, decision)
 
-    def _decide(self, ticket: Ticket, result: FetchResult, page: Extracted) -> Decision:
+    def _decide(self, ticket: RequestTicket, result: FetchResult, page: Extracted) -> Decision:
         context = ticket.context
         rule = context.crawl.config.render_rule
         asked = decide_mode(context.crawl.config)
@@ -165,9 +170,9 @@ class RenderWhereNeeded:
             return decision
         if context.site is not None and context.site.render and context.lacks_browser:
             return context.site
-        return spare(decide_page(page.measure, rule), parse(result.url), context.facts.shapes, rule)
+        return spare(decide_page(page.measure, rule), parse(result.url), context.state.shapes, rule)
 
-    def _choose(self, ticket: Ticket, decision: Decision) -> bool:
+    def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
         """For the whole crawl, by its homepage; whether a browser is there if it is needed."""
         context, crawl = ticket.context, ticket.context.crawl
         able = not decision.render or self._has_browser(ticket)
@@ -181,15 +186,15 @@ class RenderWhereNeeded:
             self._frontier.open_crawl(crawl.id, limits_of(context.crawl))
         return able
 
-    def _has_browser(self, ticket: Ticket) -> bool:
+    def _has_browser(self, ticket: RequestTicket) -> bool:
         return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
 
-    def _send_on(self, settled: Settled, ticket: Ticket, page: Extracted) -> bool:
+    def _send_on(self, settled: Settled, ticket: RequestTicket, page: Extracted) -> bool:
         self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
         settled.end = End.RENDER
         return True
 
-    def _learn(self, settled: Settled, ticket: Ticket, page: Extracted) -> None:
+    def _learn(self, settled: Settled, ticket: RequestTicket, page: Extracted) -> None:
         """Compare what the browser made with what the server had sent, if that is known."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:

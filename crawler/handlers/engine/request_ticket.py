@@ -5,17 +5,18 @@ from typing import NamedTuple
 
 from crawler.domain.changes.probes import Purpose
 from crawler.domain.crawls.fetching import FetchResult
-from crawler.domain.crawls.frontier import MOST_LOSSES, Lease
+from crawler.domain.crawls.frontier import Lease
 from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.rendering.signals import LIGHT
 from crawler.domain.rendering.url_shapes import Visit
+from crawler.domain.retries import MOST_LOSSES
 from crawler.handlers.engine.crawl_context import CrawlContext
 
 ON_ITS_WAY_SECONDS = 0.02
 """How long a request may be on its way to the server; more would slow down hosts that only think slowly."""
 
 
-class Ticket(NamedTuple):
+class RequestTicket(NamedTuple):
     lease: Lease
     context: CrawlContext
     key: UrlKey

@@ -11,19 +11,16 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import HostState, Lease
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.hosts.host import HostRecord
-from crawler.domain.hosts.politeness import (
+from crawler.domain.hosts.politeness import ROBOTS_FRESH_SECONDS, block_seconds, learned_delay, retry_after
+from crawler.domain.hosts.robots import Robots, RobotsPolicy, robots_policy
+from crawler.domain.reasons import Reason
+from crawler.domain.retries import (
     ABSENT,
-    ROBOTS_FRESH_SECONDS,
     ROBOTS_HOLD_SECONDS,
     ROBOTS_RETRY_SECONDS,
     ROBOTS_STREAK_SECONDS,
-    block_seconds,
-    learned_delay,
-    retry_after,
     robots_wait,
 )
-from crawler.domain.hosts.robots import Robots, RobotsPolicy, robots_policy
-from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.crawl_context import CrawlContext
 
@@ -51,7 +48,8 @@ class RobotsAnswer(NamedTuple):
 
 _GO = RobotsAnswer()
 _UNKNOWN = RobotsAnswer(unknown=True)
-_UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, "robots.txt could not be read for 30 minutes")
+_HELD_MINUTES = round(ROBOTS_HOLD_SECONDS / 60)
+_UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, f"robots.txt could not be read for {_HELD_MINUTES} minutes")
 
 
 class _Known(NamedTuple):
@@ -73,7 +71,7 @@ class _Hop(NamedTuple):
     hops: int
 
 
-class HostCare:
+class RobotsAndBackoff:
     def __init__(
         self,
         frontier: Frontier,

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from crawler import telemetry
@@ -16,14 +16,16 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane, Lease
 from crawler.domain.engine.ledger import Request
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
+from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
-from crawler.handlers.engine.process_response import TakeAnswer, observe
-from crawler.handlers.engine.record_page import Settled, log_request
-from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, Ticket, is_suspect, lateness, milliseconds
-from crawler.handlers.engine.write_batch import SettleBatch
+from crawler.handlers.engine.process_response import ProcessResponse, observe
+from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
+from crawler.handlers.engine.settled import Settled, log_request
+from crawler.handlers.engine.shift_hints import ShiftHints
+from crawler.handlers.engine.write_batch import WriteBatch
 
 log = telemetry.logger(__name__)
 
@@ -41,7 +43,6 @@ IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are asked for more before anybody looks what else is due."""
 MAX_BUSY_PAIRS = 8
-HINT_SECONDS = 0.1
 BEAT_SECONDS = 0.2
 """How often a shift says that it is at work and hears how many are: they share what a host allows."""
 LINGER_SECONDS = 0.3
@@ -49,8 +50,6 @@ STOP_SECONDS = 5.0
 """What is under way may take so long when the worker is asked to stop; then it is left to others."""
 STALL_SECONDS = 2.0
 """After so long without a look at the network, deadlines that passed are our own fault."""
-HOLD_SECONDS = 30.0
-"""How long a host waits at most for a request that was claimed; nothing is sent later."""
 _OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
 
 
@@ -63,34 +62,23 @@ class Report:
     ended: str = "idle"
 
 
+@dataclass(slots=True, kw_only=True)
 class WorkShift:
-    def __init__(
-        self,
-        *,
-        frontier: Frontier,
-        fetcher: Fetcher,
-        writer: BatchWriter,
-        launch: LaunchRequests,
-        take: TakeAnswer,
-        settle: SettleBatch,
-        hints: Hints,
-        shift_seconds: float,
-        lease_seconds: float,
-        max_active: int = MAX_ACTIVE,
-        follow_settings: Callable[[], object] = lambda: None,
-    ) -> None:
-        self._frontier = frontier
-        self._fetcher = fetcher
-        self._writer = writer
-        self._launch = launch
-        self._take = take
-        self._settle = settle
-        self._hints = hints
-        self._shift_seconds = shift_seconds
-        self._lease_seconds = lease_seconds
-        self._max_active = max_active
-        self._follow_settings = follow_settings
-        self._unlogged: list[Request] = []
+    """What the shifts of one process work with; each call is one shift."""
+
+    frontier: Frontier
+    fetcher: Fetcher
+    writer: BatchWriter
+    launch: LaunchRequests
+    process: ProcessResponse
+    write_batch: WriteBatch
+    hints: Hints
+    shift_seconds: float
+    lease_seconds: float
+    max_active: int = MAX_ACTIVE
+    follow_settings: Callable[[], object] = lambda: None
+    unlogged: list[Request] = field(default_factory=list)
+    """Requests of shifts that gave up: the next one writes them down."""
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
         self._check_store()
@@ -107,10 +95,10 @@ class WorkShift:
 
     def _check_store(self) -> None:
         """What nobody could store must not be asked for."""
-        self._writer.check()
-        if self._unlogged:
-            self._writer.log_requests(self._unlogged)
-            self._unlogged.clear()
+        self.writer.check()
+        if self.unlogged:
+            self.writer.log_requests(self.unlogged)
+            self.unlogged.clear()
 
 
 class _Shift:
@@ -118,6 +106,9 @@ class _Shift:
 
     def __init__(self, tools: WorkShift, lane: Lane, shift_id: str, should_stop: Callable[[], bool]) -> None:
         self._tools = tools
+        self._frontier = tools.frontier
+        self._fetcher = tools.fetcher
+        self._hints = ShiftHints(tools.frontier, tools.hints, lane)
         self._lane = lane
         self._id = shift_id
         self._should_stop = should_stop
@@ -133,18 +124,17 @@ class _Shift:
         self._live = 1
         self._busy_pairs: list[tuple[UUID, str]] = []
         self._look_again = 0.0
-        self._next_hint = 0.0
         self._hungry = False
         self._hungry_rows = HUNGRY_ROWS
         self._next_beat = 0.0
-        self._held = HeldLeases(tools._frontier, tools._fetcher, lane, tools._unlogged)
+        self._held = HeldLeases(tools.frontier, tools.fetcher, lane, tools.unlogged)
         self._careful = False
         self._looked_at = time.monotonic()
         self._woke_at = 0.0
         self._worked_at = self._looked_at
 
     def work(self) -> Report:
-        deadline = time.monotonic() + self._tools._shift_seconds
+        deadline = time.monotonic() + self._tools.shift_seconds
         stop_by = float("inf")
         while True:
             now = time.monotonic()
@@ -167,7 +157,7 @@ class _Shift:
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self._tools._fetcher.active or self._answers or self._settled)
+        return bool(self._fetcher.active or self._answers or self._settled)
 
     def lose(self) -> None:
         """Nobody foresaw this error; one of these answers may be its cause. Each lease runs out and counts as lost."""
@@ -177,13 +167,12 @@ class _Shift:
         """However it ended: after a proper end there is nothing left to give up."""
         self._held.give_up()
         with suppress(RedisUnavailable):  # it is forgotten by itself in a few seconds
-            self._tools._frontier.leave_shift(self._lane, self._id)
+            self._frontier.leave_shift(self._lane, self._id)
 
     def _drive(self, now: float, *, stopping: bool) -> None:
-        fetcher = self._tools._fetcher
         if now - self._looked_at > STALL_SECONDS:
             self._woke_at = time.time()
-        fresh = fetcher.poll(0.0 if self._answers else self._patience())
+        fresh = self._fetcher.poll(0.0 if self._answers else self._patience())
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
@@ -206,9 +195,9 @@ class _Shift:
 
     def _beat(self, now: float) -> None:
         if now >= self._next_beat:
-            self._live = self._tools._frontier.enter_shift(self._lane, self._id, 10.0)
+            self._live = self._frontier.enter_shift(self._lane, self._id, 10.0)
             self._next_beat = now + BEAT_SECONDS
-            self._tools._follow_settings()
+            self._tools.follow_settings()
 
     def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Lease what is due, and launch it."""
@@ -226,19 +215,18 @@ class _Shift:
         self._worked_at = now if leases else self._worked_at
         if leases:
             self._next_due = 0.0
-            start_by = now + 0.9 * min(self._tools._lease_seconds, HOLD_SECONDS)
+            start_by = now + start_within(self._tools.lease_seconds)
             self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
-                self._hint_more()
+                self._hints.ask_for_help()
 
     def _until_due(self) -> float:
         """When to look again. Not much later than soon: others may bring work that nobody knew of."""
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
-        frontier = self._tools._frontier
-        pairs, self._next_due = frontier.due(self._lane, min(room, 100))
-        leases = frontier.claim(self._lane, pairs, room, self._tools._lease_seconds, self._live) if pairs else []
+        pairs, self._next_due = self._frontier.due(self._lane, min(room, 100))
+        leases = self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live) if pairs else []
         free = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
         self._busy_pairs, self._look_again = list(free)[:MAX_BUSY_PAIRS], now + LOOK_SECONDS
         return leases
@@ -247,13 +235,12 @@ class _Shift:
         """Where there was work without a gap just now there is more: for a moment nobody asks what else is due."""
         if not self._busy_pairs or now >= self._look_again:
             return []
-        frontier = self._tools._frontier
-        return frontier.claim(self._lane, self._busy_pairs, room, self._tools._lease_seconds, self._live)
+        return self._frontier.claim(self._lane, self._busy_pairs, room, self._tools.lease_seconds, self._live)
 
     def _room(self) -> int:
         if self._careful:
             return 0 if self._is_busy else 1
-        return min(self._tools._max_active - self._tools._fetcher.active, MAX_UNPARSED - len(self._answers))
+        return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
         """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
@@ -268,9 +255,7 @@ class _Shift:
         return [lease for lease in leases if not is_suspect(lease)]
 
     def _launch(self, leases: Sequence[Lease], claimed_at: float, start_by: float) -> None:
-        launched, refused = self._tools._launch(
-            leases, self._held, self._lane, claimed_at=claimed_at, start_by=start_by
-        )
+        launched, refused = self._tools.launch(leases, self._held, self._lane, claimed_at=claimed_at, start_by=start_by)
         self._report.requests += launched
         self._touched.update(lease.crawl_id for lease in leases)
         for settled in refused:
@@ -281,26 +266,26 @@ class _Shift:
     def _tell_answered(self) -> None:
         """Hosts with a gap hear of it at once; for others it is enough before more is claimed."""
         if self._untold:
-            self._tools._frontier.answered(self._untold)
+            self._frontier.answered(self._untold)
             self._untold = []
 
     def _tell_sent(self) -> None:
         """Without a gap nobody waits to hear it, but a slower crawl at the host must not count from long before."""
         moments = [
             (request.context.lease, milliseconds(at - request.context.claimed_at))
-            for request, at in self._tools._fetcher.sent()
+            for request, at in self._fetcher.sent()
             if request.context.lease.gap_ms > 0 or at - request.context.claimed_at > ON_ITS_WAY_SECONDS
         ]
         if moments:
-            self._tools._frontier.sent(moments)
+            self._frontier.sent(moments)
 
     def _take(self, result: FetchResult) -> None:
-        ticket: Ticket = result.request.context
+        ticket: RequestTicket = result.request.context
         observe(result, self._lane)
         if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
             self._excuse(result)
             return
-        settled = self._tools._take(result, self._lane)
+        settled = self._tools.process(result, self._lane)
         self._report.stored += settled.end is End.STORED
         self._add(settled)
 
@@ -308,7 +293,7 @@ class _Shift:
         """This process slept meanwhile (stopped, or waiting for a server): that the request failed says nothing."""
         lease = result.request.context.lease
         if request := log_request(lease, result, self._lane):
-            self._tools._writer.log_requests([request])
+            self._tools.writer.log_requests([request])
         self._held.give_back([lease])
 
     # -- settling ---------------------------------------------------------------------------
@@ -322,28 +307,28 @@ class _Shift:
         waiting = len(self._settled)
         if not waiting:
             return
-        quiet = not self._tools._fetcher.active and not self._answers
+        quiet = not self._fetcher.active and not self._answers
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
-        hungry = self._hungry and self._tools._fetcher.active < HUNGRY_ACTIVE
+        hungry = self._hungry and self._fetcher.active < HUNGRY_ACTIVE
         if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
             self._tell_answered()
             batch, self._settled = self._settled, []
-            queued = self._tools._settle(batch)
+            queued = self._tools.write_batch(batch)
             self._held.settled(settled.lease for settled in batch)
             if any(is_suspect(settled.lease) for settled in batch):
                 self._careful = False
             # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
             self._next_claim = self._next_due = 0.0
             self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
-            if queued > self._tools._fetcher.active and self._tools._frontier.due(self._lane, 1)[0]:
-                self._hint_more()
+            if queued > self._fetcher.active and self._frontier.due(self._lane, 1)[0]:
+                self._hints.ask_for_help()
             # Of the few pages a browser shows, each may have held back a host that the light lane waits for.
             if self._lane is Lane.BROWSER or any(self._leads_elsewhere(settled) for settled in batch):
-                self._hint_other_lane()
+                self._hints.wake_other_lane()
 
     def _patience(self) -> float:
         """How long to wait for the network this round."""
-        active = self._tools._fetcher.active
+        active = self._fetcher.active
         if self._settled and not active:
             return 0.0
         # Hosts that are owed a gap wait to hear when their request went out.
@@ -352,57 +337,20 @@ class _Shift:
 
     # -- ending -----------------------------------------------------------------------------
 
-    def _hint_more(self) -> None:
-        """There is more than this shift can do: let another slot help. At most one such hint is under way."""
-        now = time.monotonic()
-        if now < self._next_hint:
-            return
-        self._next_hint = now + HINT_SECONDS
-        if self._tools._frontier.hint_allowed(self._lane, 2000):
-            self._hint(0)
-
     def _leads_elsewhere(self, settled: Settled) -> bool:
         """Whether it queued something in the other lane: the page itself, its links, or sitemaps, which are light."""
         return settled.end is End.RENDER or bool(settled.sitemaps) or settled.context.lane is not self._lane
 
-    def _hint_other_lane(self) -> None:
-        other = Lane.HTTP if self._lane is Lane.BROWSER else Lane.BROWSER
-        frontier = self._tools._frontier
-        pairs, next_due = frontier.due(other, 1)
-        if pairs and frontier.hint_allowed(other, 2000):
-            self._hint(0, other)
-        elif next_due is not None and frontier.wake_allowed(other, next_due):  # inside a host's gap
-            self._hint(next_due, other)
-
-    def _hint(self, countdown_seconds: float, lane: Lane | None = None) -> None:
-        """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
-        try:
-            self._tools._hints.fetch(lane or self._lane, countdown_seconds)
-        except RedisUnavailable as exc:
-            log.warning("hint_not_sent", detail=exc.message)
-
-    def _finish_crawls(self) -> None:
-        for crawl_id in self._touched:
-            stats = self._tools._frontier.stats(crawl_id)
-            if stats is not None and stats.finished:
-                with suppress(RedisUnavailable):  # the reconciler looks whether crawls are over, too
-                    self._tools._hints.finish_crawl(crawl_id)
-        self._touched.clear()
-
     def _end(self, why: str) -> Report:
-        """Leave exactly one hint: at once if work is due, else for the moment it will be."""
         self._report.ended = why
-        tools = self._tools
-        pairs, next_due = tools._frontier.due(self._lane, 1)
-        if pairs and tools._frontier.hint_allowed(self._lane, 2000):
-            self._hint(0)
-        elif next_due is not None and tools._frontier.wake_allowed(self._lane, next_due):
-            self._hint(next_due)
-        if self._lane is Lane.BROWSER:
-            self._hint_other_lane()
+        self._hints.leave_one()
         self._finish_crawls()
         telemetry.shifts.labels(self._lane.value, why).inc()
         return self._report
+
+    def _finish_crawls(self) -> None:
+        self._hints.finish_crawls(self._touched)
+        self._touched.clear()
 
 
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:

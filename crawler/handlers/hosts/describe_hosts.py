@@ -7,8 +7,8 @@ from uuid import UUID
 
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls.frontier import HostState, HostWait
-from crawler.domain.explaining.url_explanation import owed_gap
 from crawler.domain.hosts.overview import HostOverview, HostRow, RobotsOverview, WaitingCrawl, host_name, robots_words
+from crawler.domain.hosts.politeness import owed_gap
 from crawler.domain.hosts.robots import Robots
 from crawler.errors import NotFound
 

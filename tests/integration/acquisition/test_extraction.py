@@ -7,9 +7,9 @@ import pytest
 
 from crawler.adapters.acquisition.extraction_store import ExtractionStore
 from crawler.domain.acquisition.entries import ACQUISITION_ID
-from crawler.domain.acquisition.extractions import MAX_LOSSES
 from crawler.domain.acquisition.page_fields import PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.domain.retries import MOST_LOSSES
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -189,7 +189,7 @@ def test_a_page_that_takes_three_workers_down_fails_and_its_neighbours_do_not(
     extraction()
     assert [row["status"] for row in extraction.entries()] == ["done", "failed", "done", "done"]
     assert extraction.entries()[1]["last_error"] == "poison: Three workers were lost while they extracted it."
-    assert sum(url.endswith("/killer") for url in asked) == MAX_LOSSES
+    assert sum(url.endswith("/killer") for url in asked) == MOST_LOSSES
 
 
 def test_entries_that_were_lost_once_are_claimed_alone(extraction: Extraction, site: Site) -> None:
@@ -213,11 +213,11 @@ def test_a_worker_that_stops_gives_back_what_it_has_not_begun(extraction: Extrac
 
 def test_the_coordinator_hints_at_what_waits(extraction: Extraction, site: Site) -> None:
     sent = extraction.queue.engine.sent
-    extraction.tools.acquisition.extract_entries.tend()
+    extraction.tools.acquisition.extract_entries.recover()
     assert ("extract_entries", 0) not in sent
     lay(site, {"/a": hotel("A")})
     extraction.fetch(site.url("/a"))
-    extraction.tools.acquisition.extract_entries.tend()
+    extraction.tools.acquisition.extract_entries.recover()
     assert ("extract_entries", 0) in sent
 
 

@@ -46,7 +46,7 @@ def die_at(crawler: Engine, redis_url: str, failpoint: str) -> None:
 
 def bring_back(found: Extraction) -> None:
     found.tools.acquisition.extract_entries._stale_seconds = -1
-    found.tools.acquisition.extract_entries.tend()
+    found.tools.acquisition.extract_entries.recover()
 
 
 def fetched(found: Extraction, site: Site) -> None:

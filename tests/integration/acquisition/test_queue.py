@@ -12,7 +12,6 @@ import pytest
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
-    MAX_ROUNDS,
     BulkAction,
     Chosen,
     EntryStatus,
@@ -20,6 +19,7 @@ from crawler.domain.acquisition.entries import (
     Sort,
 )
 from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.retries import MAX_ROUNDS
 from crawler.errors import Conflict
 from crawler.handlers.acquisition.run_queue import RunQueue
 from tests.integration.handmade import asked, lay
@@ -316,11 +316,11 @@ def test_entries_of_dead_batches_wait_again_but_not_for_ever(queue: Queue) -> No
 
 def test_a_run_goes_on_by_itself_and_none_begins_by_itself(queue: Queue) -> None:
     queue.add("http://a.example/")
-    queue.tools.acquisition.run_queue.tend()
+    queue.tools.acquisition.run_queue.recover()
     assert queue.statuses() == ["pending"], "nobody asked for a run"
     queue.tools.acquisition.run_queue()
     queue.add("http://b.example/")
-    queue.tools.acquisition.run_queue.tend()
+    queue.tools.acquisition.run_queue.recover()
     assert queue.statuses() == ["fetching", "fetching"]
 
 

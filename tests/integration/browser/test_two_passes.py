@@ -300,7 +300,7 @@ def test_what_waits_in_the_light_lane_for_a_host_the_browser_held_is_hinted_at_w
 ) -> None:
     """A light shift that looked while the browser had the host's turn expects it back half a minute later."""
     tools, hinted = two_lanes.tools, []
-    monkeypatch.setattr(tools.frontier, "hint_allowed", lambda *_: True)
+    monkeypatch.setattr(tools.frontier, "acquire_hint", lambda *_: True)
     with pages({"/": shell("/a"), "/a": shell(title="a")}) as site:
         monkeypatch.setattr(tools.hints, "fetch", lambda lane, _=0: hinted.append((lane, len(site.requests))))
         crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", delay_seconds=0.3))

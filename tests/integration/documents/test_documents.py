@@ -8,7 +8,7 @@ import pytest
 from crawler.adapters.documents.store import DocumentStore
 from crawler.domain.acquisition.page_fields import ProcessLost
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.documents.document import MAX_ATTEMPTS
+from crawler.domain.retries import MOST_LOSSES
 from tests.integration.handmade import asked, lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -162,7 +162,7 @@ def test_a_document_whose_worker_died_is_made_by_the_next_when_its_claim_is_over
 def test_a_document_that_took_three_workers_down_is_failed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": page(title="Poison", body="<p>Text.</p>")})
     crawl = crawler.crawl(site.url(), ingest=True)
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(MOST_LOSSES):
         assert len(crawler.tools.documents.store.claim(10, lease_seconds=0)) == 1
     crawler.tools.documents.ingest()
     row = documents(crawler, crawl)["/"]

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from crawler.domain.hosts import politeness
+from crawler.domain import retries
 from tests.integration.bombs import bomb
 from tests.integration.footprint import MEGABYTE, footprint
 from tests.integration.handmade import page
@@ -26,7 +26,7 @@ def engine_settings() -> dict[str, object]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is tried again is tried again soon: how long the waits are is another test's matter."""
-    monkeypatch.setattr(politeness, "FIRST_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(retries, "FIRST_RETRY_SECONDS", 0.05)
 
 
 def packed(encoding: str, status: str = "200 OK", *fields: str) -> bytes:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.domain import retries
 from crawler.domain.crawls.crawl import CrawlStatus
-from crawler.domain.hosts import politeness
 from tests.integration.certificates import DAY, Authority
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -31,7 +31,7 @@ def engine_settings() -> dict[str, object]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is tried again is tried again soon: how long the waits are is another test's matter."""
-    monkeypatch.setattr(politeness, "FIRST_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(retries, "FIRST_RETRY_SECONDS", 0.05)
 
 
 class Names:

@@ -13,7 +13,7 @@ def test_a_rebuilt_frontier_finds_the_same_site_and_asks_for_nothing_twice(crawl
         config = {"delay_seconds": 0, "max_pages": 500, "max_concurrent": 2}
         crawl = crawler.start(crawler.project(site.url()), config=config)
         site.set_fault("/*", delay=0.01)
-        crawler.tools.engine.work_shift._shift_seconds = 0.5
+        crawler.tools.engine.work_shift.shift_seconds = 0.5
         while len(asked(site)) < 40:
             crawler.shift()
         crawler.tools.redis.flushall()
@@ -46,7 +46,7 @@ def test_a_rebuilt_frontier_still_lets_in_what_was_too_deep(crawler: Engine, sit
 
 def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawler: Engine, tmp_path: Path) -> None:
     with Site(tmp_path, pages=10, orphans=5, sitemap=True) as site:
-        crawler.tools.engine.work_shift._shift_seconds = 0.1
+        crawler.tools.engine.work_shift.shift_seconds = 0.1
         config = {"delay_seconds": 0.3, "max_pages": 100}
         crawl = crawler.start(crawler.project(site.url()), config=config)
         while "/" not in asked(site):
@@ -55,5 +55,5 @@ def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawle
         crawler.tools.redis.flushall()
         crawler.tools.crawls.reconcile()
         crawler.tools.frontier.open_crawl(crawl.id, limits_of(crawl)._replace(delay_ms=0))
-        crawler.tools.engine.work_shift._shift_seconds = 5
+        crawler.tools.engine.work_shift.shift_seconds = 5
         assert crawler.run(crawl).pages_crawled == 15

@@ -255,7 +255,7 @@ def test_waiting_is_cut_at_what_was_asked_for(desk: Desk) -> None:
     crawl = desk.crawl(*(page(f"http://h{n}.test/{n}", n) for n in range(80)))
     assert len(desk.frontier.waiting(crawl)) == 50
     assert len(desk.frontier.waiting(crawl, 3)) == 3
-    assert len(desk.frontier.hosts_of(crawl)) == 80
+    assert len(desk.frontier.waiting(crawl, 100)) == 80
 
 
 def test_open_crawls_are_listed(desk: Desk) -> None:
@@ -279,29 +279,29 @@ def test_shifts_at_work_are_counted_until_they_leave_or_fall_silent(desk: Desk) 
 
 def test_hints_are_allowed_once_until_a_shift_enters_or_time_passes(desk: Desk) -> None:
     frontier = desk.frontier
-    assert frontier.hint_allowed(Lane.HTTP, 60_000)
-    assert not frontier.hint_allowed(Lane.HTTP, 60_000)
-    assert frontier.hint_allowed(Lane.BROWSER, 20)
+    assert frontier.acquire_hint(Lane.HTTP, 60_000)
+    assert not frontier.acquire_hint(Lane.HTTP, 60_000)
+    assert frontier.acquire_hint(Lane.BROWSER, 20)
     frontier.enter_shift(Lane.HTTP, "one", 30)
-    assert frontier.hint_allowed(Lane.HTTP, 60_000)
+    assert frontier.acquire_hint(Lane.HTTP, 60_000)
     frontier.enter_shift(Lane.HTTP, "one", 30)
-    assert not frontier.hint_allowed(Lane.HTTP, 60_000), "a shift that stays has taken no hint"
+    assert not frontier.acquire_hint(Lane.HTTP, 60_000), "a shift that stays has taken no hint"
     time.sleep(0.03)
-    assert frontier.hint_allowed(Lane.BROWSER, 20)
+    assert frontier.acquire_hint(Lane.BROWSER, 20)
 
 
 def test_a_wake_up_is_allowed_unless_an_earlier_one_is_under_way(desk: Desk) -> None:
     frontier = desk.frontier
-    assert frontier.wake_allowed(Lane.HTTP, 30)
-    assert not frontier.wake_allowed(Lane.HTTP, 40)
-    assert frontier.wake_allowed(Lane.HTTP, 0.03)
-    assert not frontier.wake_allowed(Lane.HTTP, 5)
+    assert frontier.acquire_wake(Lane.HTTP, 30)
+    assert not frontier.acquire_wake(Lane.HTTP, 40)
+    assert frontier.acquire_wake(Lane.HTTP, 0.03)
+    assert not frontier.acquire_wake(Lane.HTTP, 5)
     time.sleep(0.04)
-    assert frontier.wake_allowed(Lane.HTTP, 5)
+    assert frontier.acquire_wake(Lane.HTTP, 5)
 
 
 def test_reconciling_is_allowed_once_in_a_while(desk: Desk) -> None:
-    assert desk.frontier.reconcile_allowed(0.03)
-    assert not desk.frontier.reconcile_allowed(0.03)
+    assert desk.frontier.acquire_reconcile(0.03)
+    assert not desk.frontier.acquire_reconcile(0.03)
     time.sleep(0.04)
-    assert desk.frontier.reconcile_allowed(0.03)
+    assert desk.frontier.acquire_reconcile(0.03)

@@ -8,6 +8,7 @@ from uuid import UUID
 from redis import Redis
 
 from crawler.domain.crawls.frontier import End, Lane, Lease, Outcome
+from crawler.domain.hosts.politeness import owed_gap
 from tests.integration.frontier.desk import Desk, page, pages, paths, until
 
 
@@ -60,6 +61,8 @@ def test_the_gap_is_the_largest_that_crawl_robots_complaints_and_operator_ask_fo
     while len(leases) < 4:
         leases += desk.wait()
     assert {lease.host: lease.gap_ms for lease in leases} == {"a.test": 5, "b.test": 20, "c.test": 30, "d.test": 40}
+    for lease in leases:  # what people are told is what the script decided
+        assert owed_gap(0.005, desk.frontier.host(lease.host))[0] * 1000 == lease.gap_ms
 
 
 def test_a_gap_set_later_counts_from_the_last_request(desk: Desk) -> None:

@@ -10,12 +10,8 @@ from crawler.domain.crawls.crawl import (
     CrawlJob,
     CrawlStatus,
     CrawlType,
-    DiscoveredUrl,
     EndReason,
-    FetchState,
-    IngestState,
 )
-from crawler.domain.reasons import Reason
 from crawler.errors import InvalidPattern, InvalidTransition
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -119,32 +115,3 @@ def test_commas_split_a_string_of_patterns_but_never_a_list() -> None:
 def test_a_pattern_that_cannot_run_in_linear_time_is_refused_in_a_sentence(pattern: str) -> None:
     with pytest.raises(InvalidPattern, match="is not a valid regular expression"):
         CrawlConfig.model_validate({"exclude_patterns": [pattern]})
-
-
-def test_discovered_urls_are_equal_by_value() -> None:
-    one = DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 1)
-    assert one == DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 1)
-    assert one != DiscoveredUrl.found("https://a.example/X", "https://a.example/x", 2)
-
-
-def test_a_discovered_url_ends_once() -> None:
-    url = DiscoveredUrl.found("https://a.example/", "https://a.example/", 0)
-    failed = url.failed(Reason.TIMEOUT)
-    assert (failed.fetch_state, failed.status, failed.reason) == (
-        FetchState.FAILED,
-        IngestState.FAILED,
-        Reason.TIMEOUT,
-    )
-    for again in (failed.done, lambda: failed.skipped(Reason.ROBOTS), lambda: failed.failed(Reason.DNS)):
-        with pytest.raises(InvalidTransition):
-            again()
-
-
-def test_only_a_fetched_url_is_ingested() -> None:
-    url = DiscoveredUrl.found("https://a.example/", "https://a.example/", 0)
-    with pytest.raises(InvalidTransition):
-        url.ingested(None)
-    document = uuid4()
-    assert url.done().ingested(document).document_id == document
-    with pytest.raises(InvalidTransition):
-        url.done().ingested(document).ingested(document)

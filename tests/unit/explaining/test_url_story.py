@@ -16,7 +16,6 @@ from crawler.domain.explaining.url_explanation import (
     Mention,
     Ruling,
     known_verdict,
-    owed_gap,
     ruling,
     unknown_verdict,
     wait_words,
@@ -105,20 +104,6 @@ def test_an_unseen_url_is_not_blamed_on_the_wrong_thing() -> None:
     assert "linked but not crawled (off_domain)" in told(refused, link)
     assert "nofollow" in told(admitted, shy)
     assert "nofollow" not in told(admitted, shy, link)
-
-
-@pytest.mark.parametrize(
-    ("state", "project", "gap", "who"),
-    [
-        (host(), 0.5, 0.5, "the project's delay"),
-        (host(robots_ms=3000), 0.5, 3, "the host's robots.txt"),
-        (host(learned_ms=4000, robots_ms=3000), 0.5, 4, "the host's complaints"),
-        (host(floor_ms=9000, learned_ms=4000), 0.5, 9, "an operator"),
-        (host(), 0, 0, "nobody asked for one"),
-    ],
-)
-def test_the_gap_is_the_longest_anybody_asked_for(state: HostState, project: float, gap: float, who: str) -> None:
-    assert owed_gap(project, state) == (gap, who)
 
 
 @pytest.mark.parametrize("why", Wait)

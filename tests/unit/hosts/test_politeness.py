@@ -2,24 +2,24 @@
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.domain.crawls.frontier import HostState
 from crawler.domain.hosts.politeness import (
     MAX_BLOCK_SECONDS,
     MAX_LEARNED_SECONDS,
     block_seconds,
     forgive,
-    gap_seconds,
+    hold_seconds,
     learned_delay,
+    owed_gap,
     retry_after,
-    retry_delay,
-    robots_given_up,
-    robots_wait,
+    start_within,
 )
-from crawler.domain.reasons import Reason
 
 NOW = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
 jitters = st.floats(-1, 1)
@@ -118,36 +118,27 @@ def test_learning_never_shortens_and_forgiving_never_lengthens(current: float, b
     assert 0 <= forgive(learned, quiet) <= learned
 
 
-# ---- gaps, retries, robots
+# ---- gaps
 
 
-def test_the_gap_is_the_greatest_wish_with_crawl_delay_capped() -> None:
-    assert gap_seconds(0.5, None, 0) == 0.5
-    assert gap_seconds(0.5, 2, 0) == 2
-    assert gap_seconds(0.5, 2, 7) == 7
-    assert gap_seconds(0.5, 10**9, 0) == 60
-    assert gap_seconds(300, 10, 0) == 300
+def host(**times: Any) -> HostState:
+    return HostState("a.test", 0, 0, 0, 0, 0, 0, 0, paused=False, incidents=0)._replace(**times)
 
 
-def test_retries_wait_two_four_eight_seconds() -> None:
-    assert [retry_delay(attempt, 0) for attempt in (1, 2, 3)] == [2, 4, 8]
-    assert [retry_delay(3, jitter) for jitter in (-1, 1)] == pytest.approx([7.2, 8.8])
+@pytest.mark.parametrize(
+    ("state", "project", "gap", "who"),
+    [
+        (host(), 0.5, 0.5, "the project's delay"),
+        (host(robots_ms=3000), 0.5, 3, "the host's robots.txt"),
+        (host(learned_ms=4000, robots_ms=3000), 0.5, 4, "the host's complaints"),
+        (host(floor_ms=9000, learned_ms=4000), 0.5, 9, "an operator"),
+        (host(), 0, 0, "nobody asked for one"),
+    ],
+)
+def test_the_gap_is_the_longest_anybody_asked_for(state: HostState, project: float, gap: float, who: str) -> None:
+    assert owed_gap(project, state) == (gap, who)
 
 
-def test_a_host_without_robots_txt_is_given_up_after_half_an_hour() -> None:
-    assert not robots_given_up(1799.9)
-    assert robots_given_up(1800)
-
-
-@pytest.mark.parametrize("failure", [None, Reason.TIMEOUT, Reason.PROTOCOL])
-def test_a_robots_txt_that_cannot_be_read_is_asked_for_each_minute_of_half_an_hour(failure: Reason | None) -> None:
-    assert [robots_wait(failure, held) for held in (0, 60, 1799, 1800)] == [60, 60, 60, None]
-
-
-@pytest.mark.parametrize("failure", [Reason.CONNECT, Reason.DNS])
-def test_where_nobody_answers_robots_txt_is_tried_as_often_as_a_page(failure: Reason) -> None:
-    assert [robots_wait(failure, held) for held in (0, 2.1, 6.2, 14.4)] == [2, 4, 8, None]
-
-
-def test_a_certificate_does_not_get_better_by_asking_again() -> None:
-    assert robots_wait(Reason.TLS, 0) is None
+@given(st.floats(0.001, 3600))
+def test_no_request_is_started_when_its_host_waits_no_longer_or_its_lease_is_over(lease_seconds: float) -> None:
+    assert start_within(lease_seconds) < hold_seconds(lease_seconds) <= min(lease_seconds, 30)

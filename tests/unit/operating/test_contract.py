@@ -8,8 +8,9 @@ import pytest
 from celery import Celery
 from structlog.contextvars import bind_contextvars, get_contextvars
 
+from crawler.domain.retries import TASK_WAITS_SECONDS
 from crawler.errors import DatabaseUnavailable, NotFound
-from workers.contract import LONGEST_ARGUMENTS, WAITS_SECONDS, ContractTask, TaskRefused, is_deep, shown
+from workers.contract import LONGEST_ARGUMENTS, ContractTask, TaskRefused, is_deep, shown
 
 MakeTask = Callable[..., Any]
 
@@ -51,7 +52,7 @@ def test_a_start_gives_up_with_a_code_when_it_does_not(make_task: MakeTask) -> N
     flaky = Flaky(99)
     refused = make_task(flaky, patient=True).apply().get(propagate=False)
     assert refused.args == ("database_unavailable", "Postgres does not answer.")
-    assert flaky.calls == 1 + len(WAITS_SECONDS)
+    assert flaky.calls == 1 + len(TASK_WAITS_SECONDS)
 
 
 def test_a_hint_is_not_tried_again(make_task: MakeTask) -> None:
@@ -61,7 +62,7 @@ def test_a_hint_is_not_tried_again(make_task: MakeTask) -> None:
 
 
 def test_no_wait_is_longer_than_what_celery_can_keep_on_redis() -> None:
-    assert max(WAITS_SECONDS) <= 60
+    assert max(TASK_WAITS_SECONDS) <= 60
 
 
 def test_a_refusal_names_no_secret_and_is_short(make_task: MakeTask) -> None:

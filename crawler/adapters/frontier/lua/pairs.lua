@@ -1,6 +1,6 @@
 -- Stands behind the leases where pairs are looked at: whether a pair can be asked, and if not, why and until when.
 
-local HOST_CAP = tonumber(ARGV[own])
+local HOST_CAP = tonumber(ARGV[own])  -- of domain/hosts/politeness.py
 
 -- What waits for a pair in this lane. Retries whose time has come go back to where they stood in the queue.
 local function load_pair(i, lane, ripens)

@@ -1,4 +1,5 @@
 -- Stands behind the pairs: turns what waits for a pair into leases.
+-- The gap is decided here (serve) and the host's turn taken (take_turn); domain/hosts/politeness.py has the numbers.
 -- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
 
 local count, lease_ms, hold_ms = tonumber(ARGV[own + 1]), tonumber(ARGV[own + 2]), tonumber(ARGV[own + 3])

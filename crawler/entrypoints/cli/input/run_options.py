@@ -46,13 +46,10 @@ def checked_config(given: Mapping[str, Any], max_pages_ceiling: int) -> dict[str
     config = {name: value for name, value in given.items() if value is not None}
     try:
         options = valid_config(config)
+        if "max_pages" in config:
+            options.within(max_pages_ceiling)
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc
-    if "max_pages" in config and options.max_pages > max_pages_ceiling:
-        raise InvalidConfig(
-            f"--max-pages is {options.max_pages}, but at most {max_pages_ceiling} are allowed here; "
-            "raise CRAWLER_MAX_PAGES_CEILING to allow more."
-        )
     return config
 
 

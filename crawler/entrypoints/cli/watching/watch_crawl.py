@@ -125,7 +125,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
 
 def _look_after(tools: App, supervisor: Supervisor) -> None:
     supervisor.poll()
-    if tools.frontier.reconcile_allowed(tools.settings.reconcile_seconds):
+    if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
         tools.crawls.reconcile()
 
 

@@ -1,0 +1,66 @@
+"""What one shift tells other workers: that there is more to do, now or later, here or in the other lane."""
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.ports import Frontier, Hints
+from crawler.errors import RedisUnavailable
+
+log = telemetry.logger(__name__)
+
+ASK_SECONDS = 0.1
+"""How often a shift asks for help at most."""
+UNDER_WAY_MS = 2000
+"""How long a hint counts as under way, unless a shift enters before."""
+
+
+class ShiftHints:
+    def __init__(self, frontier: Frontier, hints: Hints, lane: Lane) -> None:
+        self._frontier = frontier
+        self._hints = hints
+        self._lane = lane
+        self._other = Lane.HTTP if lane is Lane.BROWSER else Lane.BROWSER
+        self._next_ask = 0.0
+
+    def ask_for_help(self) -> None:
+        """There is more than this shift can do: let another slot help. At most one such hint is under way."""
+        now = time.monotonic()
+        if now < self._next_ask:
+            return
+        self._next_ask = now + ASK_SECONDS
+        if self._frontier.acquire_hint(self._lane, UNDER_WAY_MS):
+            self._send(self._lane, 0)
+
+    def leave_one(self) -> None:
+        """For when this shift has ended: at once if work is due, else for the moment it will be."""
+        self._wake(self._lane)
+        if self._lane is Lane.BROWSER:
+            self._wake(self._other)
+
+    def wake_other_lane(self) -> None:
+        self._wake(self._other)
+
+    def finish_crawls(self, crawl_ids: Iterable[UUID]) -> None:
+        for crawl_id in crawl_ids:
+            stats = self._frontier.stats(crawl_id)
+            if stats is not None and stats.finished:
+                with suppress(RedisUnavailable):  # the reconciler looks whether crawls are over, too
+                    self._hints.finish_crawl(crawl_id)
+
+    def _wake(self, lane: Lane) -> None:
+        pairs, next_due = self._frontier.due(lane, 1)
+        if pairs and self._frontier.acquire_hint(lane, UNDER_WAY_MS):
+            self._send(lane, 0)
+        elif next_due is not None and self._frontier.acquire_wake(lane, next_due):  # inside a host's gap
+            self._send(lane, next_due)
+
+    def _send(self, lane: Lane, countdown_seconds: float) -> None:
+        """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
+        try:
+            self._hints.fetch(lane, countdown_seconds)
+        except RedisUnavailable as exc:
+            log.warning("hint_not_sent", detail=exc.message)

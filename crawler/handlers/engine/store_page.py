@@ -1,0 +1,225 @@
+"""A page that was read becomes rows to write and links to follow. No I/O: the batch writes later."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import orjson
+
+from crawler.domain.crawls.crawl import FetchState
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import End
+from crawler.domain.engine.ledger import (
+    LIGHT,
+    RENDERED,
+    Outline,
+    Picture,
+    Previous,
+    StoredPage,
+    Unchanged,
+    UrlEnd,
+    Version,
+    page_id,
+    version_id,
+)
+from crawler.domain.engine.snapshots import name_of, snapshot
+from crawler.domain.pages.parsing import Extracted
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.domain.urls.url import Unusable, Url, read, resolver, shortened
+from crawler.handlers.engine.settled import Settled, tries_of
+
+MAX_UNUSABLE = 100
+MAX_HEADERS = 64
+# A stored answer is for many to read: what it said to one visitor only is not kept.
+_PRIVATE_HEADERS = frozenset(
+    {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"}
+)
+
+
+def store_page(
+    settled: Settled, result: FetchResult, page: Extracted, previous: Previous | None, now: datetime
+) -> None:
+    context = settled.context
+    links, urls, unusable = _resolve_links(page)
+    settled.canonical = usable(page.canonical, page.base_url)
+    follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
+    outline = Outline(
+        links_found=_json([link[0] for link in links]),
+        links_followed=_json([url.href for url in follow]) if len(follow) < len(links) else None,
+        links_unusable=_json([list(link) for link in unusable]) if unusable else None,
+        canonical_url=settled.canonical.href if settled.canonical else None,
+        noindex=page.noindex,
+    )
+    if previous is not None and _is_same(settled, result, page, previous):
+        new_outline = outline if _differs(outline, follow, previous) else None
+        record_unchanged(settled, result, previous, follow, now, new_outline)
+    else:
+        _new_content(settled, result, page, links, outline, now)
+    _picture(settled, result, now)
+    if context.follows_links:
+        settled.links, settled.unusable = follow, unusable
+
+
+def record_unchanged(
+    settled: Settled,
+    result: FetchResult,
+    previous: Previous,
+    follow: Sequence[Url],
+    now: datetime,
+    outline: Outline | None = None,
+) -> None:
+    """The page is what it was; `outline`: what it says beside its content, if that is new."""
+    settled.end = End.STORED
+    settled.unchanged = Unchanged(
+        key=settled.key,
+        page_id=page_id(settled.context.crawl.project_id, settled.key.normalized_url),
+        etag=_clean_header(result.headers.get("etag")),
+        last_modified=_clean_header(result.headers.get("last-modified")),
+        fetched_at=now,
+        crawl_method=_method(result),
+        reason=settled.note or Reason.UNCHANGED,
+        outline=outline,
+    )
+    settled.url_end = UrlEnd(
+        key=settled.key,
+        state=FetchState.DONE,
+        reason=settled.note or Reason.UNCHANGED,
+        rule=None,
+        attempts=tries_of(settled.lease),
+        final_url=None,
+        http_status=result.status,
+        content_hash=previous.content_hash,
+        version_id=previous.version_id,
+        error_message=None,
+        fetched_at=now,
+    )
+    settled.links = follow if settled.context.follows_links else ()
+
+
+def _is_same(settled: Settled, result: FetchResult, page: Extracted, previous: Previous) -> bool:
+    """For the queue only the same bytes are: its selectors see more than the text."""
+    if previous.content_hash != page.content_hash:
+        return False
+    if not settled.context.crawl.from_queue:
+        return True
+    return previous.snapshot_id == name_of(result.body)
+
+
+def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> bool:
+    known = (previous.links_followed, previous.links_unusable or [], previous.canonical_url, previous.noindex)
+    unusable = orjson.loads(outline.links_unusable or "[]")
+    return ([url.href for url in follow], unusable, outline.canonical_url, outline.noindex) != known
+
+
+def usable(href: str | None, base: str | None = None) -> Url | None:
+    url = read(href, base) if href else None
+    return url if isinstance(url, Url) else None
+
+
+def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url], list[Unusable]]:
+    """The page's links as absolute URLs, once each, with anchor and rel; then those that are none."""
+    links: dict[str, tuple[tuple[str, str, str], Url]] = {}
+    unusable: list[Unusable] = []
+    resolve = resolver(page.base_url)
+    for raw, anchor, rel in page.links:
+        url = resolve(raw)
+        if isinstance(url, Url):
+            if url.href not in links:
+                links[url.href] = ((url.href, anchor, rel), url)
+        elif url is not None and len(unusable) < MAX_UNUSABLE:
+            unusable.append(url._replace(raw=shortened(raw, page.base_url)))
+    return [link for link, _ in links.values()], [url for _, url in links.values()], unusable
+
+
+def _new_content(
+    settled: Settled,
+    result: FetchResult,
+    page: Extracted,
+    links: list[tuple[str, str, str]],
+    outline: Outline,
+    now: datetime,
+) -> None:
+    crawl = settled.context.crawl
+    identity = page_id(crawl.project_id, settled.key.normalized_url)
+    version = version_id(identity, crawl.id, page.content_hash)
+    settled.end = End.STORED
+    settled.snapshot = snapshot(result.body, result.content_type, now)
+    settled.declared_language = page.declared_language
+    settled.page = StoredPage(
+        key=settled.key,
+        id=identity,
+        project_id=crawl.project_id,
+        url=result.url,
+        title=page.title,
+        h1=page.h1,
+        meta_description=page.meta_description,
+        content_text=page.text,
+        word_count=page.word_count,
+        links_found=outline.links_found,
+        reason=settled.note,
+        content_hash=page.content_hash,
+        canonical_url=outline.canonical_url,
+        noindex=outline.noindex,
+        etag=_clean_header(result.headers.get("etag")),
+        last_modified=_clean_header(result.headers.get("last-modified")),
+        language=page.language,
+        crawl_method=_method(result),
+        http_status=result.status,
+        byte_length=len(result.body),
+        version_id=version,
+        fetched_at=now,
+        links_followed=outline.links_followed,
+        links_unusable=outline.links_unusable,
+    )
+    settled.version = Version(
+        id=version,
+        page_id=identity,
+        crawl_id=crawl.id,
+        snapshot_id=settled.snapshot.id,
+        content_hash=page.content_hash,
+        title=page.title,
+        links=_json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
+        headers=_json(_kept_headers(result.headers)),
+        hreflang=_json(page.hreflang),
+        final_url=result.url,
+        crawl_method=_method(result),
+        fetched_at=now,
+    )
+    settled.url_end = UrlEnd(
+        key=settled.key,
+        state=FetchState.DONE,
+        reason=settled.note,
+        rule=None,
+        attempts=tries_of(settled.lease),
+        final_url=result.url if result.url != settled.lease.url else None,
+        http_status=result.status,
+        content_hash=page.content_hash,
+        version_id=version,
+        error_message=None,
+        fetched_at=now,
+    )
+
+
+def _method(result: FetchResult) -> str:
+    return RENDERED if isinstance(result, RenderedPage) else LIGHT
+
+
+def _picture(settled: Settled, result: FetchResult, now: datetime) -> None:
+    """Kept with the version it shows; a version that has one keeps it."""
+    if isinstance(result, RenderedPage) and result.screenshot and settled.url_end and settled.url_end.version_id:
+        shot = result.screenshot
+        settled.picture = Picture(settled.url_end.version_id, shot.image, shot.thumbnail, now)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _clean_header(value: str | None) -> str | None:
+    """Postgres takes no NUL, and nobody needs a header of many kilobytes."""
+    return value.replace("\x00", "")[:1000] if value else None
+
+
+def _kept_headers(headers: Mapping[str, str]) -> dict[str, str | None]:
+    kept = [name for name in headers if name not in _PRIVATE_HEADERS]
+    return {name: _clean_header(headers[name]) for name in kept[:MAX_HEADERS]}
