@@ -198,7 +198,7 @@ def learn(looks: Iterable[TwoLooks]) -> list[LearnedRule]:
     seen: dict[str, dict[str | None, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
     for look in looks:
         _observe(look, seen)
-    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_of(place, shapes)]
+    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_at(place, shapes)]
     return (_lines_anywhere(seen) + rules)[:MOST_RULES]
 
 
@@ -361,36 +361,61 @@ def _pattern(old: str, new: str) -> str | None:
     return " ".join(words) if stable >= max(FEWEST_WORDS, VARYING_SHARE * len(words)) else None
 
 
-def _rules_of(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
+def _rules_at(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
     """For the whole site where the place varies nearly everywhere; else for the kinds of pages on which it does."""
     everywhere = shapes[None]
     if everywhere.mostly_varies:
-        return _rules_for(place, None, everywhere)
+        return _PlaceRules(place, None, everywhere).learned()
     apart = [(shape, seen) for shape, seen in shapes.items() if shape is not None and seen.mostly_varies]
-    return [rule for shape, seen in sorted(apart) for rule in _rules_for(place, shape, seen)]
+    return [rule for shape, seen in sorted(apart) for rule in _PlaceRules(place, shape, seen).learned()]
 
 
-def _rules_for(place: str, shape: str | None, seen: _Seen) -> list[LearnedRule]:
-    confirmed = seen.differed > 1 or seen.pages == 1
-    keeps = seen.stable.positions
-    is_wide = seen.varies_whole and is_named(place)
-    if Varies.ALL in seen.how and confirmed and (is_wide or (seen.is_box and is_named(place))):
-        return [LearnedRule(place, Varies.ALL, shape, None, keeps)]
-    rules = [LearnedRule(place, Varies.WORDS, shape, line) for line in sorted(seen.patterns)]
-    if Varies.ORDER in seen.how and confirmed:
-        rules.append(LearnedRule(place, Varies.ORDER, shape))
-    if Varies.VALUES in seen.how and (seen.varied > 1 or not seen.priced):
-        is_named_by_words = all(map(names_a_line, seen.lines))
-        if is_wide and not (seen.fixed_values or seen.priced) and not (keeps and is_named_by_words):
-            rules.append(LearnedRule(place, Varies.VALUES, shape, None, keeps))
-        else:
-            lines = sorted(seen.lines.items())[:MOST_LINES]
-            rules += [_for_line(place, shape, line, values) for line, values in lines]
-    return rules
+class _PlaceRules:
+    """The rules for one place, on pages of one shape or, with None, on all pages."""
 
+    def __init__(self, place: str, shape: str | None, seen: _Seen) -> None:
+        self._place = place
+        self._shape = shape
+        self._seen = seen
+        self._fixed_lines = seen.stable.positions
+        self._varies_whole = seen.varies_whole and is_named(place)
+        self._is_confirmed = seen.differed > 1 or seen.pages == 1
+        """It differed on more than one page, unless there is only one."""
 
-def _for_line(place: str, shape: str | None, line: str, values: set[int]) -> LearnedRule:
-    return LearnedRule(place, Varies.VALUES, shape, line, (), tuple(sorted(values)))
+    def learned(self) -> list[LearnedRule]:
+        if self._masks_everything:
+            return [LearnedRule(self._place, Varies.ALL, self._shape, None, self._fixed_lines)]
+        return [*self._word_rules(), *self._order_rules(), *self._value_rules()]
+
+    @property
+    def _masks_everything(self) -> bool:
+        is_box = self._seen.is_box and is_named(self._place)
+        return Varies.ALL in self._seen.how and self._is_confirmed and (self._varies_whole or is_box)
+
+    def _word_rules(self) -> list[LearnedRule]:
+        return [LearnedRule(self._place, Varies.WORDS, self._shape, line) for line in sorted(self._seen.patterns)]
+
+    def _order_rules(self) -> list[LearnedRule]:
+        learns = Varies.ORDER in self._seen.how and self._is_confirmed
+        return [LearnedRule(self._place, Varies.ORDER, self._shape)] if learns else []
+
+    def _value_rules(self) -> list[LearnedRule]:
+        """One rule for all values of the place if that is safe; else one for each line, with the values that varied."""
+        seen = self._seen
+        if Varies.VALUES not in seen.how or (seen.priced and seen.varied <= 1):
+            return []
+        if self._masks_all_values:
+            return [LearnedRule(self._place, Varies.VALUES, self._shape, None, self._fixed_lines)]
+        return [
+            LearnedRule(self._place, Varies.VALUES, self._shape, line, (), tuple(sorted(values)))
+            for line, values in sorted(seen.lines.items())[:MOST_LINES]
+        ]
+
+    @property
+    def _masks_all_values(self) -> bool:
+        if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        return not (self._fixed_lines and all(map(names_a_line, self._seen.lines)))
 
 
 def is_named(place: str) -> bool:

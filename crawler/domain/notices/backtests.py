@@ -128,7 +128,7 @@ def judge(counted: Counted, limits: Thresholds) -> Verdict:
         reasons.append(f"{counted.new:,} new page{'' if counted.new == 1 else 's'}, at least {limits.new_pages:,}")
     if counted.edited and counted.share >= limits.changed_share:
         reasons.append(f"{counted.share:.1%} changed, at least {limits.changed_share:.1%}")
-    alert = is_news(_told(limits.notify_on), _summary(counted, significant=bool(reasons)))
+    alert = is_news(_schedule(limits.notify_on), _summary(counted, significant=bool(reasons)))
     return Verdict(alert=alert, why=_why(counted, reasons, limits), changed_pages=counted.changed)
 
 
@@ -146,7 +146,8 @@ def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Co
     return Verdict(alert=arrived, why=why, changed_pages=counted.changed)
 
 
-def _told(notify_on: NotifyOn) -> ScheduleConfig:
+def _schedule(notify_on: NotifyOn) -> ScheduleConfig:
+    """Any schedule that notifies of these changes."""
     return ScheduleConfig.model_validate({"frequency": "daily", "notify_on": notify_on})
 
 

@@ -6,17 +6,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import (
-    Changes,
-    Probed,
-    SeenPage,
-    barred_probes,
-    change_summary,
-    choose_baseline,
-    compare,
-    same_reach,
-)
+from crawler.domain.changes.baseline import choose_baseline, same_reach
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, barred_probes, compare
 from crawler.domain.changes.significance import Weighed
+from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of

@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.changes.baseline import choose_baseline
 from crawler.domain.changes.probes import (
     MOST_MISSING,
     MissingPage,

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.changes.baseline import choose_baseline
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.exports.reports import (
     HEADINGS,

@@ -10,10 +10,10 @@ from crawler.domain.changes.comparison import (
     SeenPage,
     Standing,
     barred_probes,
-    change_summary,
     compare,
 )
 from crawler.domain.changes.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason, led_together
+from crawler.domain.changes.summary import change_summary
 from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
