@@ -108,8 +108,8 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
 
 def _look_for_lost(tools: App) -> None:
     tools.reconcile()
-    tools.ingest_documents.tend()
-    tools.embed_documents.tend()
+    tools.ingest_documents.recover()
+    tools.embed_documents.recover()
 
 
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
@@ -127,9 +127,9 @@ def reconcile() -> None:
         send_canaries(tools.canaries, tools.hints, app.conf.canary_queues, time.time())
     if app.conf.tends_schedules:
         tools.tend_schedules()
-        tools.run_queue.tend()
-        tools.extract_entries.tend()
-        tools.relay_outbox.tend()
+        tools.run_queue.recover()
+        tools.extract_entries.recover()
+        tools.relay_outbox.recover()
 
 
 @app.task(name="crawler.run_queue", **_options)

@@ -37,7 +37,7 @@ from crawler.handlers.engine.robots_and_backoff import HostCare
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.engine.write_batch import SettleBatch
 from crawler.handlers.hosts.control_host import ControlHost
-from crawler.handlers.hosts.recover_hosts import TendHosts
+from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 
 class Crawling(Records):
@@ -219,7 +219,7 @@ class Crawling(Records):
             finish_crawl=self.finish_crawl,
             lanes=self.lanes,
             record_rendering=self.facts.record_rendering,
-            tend_hosts=TendHosts(self.frontier, self.hosts, self.clock),
+            recover_hosts=RecoverHosts(self.frontier, self.hosts, self.clock),
             prune=self.pruner.requests,
             hints=self.hints,
             clock=self.clock,

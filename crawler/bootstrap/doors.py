@@ -27,7 +27,7 @@ from crawler.adapters.reports.reader import ReportReader
 from crawler.bootstrap.documents import Documents
 from crawler.handlers.changes.compare_versions import CompareVersions
 from crawler.handlers.changes.describe_changes import DescribeChanges
-from crawler.handlers.changes.diff_without_noise import JudgePage
+from crawler.handlers.changes.diff_without_noise import DiffWithoutNoise
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
 from crawler.handlers.crawls.manage_projects import ManageProjects
@@ -88,8 +88,8 @@ class Doors(Documents):
         return PageNeighbours(self.engine)
 
     @cached_property
-    def judge_page(self) -> JudgePage:
-        return JudgePage(self.page_content, self.noise_rules)
+    def judge_page(self) -> DiffWithoutNoise:
+        return DiffWithoutNoise(self.page_content, self.noise_rules)
 
     @cached_property
     def explain_notice(self) -> ExplainNotice:

@@ -14,19 +14,19 @@ from crawler.adapters.operating.live_workers import AttendanceBook
 from crawler.bootstrap.crawling import Crawling
 from crawler.domain.notices.mail import Sender, change_sections
 from crawler.domain.notices.notice import Notifiers
-from crawler.handlers.changes.apply_noise_rules import WeighChanges
+from crawler.handlers.changes.apply_noise_rules import ApplyNoiseRules
 from crawler.handlers.changes.diff_crawl import DiffCrawl
 from crawler.handlers.changes.digest_changes import DigestChanges
 from crawler.handlers.changes.manage_noise import ManageNoise
 from crawler.handlers.notices.backtest_schedule import BacktestSchedule
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.notify_crawl import NotifyCrawl
-from crawler.handlers.notices.recover_schedules import TendSchedules
+from crawler.handlers.notices.recover_schedules import RecoverSchedules
 from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
-from crawler.handlers.notices.warn_about_channels import ForeseeNotices
+from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
 
 
 class Recurring(Crawling):
@@ -41,8 +41,8 @@ class Recurring(Crawling):
         return NoiseStore(self.engine)
 
     @cached_property
-    def weigh_changes(self) -> WeighChanges:
-        return WeighChanges(PagePairs(self.engine), self.noise_rules, self.probes, self.clock)
+    def weigh_changes(self) -> ApplyNoiseRules:
+        return ApplyNoiseRules(PagePairs(self.engine), self.noise_rules, self.probes, self.clock)
 
     @cached_property
     def manage_noise(self) -> ManageNoise:
@@ -79,9 +79,9 @@ class Recurring(Crawling):
         return AttendanceBook(self.redis)
 
     @property
-    def foresee_notices(self) -> ForeseeNotices:
+    def foresee_notices(self) -> WarnAboutChannels:
         settings = self.settings
-        return ForeseeNotices(self._notifiers, settings.smtp_url, settings.mail_from)
+        return WarnAboutChannels(self._notifiers, settings.smtp_url, settings.mail_from)
 
     def _notifiers(self) -> Notifiers:
         return self.attendance.notifiers(self.clock().timestamp())
@@ -91,8 +91,8 @@ class Recurring(Crawling):
         return RunSchedules(self.schedules, self.start_crawl, self.beat_entries, self.clock)
 
     @cached_property
-    def tend_schedules(self) -> TendSchedules:
-        return TendSchedules(self.run_schedules, self.notifications.untold, self.hints, self.clock)
+    def tend_schedules(self) -> RecoverSchedules:
+        return RecoverSchedules(self.run_schedules, self.notifications.untold, self.hints, self.clock)
 
     @cached_property
     def notifications(self) -> NotificationStore:

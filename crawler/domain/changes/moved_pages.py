@@ -10,7 +10,7 @@ from crawler.domain.changes.digest import without_template
 from crawler.domain.changes.removals import COUNTED, Move
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import weigh_page
+from crawler.domain.noise.page_noise import apply_noise_rules
 from crawler.domain.noise.page_pairs import StoredPage
 from crawler.domain.noise.rules import RuleSet
 
@@ -90,7 +90,7 @@ def _alike(old: Candidate, by_line: Mapping[str, list[Candidate]], shared: set[s
 
 def _is_same(old: Candidate, new: Candidate, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> bool:
     moments = Moments(old.page.side.fetched_at, new.page.side.fetched_at)
-    weight = weigh_page(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
+    page = apply_noise_rules(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
     # What may run with the clock is no edit here: the words around it are the same.
-    edits = [edit for edit in weight.edits if edit not in weight.clock]
-    return weight.wall is None and not without_template(edits, template)
+    edits = [edit for edit in page.edits if edit not in page.clock]
+    return page.wall is None and not without_template(edits, template)

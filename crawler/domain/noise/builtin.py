@@ -48,7 +48,7 @@ class Moments(NamedTuple):
     new: datetime | None = None
 
 
-def is_own_noise(change: ValueChange, moments: Moments) -> str | None:
+def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
     """The name of the rule it falls under; None: it may be what the page is about."""
     if change.kind is ValueKind.MOMENT:
         return _moment(change, moments)

@@ -15,7 +15,7 @@ from crawler.errors import Invalid, InvalidPattern
 
 MOST_CRAWLS = 50
 MOST_PAGES = 2_000
-"""Weighed again in one backtest; older crawls are then judged by their thresholds alone."""
+"""Compared again in one backtest; older crawls are then judged by their thresholds alone."""
 
 
 class TrialRules(BaseModel):

@@ -83,25 +83,37 @@ def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
 
 
 def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
-    """What the summary says beyond the seed's template, and the pages' own words; older summaries say less."""
+    """What changed, page by page, for the part of a mail below its opening; older summaries say less."""
+    yield from _changed_pages(summary, digests)
+    yield from _removed_pages(summary)
+    if moved := summary.get("moved"):
+        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
+    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
+        yield _template_change(change)
+    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
+        yield Section("Not seen this time:", unseen)
+
+
+def _changed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> Iterator[Section]:
     for page in digests:
         yield Section(f"Changed: {page.url}", list(_lines(page)))
-    told = {page.url for page in digests}
-    if others := [url for url in summary.get("changed_page_urls", ()) if url not in told]:
-        yield Section("Other changed pages:" if told else "Changed pages:", shortened(others))
+    shown = {page.url for page in digests}
+    if others := [url for url in summary.get("changed_page_urls", ()) if url not in shown]:
+        yield Section("Other changed pages:" if shown else "Changed pages:", shortened(others))
+
+
+def _removed_pages(summary: Mapping[str, Any]) -> Iterator[Section]:
     if removed := summary.get("removed_page_urls"):
         target = {page["url"]: page["target"] for page in summary.get("removals", ()) if page.get("target")}
         lines = [f"{url} → {target[url]}" if url in target else url for url in removed]
         together = redirect_sentences(summary.get("redirected_together", ()))
         yield Section("Removed pages:", [*together, *shortened(lines)])
-    if moved := summary.get("moved"):
-        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
-    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
-        sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
-        own = f"On {change['pages']} pages, each with values of its own, for example:"
-        yield Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
-    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
-        yield Section("Not seen this time:", unseen)
+
+
+def _template_change(change: Mapping[str, Any]) -> Section:
+    sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
+    own = f"On {change['pages']} pages, each with values of its own, for example:"
+    return Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
 
 
 def _lines(page: PageDigest) -> Iterator[str]:

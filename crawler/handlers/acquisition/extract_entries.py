@@ -91,7 +91,7 @@ class ExtractEntries:
             self._hint()
         return Extracted(*(ends.count(end) for end in Extracted._fields))
 
-    def tend(self) -> None:
+    def recover(self) -> None:
         """Entries of dead workers wait again; what waits is hinted at."""
         if lost := self._entries.bring_back(self._stale_seconds):
             log.warning("extraction_lost", entries=lost)

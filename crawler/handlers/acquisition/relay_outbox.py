@@ -59,7 +59,8 @@ class RelayOutbox:
             log.info("handed_on", jobs=sent, task=task)
         return sent
 
-    def tend(self) -> None:
+    def recover(self) -> None:
+        """Send what still waits, and now and then delete what was sent long ago."""
         self()
         if self._clock() - self._pruned_at >= PRUNE_EVERY:
             self._pruned_at = self._clock()

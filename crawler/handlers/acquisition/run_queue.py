@@ -89,7 +89,7 @@ class RunQueue:
             log.info("queue_claimed", entries=run.entries, crawls=len(run.crawl_ids))
         return run
 
-    def tend(self) -> None:
+    def recover(self) -> None:
         """Go on with a run that is under way; entries of dead batches come back."""
         if self._claims.under_way():
             self()

@@ -50,7 +50,7 @@ class DigestChanges:
         return tuple(found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
 
     def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
-        """Each with the version that it was weighed against: not with a wall that stood there in between."""
+        """Each page with the version that the crawl was compared with: not with a wall that stood there in between."""
         back = summary.get("further_back", {})
         for further in sorted({back.get(url, 0) for url in urls}):
             some = [url for url in urls if back.get(url, 0) == further]
@@ -59,7 +59,7 @@ class DigestChanges:
 
 def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> PageDigest:
     try:
-        edits = without_title_again(without_template(pair.weigh(rules).edits, template))
+        edits = without_title_again(without_template(pair.apply_noise_rules(rules).edits, template))
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
             labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)

@@ -22,7 +22,7 @@ from crawler.handlers.engine.record_page import Settled, settle_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import Lanes, Record
 from crawler.handlers.engine.write_batch import SettleBatch
-from crawler.handlers.hosts.recover_hosts import TendHosts
+from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 log = telemetry.logger(__name__)
 
@@ -45,7 +45,7 @@ class Reconcile:
         finish_crawl: FinishCrawl,
         lanes: Lanes,
         record_rendering: Record,
-        tend_hosts: TendHosts,
+        recover_hosts: RecoverHosts,
         prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
@@ -61,7 +61,7 @@ class Reconcile:
         self._finish_crawl = finish_crawl
         self._lanes = lanes
         self._record_rendering = record_rendering
-        self._tend_hosts = tend_hosts
+        self._recover_hosts = recover_hosts
         self._prune = prune
         self._hints = hints
         self._clock = clock
@@ -71,7 +71,7 @@ class Reconcile:
     def __call__(self) -> None:
         self._look_at_settings()
         # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
-        self._tend_hosts()
+        self._recover_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
         crawls = self._store.open_crawls()
         for crawl in crawls:

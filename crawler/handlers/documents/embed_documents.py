@@ -110,8 +110,8 @@ class EmbedDocuments:
         self._rests_until = self._clock() + seconds
         self._at_once = max(1, self._at_once // 4)
 
-    def tend(self) -> None:
-        """For the reconciler: what is due again, and what was made before there was this model."""
+    def recover(self) -> None:
+        """Take up vectors that are due again, and those that an earlier model made."""
         if self._embedder is None or not self._vectors.available():
             return
         if self._clock() - self._renewed_at > RENEW_EVERY_SECONDS:

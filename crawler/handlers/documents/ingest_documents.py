@@ -80,8 +80,8 @@ class IngestDocuments:
         """This one, if it waits and nobody works on it."""
         return self._make(self._documents.claim_one(document_id, self._lease_seconds))
 
-    def tend(self) -> None:
-        """For the reconciler: hints get lost, workers die."""
+    def recover(self) -> None:
+        """Send a hint for documents that still wait: hints get lost, workers die."""
         if waiting := self._documents.count_waiting():
             log.info("documents_wait", count=waiting)
             self._hint()

@@ -21,7 +21,7 @@ class Slowdowns(Protocol):
     def save_block(self, host: str, until: datetime, learned_seconds: float, incidents: int) -> None: ...
 
 
-class TendHosts:
+class RecoverHosts:
     def __init__(self, frontier: Frontier, hosts: Slowdowns, clock: Clock) -> None:
         self._frontier = frontier
         self._hosts = hosts

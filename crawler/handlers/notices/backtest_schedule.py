@@ -5,11 +5,11 @@ from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.changes.significance import light, recount
+from crawler.domain.changes.significance import bounded, recount
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
-from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.rules import NoiseRule, RuleSet
 from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, happened, judge
@@ -84,14 +84,14 @@ class BacktestSchedule:
 
     def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
         summary = crawl.change_summary or {}
-        weights: dict[str, Weight] = {}
+        pages: dict[str, FilteredPage] = {}
         for pair in self._pairs.between(crawl.id, UUID(str(summary["compared_to"])), urls):
             with suppress(UnparsablePage):
-                weights[pair.url] = light(pair.weigh(rules))
+                pages[pair.url] = bounded(pair.apply_noise_rules(rules))
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
-        kept = sum(url not in weights for url in told)
-        again = recount(weights, compared)
+        kept = sum(url not in pages for url in told)
+        again = recount(pages, compared)
         changed = again.changed + kept
         return counted._replace(
             changed=changed,

@@ -13,7 +13,7 @@ from crawler.domain.engine.ports import Hints
 UNTOLD_GRACE = timedelta(minutes=2)
 
 
-class TendSchedules:
+class RecoverSchedules:
     def __init__(
         self, run_due: Callable[[], int], untold: Callable[[datetime], list[UUID]], hints: Hints, clock: Clock
     ) -> None:

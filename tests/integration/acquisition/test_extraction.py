@@ -209,11 +209,11 @@ def test_a_worker_that_stops_gives_back_what_it_has_not_begun(extraction: Extrac
 
 def test_the_coordinator_hints_at_what_waits(extraction: Extraction, site: Site) -> None:
     sent = extraction.queue.engine.sent
-    extraction.tools.extract_entries.tend()
+    extraction.tools.extract_entries.recover()
     assert ("extract_entries", 0) not in sent
     lay(site, {"/a": hotel("A")})
     extraction.fetch(site.url("/a"))
-    extraction.tools.extract_entries.tend()
+    extraction.tools.extract_entries.recover()
     assert ("extract_entries", 0) in sent
 
 

@@ -46,7 +46,7 @@ def die_at(crawler: Engine, redis_url: str, failpoint: str) -> None:
 
 def bring_back(found: Extraction) -> None:
     found.tools.extract_entries._stale_seconds = -1
-    found.tools.extract_entries.tend()
+    found.tools.extract_entries.recover()
 
 
 def fetched(found: Extraction, site: Site) -> None:

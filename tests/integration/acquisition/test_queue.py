@@ -309,11 +309,11 @@ def test_entries_of_dead_batches_wait_again_but_not_for_ever(queue: Queue) -> No
 
 def test_a_run_goes_on_by_itself_and_none_begins_by_itself(queue: Queue) -> None:
     queue.add("http://a.example/")
-    queue.tools.run_queue.tend()
+    queue.tools.run_queue.recover()
     assert queue.statuses() == ["pending"], "nobody asked for a run"
     queue.tools.run_queue()
     queue.add("http://b.example/")
-    queue.tools.run_queue.tend()
+    queue.tools.run_queue.recover()
     assert queue.statuses() == ["fetching", "fetching"]
 
 

@@ -161,7 +161,7 @@ def test_another_model_means_new_vectors_and_old_ones_are_not_compared(
     embed = EmbedDocuments(
         vectors, other, hint=crawler.tools.hints.embed_documents, lease_seconds=60, seconds=5, batch=10
     )
-    embed.tend()
+    embed.recover()
     assert embed() == 2
     assert len(other.texts) == 3
     assert search_again(crawl.project_id, "wooden", limit=5).mode == "hybrid"
@@ -173,7 +173,7 @@ def test_documents_made_before_there_was_a_service_get_vectors(
     ingest(crawler, site)
     with crawler.tools.engine.begin() as db:
         db.exec_driver_sql("UPDATE documents SET embed_at = NULL")
-    crawler.tools.embed_documents.tend()
+    crawler.tools.embed_documents.recover()
     assert crawler.tools.embed_documents() == 2
 
 
