@@ -15,7 +15,7 @@ from crawler.domain.acquisition.entries import (
     LedgerEnd,
     QueueBatch,
     Stranded,
-    Verdict,
+    StrandedEnd,
     Waiting,
     sources_of,
 )
@@ -73,11 +73,11 @@ class QueueClaims:
         with transaction(self._engine) as db:
             return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
 
-    def settle(self, verdicts: Sequence[Verdict]) -> None:
+    def settle(self, ends: Sequence[StrandedEnd]) -> None:
         """Guarded: who was settled by somebody else meanwhile stays as that one left it."""
         with transaction(self._engine) as db:
-            for verdict in sorted(verdicts):
-                db.execute(text(_SETTLE), verdict._asdict() | {"status": verdict.status.value})
+            for end in sorted(ends):
+                db.execute(text(_SETTLE), end._asdict() | {"status": end.status.value})
 
 
 def _stranded(row: Row[Any]) -> Stranded:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.notices.notice import Answer, Delivery, Kind, Notification, Target, Told
+from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureNotice, NoticeKind, Notification, Target
 
 
 class KeptNotification(NamedTuple):
@@ -39,7 +39,13 @@ class NotificationStore:
         self._engine = engine
 
     def claim(
-        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
+        self,
+        identity: UUID,
+        project_id: UUID,
+        crawl_id: UUID,
+        kind: NoticeKind,
+        target: Target,
+        payload: dict[str, Any],
     ) -> bool:
         """Before anything is sent: True for one caller only, so that nobody is told twice."""
         given = {
@@ -52,7 +58,7 @@ class NotificationStore:
         except IntegrityError:  # the project is gone, and whoever cared with it
             return False
 
-    def answered(self, identity: UUID, answer: Answer) -> None:
+    def answered(self, identity: UUID, answer: DeliveryResult) -> None:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
 
@@ -62,12 +68,12 @@ class NotificationStore:
         with transaction(self._engine) as db:
             return db.execute(text(_GIVE_UP), given).rowcount
 
-    def last_told(self, project_id: UUID) -> Told | None:
+    def last_told(self, project_id: UUID) -> LastFailureNotice | None:
         """Of failing and working again."""
-        kinds = [Kind.FAILING.value, Kind.RECOVERED.value]
+        kinds = [NoticeKind.FAILING.value, NoticeKind.RECOVERED.value]
         with transaction(self._engine) as db:
             row = db.execute(text(_LAST_TOLD), {"project": project_id, "kinds": kinds}).one_or_none()
-        return Told(Kind(row.kind), row.crawl_id) if row else None
+        return LastFailureNotice(NoticeKind(row.kind), row.crawl_id) if row else None
 
     def find(self, identity: UUID) -> KeptNotification | None:
         with transaction(self._engine) as db:
@@ -88,7 +94,7 @@ class NotificationStore:
     def told_of(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
         """By which channels the changes of each crawl were told, and what became of that."""
         found: dict[UUID, list[tuple[str, str]]] = {}
-        given = {"crawls": list(crawl_ids), "kind": Kind.CHANGES.value}
+        given = {"crawls": list(crawl_ids), "kind": NoticeKind.CHANGES.value}
         with transaction(self._engine) as db:
             for crawl, channel, status in db.execute(text(_TOLD_OF), given):
                 found.setdefault(crawl, []).append((channel, status))

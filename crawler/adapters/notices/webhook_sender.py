@@ -9,7 +9,7 @@ import pycurl
 
 from crawler.adapters.curl.handle import TransferOptions, new_handle, trusted_certificates
 from crawler.domain.hosts.egress import EgressRule
-from crawler.domain.notices.notice import CLOSED, Answer
+from crawler.domain.notices.notice import CLOSED, DeliveryResult
 from crawler.domain.urls.url import parse
 
 SECONDS = 15
@@ -29,7 +29,7 @@ class WebhookSender:
     def __init__(self, options: TransferOptions) -> None:
         self._options = options
 
-    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> Answer:
+    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> DeliveryResult:
         """Never raises for what the other side does."""
         target, refused = parse(url), []
 
@@ -53,12 +53,12 @@ class WebhookSender:
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
             why = CLOSED if refused else _why(exc)
-            return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
+            return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()
         body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
         words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
-        return Answer(delivered=200 <= status < 300, words=words, gone=status == GONE)
+        return DeliveryResult(delivered=200 <= status < 300, words=words, gone=status == GONE)
 
 
 def _why(exc: pycurl.error) -> str:

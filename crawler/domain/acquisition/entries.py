@@ -240,7 +240,7 @@ class Stranded(NamedTuple):
     end: LedgerEnd | None
 
 
-class Verdict(NamedTuple):
+class StrandedEnd(NamedTuple):
     """What becomes of a stranded entry."""
 
     id: int
@@ -255,18 +255,18 @@ NOT_TRIED = frozenset({Reason.HOST_BLOCKED, Reason.CANCELLED, Reason.MAX_PAGES})
 _NOT_ASKED = "Its batch was over before its turn came"
 
 
-def verdict_of(entry: Stranded, url: str | None, end: LedgerEnd | None, *, is_own: bool = True) -> Verdict:
+def stranded_end(entry: Stranded, url: str | None, end: LedgerEnd | None, *, is_own: bool = True) -> StrandedEnd:
     """`url` and `end` are those of where its redirects lead; not its own is an end to which another has led."""
     known = end is not None and end.state != FetchState.QUEUED and end.reason not in NOT_TRIED
     if end is None or url is None or entry.project_id is None or not known:
         why = f" ({end.reason})." if end and end.reason else "."
-        return Verdict(entry.id, entry.crawl_id, EntryStatus.PENDING, None, _NOT_ASKED + why)
+        return StrandedEnd(entry.id, entry.crawl_id, EntryStatus.PENDING, None, _NOT_ASKED + why)
     if end.state == FetchState.DONE:
         page = page_id(entry.project_id, url)
-        return Verdict(entry.id, entry.crawl_id, EntryStatus.FETCHED, page, None)
+        return StrandedEnd(entry.id, entry.crawl_id, EntryStatus.FETCHED, page, None)
     words = error_words(end.reason, end.error, end.http_status)
     status = EntryStatus.FAILED if is_own else EntryStatus.PENDING
-    return Verdict(entry.id, entry.crawl_id, status, None, words)
+    return StrandedEnd(entry.id, entry.crawl_id, status, None, words)
 
 
 def acquisition(now: datetime) -> Project:

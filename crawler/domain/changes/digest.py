@@ -8,7 +8,7 @@ from uuid import UUID
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.diffs.word_diff import Run, diff_words
+from crawler.domain.diffs.word_diff import WordRun, diff_words
 from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
 
 LONGEST_LINE = 300
@@ -25,7 +25,7 @@ class LineChange(NamedTuple):
     """What a bare value is a value of, where that is known."""
 
     @property
-    def words(self) -> tuple[Run, ...]:
+    def words(self) -> tuple[WordRun, ...]:
         return diff_words(self.removed or "", self.added or "")
 
 

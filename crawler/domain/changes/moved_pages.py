@@ -11,7 +11,7 @@ from crawler.domain.changes.removals import COUNTED, Move
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.builtin import Moments
 from crawler.domain.noise.page_noise import apply_noise_rules
-from crawler.domain.noise.page_pairs import StoredPage
+from crawler.domain.noise.page_pairs import PageOfCrawl
 from crawler.domain.noise.rules import RuleSet
 
 MOST_PAGES = 500
@@ -25,7 +25,7 @@ FEWEST_LINES = 2
 
 
 class Candidate(NamedTuple):
-    page: StoredPage
+    page: PageOfCrawl
     blocks: PageBlocks
 
 

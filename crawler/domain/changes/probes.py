@@ -43,7 +43,7 @@ class Probe(NamedTuple):
     rounds: int = 0
 
 
-class MissingPage(NamedTuple):
+class UnmetPage(NamedTuple):
     """A page of the crawl before, or one it could not settle, that this crawl has not met."""
 
     normalized_url: str

@@ -64,16 +64,16 @@ class FilteredChanges(NamedTuple):
         standing = {url: wall for url, wall in self.walls.items() if url not in self.passed}
         counted = Counter(standing.values())
         notes = [
-            WallNote(kind.value, counted[kind], sorted(url for url, wall in standing.items() if wall is kind))
+            WallGroup(kind.value, counted[kind], sorted(url for url, wall in standing.items() if wall is kind))
             for kind in Wall
             if counted[kind]
         ]
         led = led_together(self.changes.lost, Removal.BLOCKED)
-        notes += [WallNote("redirect", group.pages, group.example_urls, group.target) for group in led]
+        notes += [WallGroup("redirect", group.pages, group.example_urls, group.target) for group in led]
         return [note.as_record() for note in notes]
 
 
-class WallNote(NamedTuple):
+class WallGroup(NamedTuple):
     kind: str
     pages: int
     urls: Sequence[str]

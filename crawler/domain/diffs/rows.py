@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.text_diff import TextDiff
-from crawler.domain.diffs.word_diff import Run, diff_words
+from crawler.domain.diffs.word_diff import WordRun, diff_words
 
 MOST_ROWS = 500
 LONGEST_LINE = 1_500
@@ -31,7 +31,7 @@ class Row(NamedTuple):
         return self.removed == self.added
 
     @property
-    def words(self) -> tuple[Run, ...]:
+    def words(self) -> tuple[WordRun, ...]:
         return diff_words(self.removed or "", self.added or "")
 
 

@@ -21,7 +21,7 @@ class PageSide(NamedTuple):
         return read_blocks(self.content, self.content_type, tuple(rules.selectors))
 
 
-class StoredPage(NamedTuple):
+class PageOfCrawl(NamedTuple):
     """A page as one crawl has it."""
 
     url: str
@@ -50,4 +50,4 @@ class PagePair(NamedTuple):
         )
 
 
-__all__ = ["MAX_BYTES", "PagePair", "PageSide", "StoredPage"]
+__all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.learned import is_named
 from crawler.domain.noise.moving_values import ValueKind, value_changes
 from crawler.domain.noise.rules import RuleKind
@@ -62,7 +62,7 @@ def _pattern(old: str, new: str) -> str | None:
         return _expression([old or new])
     parts: list[str] = []
     for run in diff_words(old, new):
-        if run.kind is Kind.SAME:
+        if run.kind is WordKind.SAME:
             parts.append(run.text)
         elif not parts or parts[-1] != _GAP:
             parts.append(_GAP)

@@ -19,7 +19,7 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     CHANGES = "changes"
     FAILING = "crawl_failing"
     RECOVERED = "crawl_recovered"
@@ -85,7 +85,7 @@ class Target(NamedTuple):
         return f"{self.channel}-{self.number + 1}" if self.number else self.channel.value
 
 
-class Answer(NamedTuple):
+class DeliveryResult(NamedTuple):
     """What came of sending."""
 
     delivered: bool
@@ -117,10 +117,10 @@ class Streak(NamedTuple):
     since: datetime | None = None
 
 
-class Told(NamedTuple):
+class LastFailureNotice(NamedTuple):
     """Which of FAILING and RECOVERED was told last, and with which crawl."""
 
-    kind: Kind
+    kind: NoticeKind
     crawl_id: UUID | None
 
 
@@ -139,7 +139,7 @@ def has_changes(summary: dict[str, Any]) -> bool:
     return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
 
 
-def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told | None) -> bool:
+def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: LastFailureNotice | None) -> bool:
     """Whether it is to be told that runs fail: once, when there were enough of them and no more tries come."""
     enough = schedule.config.notify_after_failures
     if (
@@ -148,12 +148,12 @@ def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told |
         or not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at)
     ):
         return False
-    return last is None or last.kind is not Kind.FAILING or last.crawl_id == crawl.id
+    return last is None or last.kind is not NoticeKind.FAILING or last.crawl_id == crawl.id
 
 
-def is_recovered(crawl: CrawlJob, last: Told | None) -> bool:
+def is_recovered(crawl: CrawlJob, last: LastFailureNotice | None) -> bool:
     """Whether somebody was told that runs fail and does not know yet that they work again."""
-    return last is not None and (last.kind is Kind.FAILING or last.crawl_id == crawl.id)
+    return last is not None and (last.kind is NoticeKind.FAILING or last.crawl_id == crawl.id)
 
 
 def targets(schedule: Schedule) -> list[Target]:
@@ -181,11 +181,11 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[st
 
 def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
     failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
-    return _payload(Kind.FAILING.value, project, crawl, now, {"failures": failures})
+    return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures})
 
 
 def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    return _payload(Kind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
+    return _payload(NoticeKind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
 
 
 def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _BLOCK_BYTE = b"\0"
 _SPACES = "\t\xa0\r\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-class PageText(NamedTuple):
+class CollapsedText(NamedTuple):
     text: str
     encoded: bytes
     """The same in UTF-8."""
@@ -33,7 +33,7 @@ def dissolve(nodes: PageNodes) -> None:
         node.unwrap(delete_empty=True)
 
 
-def read_text(nodes: PageNodes) -> PageText:
+def read_text(nodes: PageNodes) -> CollapsedText:
     """After `dissolve`, and after the anchors were read: they go too."""
     for node in nodes.anchors:
         node.unwrap(delete_empty=True)
@@ -54,7 +54,7 @@ def one_line(text: str, limit: int) -> str:
     return " ".join(text[: 20 * limit].split())[:limit].rstrip()
 
 
-def collapse(raw: str) -> PageText:
+def collapse(raw: str) -> CollapsedText:
     """Text nodes come stripped, with a mark between them. Per-word work would take a third of the time of parsing.
 
     As bytes: one curly quote makes each character of a string two bytes wide, and all work on it twice as slow.
@@ -70,7 +70,7 @@ def collapse(raw: str) -> PageText:
     blocks = list(filter(None, encoded.split(_BLOCK_BYTE)))
     encoded = b"\n".join(blocks)
     # Words are what single spaces and line feeds separate.
-    return PageText(encoded.decode(), encoded, encoded.count(b" ") + len(blocks))
+    return CollapsedText(encoded.decode(), encoded, encoded.count(b" ") + len(blocks))
 
 
 def _mark_lines(node: LexborNode) -> None:

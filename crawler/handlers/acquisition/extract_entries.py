@@ -22,7 +22,7 @@ _RENEW_SECONDS = 5.0
 Extract = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
 
 
-class Entries(Protocol):
+class ExtractableEntries(Protocol):
     def claim(self, count: int) -> list[Claimed]: ...
     def renew(self, claim_id: UUID) -> None: ...
     def release(self, claim_id: UUID) -> None: ...
@@ -51,7 +51,7 @@ class Extracted(NamedTuple):
 class ExtractEntries:
     def __init__(
         self,
-        entries: Entries,
+        entries: ExtractableEntries,
         category: Callable[[str], Category | None],
         extract: Extract,
         fills: Fills,

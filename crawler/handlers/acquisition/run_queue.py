@@ -10,14 +10,15 @@ from crawler.domain.acquisition.entries import (
     LedgerEnd,
     QueueBatch,
     Stranded,
-    Verdict,
+    StrandedEnd,
     Waiting,
     acquisition,
     batch_config,
-    verdict_of,
+    stranded_end,
 )
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
 from crawler.domain.reasons import Reason
@@ -33,8 +34,7 @@ HOSTS_AT_LEAST = 20
 _MOST_HOPS = 20
 
 
-class Projects(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
+class QueueProjects(ProjectReader, Protocol):
     def add_project(self, project: Project) -> Project: ...
 
 
@@ -49,7 +49,7 @@ class Claims(Protocol):
     def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
         """Who first led there, over any number of redirects."""
 
-    def settle(self, verdicts: Sequence[Verdict]) -> None: ...
+    def settle(self, ends: Sequence[StrandedEnd]) -> None: ...
 
 
 class QueueRun(NamedTuple):
@@ -61,7 +61,7 @@ class RunQueue:
     def __init__(
         self,
         claims: Claims,
-        projects: Projects,
+        projects: QueueProjects,
         hint: Callable[[UUID], None],
         clock: Clock,
         *,
@@ -122,13 +122,13 @@ class RunQueue:
     def _bring_back(self) -> None:
         """Entries whose batch is over end as their URL did; those whose turn never came wait again."""
         while stranded := self._claims.stranded():
-            self._claims.settle([self._verdict(entry) for entry in stranded])
+            self._claims.settle([self._stranded_end(entry) for entry in stranded])
             log.info("queue_entries_settled", entries=len(stranded))
 
-    def _verdict(self, entry: Stranded) -> Verdict:
+    def _stranded_end(self, entry: Stranded) -> StrandedEnd:
         url, end = entry.url, entry.end
         if entry.config is None:
-            return verdict_of(entry, url, None)
+            return stranded_end(entry, url, None)
         key_of = keys_of(CrawlConfig.model_validate(entry.config))
         for _ in range(_MOST_HOPS):
             if end is None or end.reason != Reason.REDIRECTED or end.final_url is None:
@@ -136,13 +136,13 @@ class RunQueue:
             url = key_of(end.final_url)
             end = self._claims.ledger_end(entry.crawl_id, url) if url else None
         if url is None or end is None or end.reason != Reason.REDIRECT_LOOP or end.final_url is not None:
-            return verdict_of(entry, url, end)
+            return stranded_end(entry, url, end)
         # Redirects are counted from whoever led there first; an entry that came to its way later may have fewer.
         first = self._claims.first_of_way(entry.crawl_id, url)
-        return verdict_of(entry, url, end, is_own=first == key_of(entry.source_url))
+        return stranded_end(entry, url, end, is_own=first == key_of(entry.source_url))
 
 
-def ensure_acquisition(projects: Projects, clock: Clock) -> Project:
+def ensure_acquisition(projects: QueueProjects, clock: Clock) -> Project:
     """The built-in project, made when it is first needed."""
     try:
         return projects.get_project(ACQUISITION_ID)

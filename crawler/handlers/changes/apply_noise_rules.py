@@ -25,8 +25,9 @@ from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, suspected, without_lines
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
-from crawler.domain.noise.page_pairs import PagePair, StoredPage
-from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
+from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
 
 MOST_LOOKS = 40
@@ -36,26 +37,22 @@ MOST_WALLS = 3
 log = telemetry.logger(__name__)
 
 
-class Pairs(Protocol):
-    def between(
-        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
-    ) -> Iterator[PagePair]: ...
+class StoredPairs(PagePairReader, Protocol):
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
 
 
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+class LearnedRules(NoiseRuleReader, Protocol):
     def learn(self, project_id: UUID, values: Iterable[str], now: datetime, most: int) -> int: ...
     def count_hits(self, hits: Mapping[UUID, int]) -> None: ...
 
 
-class Looks(Protocol):
+class SecondLooks(Protocol):
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]: ...
 
 
 class ApplyNoiseRules:
-    def __init__(self, pairs: Pairs, rules: Rules, looks: Looks, clock: Clock) -> None:
+    def __init__(self, pairs: StoredPairs, rules: LearnedRules, looks: SecondLooks, clock: Clock) -> None:
         self._pairs = pairs
         self._rules = rules
         self._looks = looks

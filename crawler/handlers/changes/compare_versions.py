@@ -11,7 +11,7 @@ from crawler.domain.pages.parsing import UnparsablePage
 from crawler.errors import Invalid, NotFound
 
 
-class Content(Protocol):
+class VersionReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
     def list_versions(self, project_id: UUID, page_id: UUID, before: None, limit: int) -> list[VersionRow]: ...
 
@@ -23,7 +23,7 @@ class PageDiff(NamedTuple):
 
 
 class CompareVersions:
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: VersionReader) -> None:
         self._content = content
 
     def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:

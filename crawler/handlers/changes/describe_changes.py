@@ -15,15 +15,15 @@ from crawler.domain.changes.summary import (
     PageText,
 )
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.handlers.crawls.report_crawl import keys_of
 
 
-class Crawls(Protocol):
+class ComparedCrawls(CrawlReader, Protocol):
     def is_diffed(self, crawl_id: UUID) -> bool: ...
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
 
 
-class Reader(Protocol):
+class ReadChangedPages(Protocol):
     def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
 
 
@@ -32,7 +32,7 @@ Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
 
 
 class DescribeChanges:
-    def __init__(self, crawls: Crawls, changed_pages: Reader, digest: Digest) -> None:
+    def __init__(self, crawls: ComparedCrawls, changed_pages: ReadChangedPages, digest: Digest) -> None:
         self._crawls = crawls
         self._changed_pages = changed_pages
         self._digest = digest

@@ -12,6 +12,7 @@ from crawler.domain.diffs.text_diff import diff_lines
 from crawler.domain.ids import new_id
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide
+from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
 from crawler.domain.noise.template_changes import texts_of
@@ -27,7 +28,7 @@ _LARGE = "It is larger than 2 MB: such pages are compared as a whole, not line b
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
 
 
-class Version(Protocol):
+class PageVersion(Protocol):
     """One of a page's versions; its names are `page_versions` columns."""
 
     @property
@@ -36,12 +37,8 @@ class Version(Protocol):
     def fetched_at(self) -> datetime: ...
 
 
-class Content(Protocol):
+class SnapshotReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
-
-
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
 
 
 class FilteredLine(NamedTuple):
@@ -71,7 +68,7 @@ class SuggestedRule(NamedTuple):
 
 
 class DiffWithoutNoise:
-    def __init__(self, content: Content, rules: Rules) -> None:
+    def __init__(self, content: SnapshotReader, rules: NoiseRuleReader) -> None:
         self._content = content
         self._rules = rules
 
@@ -79,7 +76,7 @@ class DiffWithoutNoise:
         self,
         project_id: UUID,
         page_id: UUID,
-        versions: tuple[Version, Version],
+        versions: tuple[PageVersion, PageVersion],
         template: Sequence[Mapping[str, Any]] = (),
     ) -> FilteredDiff:
         try:
@@ -89,13 +86,13 @@ class DiffWithoutNoise:
             return FilteredDiff(note=_why_not(exc))
         return _filtered_diff(page, template)
 
-    def whole(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> DiffRows:
+    def whole(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> DiffRows:
         """All of the page's text, as markdown, noise or not. Raises NotFound when a version is no longer kept."""
         old, new = (markdown_of(self._content.get_snapshot(project_id, page_id, one.id)) for one in versions)
         return diff_rows(diff_lines(old, new))
 
     def suggest_rules(
-        self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version], number: int
+        self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion], number: int
     ) -> tuple[Row, list[SuggestedRule]]:
         """Rules that would keep this line quiet: each was tried on the page."""
         try:
@@ -110,7 +107,7 @@ class DiffWithoutNoise:
         found = [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
         return _row(edit), found
 
-    def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> PagePair:
+    def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> PagePair:
         sides, url = [], ""
         for version in versions:
             snapshot = self._content.get_snapshot(project_id, page_id, version.id)

@@ -1,36 +1,23 @@
 """What changed on a crawl's changed pages, in a few lines each: for mails and terminals."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.noise.page_pairs import PagePair
-from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
 
 _GONE = "What it was before is no longer kept, or too large to compare."
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
 
 
-class Crawls(Protocol):
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
-
-
-class Pairs(Protocol):
-    def between(
-        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
-    ) -> Iterator[PagePair]: ...
-
-
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
-
-
 class DigestChanges:
-    def __init__(self, crawls: Crawls, pairs: Pairs, rules: Rules) -> None:
+    def __init__(self, crawls: CrawlReader, pairs: PagePairReader, rules: NoiseRuleReader) -> None:
         self._crawls = crawls
         self._pairs = pairs
         self._rules = rules

@@ -30,7 +30,7 @@ ReadFile = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed 
 """Of files that are better read in a process of their own."""
 
 
-class Documents(Protocol):
+class DueDocuments(Protocol):
     def configs(self) -> frozenset[str]: ...
     def claim(self, most: int, lease_seconds: float) -> list[Source]: ...
     def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]: ...
@@ -43,7 +43,7 @@ class Documents(Protocol):
 class IngestDocuments:
     def __init__(
         self,
-        documents: Documents,
+        documents: DueDocuments,
         rule: ChunkRule,
         read_file: ReadFile,
         *,

@@ -1,38 +1,30 @@
 """Why a crawl's changes were told to somebody, or to nobody."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
-from uuid import UUID
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.notices.notice import NOT_ARRIVED, is_news, targets
 from crawler.domain.notices.schedule import NotifyOn, Schedule
+from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
-class Schedules(Protocol):
-    def find(self, project_id: UUID) -> Schedule | None: ...
-
-
-class Told(Protocol):
-    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]: ...
-
-
-class Notice(NamedTuple):
+class NoticeExplanation(NamedTuple):
     told: tuple[tuple[str, str], ...]
     """By which channels, and what became of each."""
     why: str
 
 
 class ExplainNotice:
-    def __init__(self, schedules: Schedules, notifications: Told) -> None:
+    def __init__(self, schedules: ScheduleFinder, notifications: SentNotices) -> None:
         self._schedules = schedules
         self._notifications = notifications
 
-    def __call__(self, crawl: CrawlJob) -> Notice:
+    def __call__(self, crawl: CrawlJob) -> NoticeExplanation:
         told = tuple(self._notifications.told_of([crawl.id]).get(crawl.id, ()))
         if told:
-            return Notice(told, _what_came([status for _, status in told]))
-        return Notice((), why_silent(crawl, self._schedules.find(crawl.project_id)))
+            return NoticeExplanation(told, _what_came([status for _, status in told]))
+        return NoticeExplanation((), why_silent(crawl, self._schedules.find(crawl.project_id)))
 
 
 def _what_came(statuses: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 from uuid import UUID
 
-from crawler.domain.notices.notice import Answer, Notification, Notifiers
+from crawler.domain.notices.notice import DeliveryResult, Notification, Notifiers
 from crawler.errors import NotFound, Unavailable
 
 PATIENCE_SECONDS = 60.0
@@ -32,7 +32,7 @@ class ResendNotice:
     def __init__(
         self,
         kept: Notices,
-        send_here: Callable[[UUID], Answer],
+        send_here: Callable[[UUID], DeliveryResult],
         notifiers: Callable[[], Notifiers],
         workers: Callable[[], Workers],
     ) -> None:

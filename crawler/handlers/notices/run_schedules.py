@@ -16,6 +16,7 @@ from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.notices.schedule import Schedule, SlotOutcome
 from crawler.errors import Conflict, CrawlerError, CrawlRunning, NotFound, Unavailable
 from crawler.handlers.crawls.start_crawl import StartCrawl
+from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 
 log = telemetry.logger(__name__)
 
@@ -24,23 +25,23 @@ LONGEST_TICK = timedelta(seconds=10)
 STARTING_GRACE = timedelta(seconds=60)
 
 
-class Schedules(Protocol):
+class DueSchedules(ScheduleFinder, Protocol):
     def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]: ...
     def take_slot(self, schedule_id: UUID, slot: datetime) -> bool: ...
     def end_slot(self, schedule_id: UUID, slot: datetime, outcome: SlotOutcome, crawl_id: UUID | None) -> None: ...
     def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]: ...
     def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]: ...
     def plan(self, before: Schedule, after: Schedule) -> bool: ...
-    def find(self, project_id: UUID) -> Schedule | None: ...
 
 
-class Entries(Protocol):
-    def mirror(self, schedule: Schedule) -> None: ...
+class RemovableEntries(ScheduleMirror, Protocol):
     def remove(self, project_id: UUID) -> None: ...
 
 
 class RunSchedules:
-    def __init__(self, schedules: Schedules, start_crawl: StartCrawl, entries: Entries, clock: Clock) -> None:
+    def __init__(
+        self, schedules: DueSchedules, start_crawl: StartCrawl, entries: RemovableEntries, clock: Clock
+    ) -> None:
         self._schedules = schedules
         self._start_crawl = start_crawl
         self._entries = entries

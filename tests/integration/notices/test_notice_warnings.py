@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from crawler.adapters.operating.live_workers import MAIL
 from crawler.config import Settings
-from crawler.domain.notices.notice import Answer, Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind, Target
 from crawler.entrypoints.cli.backend.local import LocalDesk
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
@@ -116,7 +116,7 @@ def notice(crawler: Engine) -> UUID:
     crawl = crawler.tools.start_crawl(project.id)
     mail = {"subject": "s", "text": "t", "html": "<p>t</p>"}
     target = Target(Channel.EMAIL, "ops@example.org")
-    crawler.tools.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, mail)
+    crawler.tools.notifications.claim(identity, project.id, crawl.id, NoticeKind.CHANGES, target, mail)
     return identity
 
 
@@ -127,7 +127,7 @@ def test_a_notice_is_sent_again_by_the_workers_where_there_are_workers(
 
     def work(notification_id: UUID) -> None:
         asked.append(notification_id)
-        answer = Answer(delivered=True, words="The mail server took it.")
+        answer = DeliveryResult(delivered=True, words="The mail server took it.")
         crawler.tools.notifications.answered(notification_id, answer)
 
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", work, raising=False)

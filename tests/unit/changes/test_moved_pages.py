@@ -7,7 +7,7 @@ from crawler.domain.changes.moved_pages import MOST_PAGES, Candidate, find_moves
 from crawler.domain.changes.removals import Lost, Move, Removal
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.page_noise import NO_RULES
-from crawler.domain.noise.page_pairs import PageSide, StoredPage
+from crawler.domain.noise.page_pairs import PageOfCrawl, PageSide
 from crawler.domain.noise.rules import RuleSet
 
 FIRST, SECOND = datetime(2026, 11, 15, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC)
@@ -16,7 +16,7 @@ MENU = "<ul><li>Home</li><li>Shop</li><li>Contact</li></ul>"
 
 def candidate(name: str, at: datetime, body: str, title: str = "About us") -> Candidate:
     content = f"<html><head><title>{title}</title></head><body>{MENU}{body}</body></html>".encode()
-    return Candidate(StoredPage(f"https://e.org/{name}", PageSide(content, "text/html", at)), read_blocks(content))
+    return Candidate(PageOfCrawl(f"https://e.org/{name}", PageSide(content, "text/html", at)), read_blocks(content))
 
 
 def page(name: str, at: datetime, about: str = "bicycles", noise: str = "") -> Candidate:

@@ -17,7 +17,7 @@ from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.walls import Wall
-from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.learned import LearnedRule
 from crawler.domain.noise.page_noise import FilteredPage, Said
@@ -99,13 +99,16 @@ def test_a_digest_leaves_out_what_the_summary_says_once_for_all_pages() -> None:
 def test_words_that_changed_inside_a_line_are_told_apart() -> None:
     runs = diff_words("The limit is ten pages.", "The limit is twelve pages.")
     assert [(run.kind, run.text.strip()) for run in runs] == [
-        (Kind.SAME, "The limit is"), (Kind.REMOVED, "ten"), (Kind.ADDED, "twelve"), (Kind.SAME, "pages."),
-    ]  # fmt: skip
+        (WordKind.SAME, "The limit is"),
+        (WordKind.REMOVED, "ten"),
+        (WordKind.ADDED, "twelve"),
+        (WordKind.SAME, "pages."),
+    ]
 
 
 def test_a_line_of_very_many_words_counts_as_replaced() -> None:
     old, new = "a " * 5000, "b " * 5000
-    assert [run.kind for run in diff_words(old, new)] == [Kind.REMOVED, Kind.ADDED]
+    assert [run.kind for run in diff_words(old, new)] == [WordKind.REMOVED, WordKind.ADDED]
 
 
 def test_a_number_that_moves_on_most_pages_is_one_change_of_the_site() -> None:

@@ -30,7 +30,7 @@ Kind = Annotated[str, Query(max_length=20)]
 Value = Annotated[Text, Query(max_length=600)]
 
 
-class Outcome(NamedTuple):
+class RuleTrial(NamedTuple):
     """A past crawl by the rules there are, and with the one that is tried."""
 
     trial: Trial
@@ -172,7 +172,7 @@ def _rule(kind: str, value: str) -> _Chosen:
         return _Chosen(chosen, value, exc.message)
 
 
-def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
+def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[RuleTrial]:
     """Only the rule differs between the two: whether a crawl was told then may have had other reasons."""
     given: dict[RuleKind | None, dict[str, Any]] = {
         RuleKind.SELECTOR: {"ignore_selectors": (chosen.value,)},
@@ -185,7 +185,9 @@ def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
         one.crawl_id: one
         for one in tools.backtest_schedule(project_id, TrialRules(crawls=CRAWLS, **given[chosen.kind]))
     }
-    return [Outcome(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried]
+    return [
+        RuleTrial(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried
+    ]
 
 
 def _rule_id(given: str) -> UUID:
