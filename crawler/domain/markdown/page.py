@@ -1,7 +1,7 @@
 """Pages as markdown, for people and language models: the content, without what surrounds it.
 
-Headings with #, bullets with -, fenced code, `![alt](address)`, all addresses absolute. Seed 004's boilerplate is
-left out. Written here instead of by a library because it walks the tree that the crawler's own parser makes: no
+Headings with #, bullets with -, fenced code, `![alt](address)`, all addresses absolute. Navigation,
+headers, footers and the like are left out. Written here instead of by a library because it walks the tree that the crawler's own parser makes: no
 second parser with other opinions, no depth at which text is lost, and about as fast as the best of them.
 """
 
@@ -42,7 +42,7 @@ def from_tree(tree: LexborHTMLParser, url: str, pruning: Pruning | None = None) 
 
 
 def aggregate(pages: Iterable[MarkdownPage]) -> Iterator[str]:
-    """A whole site as one text, piece by piece, in seed 004's form. The seed counts the homepage as depth 1."""
+    """A whole site as one text, piece by piece, each page below its URL. The homepage is shown as depth 1."""
     for page in pages:
         yield f"\n--- {page.url} (depth {page.depth + 1}) ---\n{page.markdown}"
 

@@ -1,4 +1,4 @@
-"""Notices as mails (seed 002's template first). What was crawled is text, never markup; lists end after a hundred."""
+"""Notices as mails. What was crawled is text, never markup; lists end after a hundred."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class Sender(NamedTuple):
 
 
 def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
-    """Seed 002's template; below it what changed, page by page. Where nothing did, it says so."""
+    """A mail about a crawl's changes: the counts and new pages first, then `details`. It says so if nothing changed."""
     summary = crawl.change_summary or {}
     if not has_changes(summary) and not summary["new_page_urls"]:
         nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
@@ -148,7 +148,7 @@ def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Ite
 
 
 def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
-    """A bulleted list stands apart from its heading, as in the seed."""
+    """Sections as plain text. A bulleted list stands apart from its heading."""
     for part in parts:
         lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
         gap = "\n\n" if part.bulleted else "\n"

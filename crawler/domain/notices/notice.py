@@ -1,4 +1,4 @@
-"""What people and programs are told about a crawl, when, and by which channel (seed 002's payload, and ours)."""
+"""What people and programs are told about a crawl, when, and by which channel."""
 
 import base64
 import binascii
@@ -165,7 +165,7 @@ def targets(schedule: Schedule) -> list[Target]:
 
 
 def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    """Seed 002's, to the letter; among the changes, after the seed's keys, ours."""
+    """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order."""
     summary = crawl.change_summary or {}
     counts = summary["summary"]
     changes = {

@@ -59,7 +59,7 @@ class NotifyOn(StrEnum):
 
 
 class ScheduleConfig(BaseModel):
-    """Seed 002's fields, then ours."""
+    """When a project is crawled again, and who is told of what changed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

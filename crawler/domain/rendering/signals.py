@@ -1,4 +1,4 @@
-"""Does a page need a browser? Seed 004's four signals, each decision with the signal and the number behind it.
+"""Does a page need a browser? Four signals tell, each decision with the signal and the number behind it.
 
 The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell is
 rendered by itself; on a site that does, some pages are compared with what the server alone sends (`url_shapes`).
@@ -65,7 +65,7 @@ LIGHT = Decision(render=False)
 
 
 def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decision:
-    """For the whole crawl. The seed counts the homepage's text in its markdown, with the syntax stripped."""
+    """The decision for the whole crawl. The homepage's text is counted in its markdown, without the syntax."""
     return _signals(measure._replace(text_chars=len(plain_text(markdown))), rule)
 
 
@@ -113,12 +113,12 @@ def lane_of(crawl: CrawlJob) -> Lane:
 
 
 def plain_text(markdown: str) -> str:
-    """Seed 004's: without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
+    """Markdown without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
     return _SYNTAX.sub("", markdown).strip()
 
 
 def _signals(measure: Measure, rule: RenderRule) -> Decision:
-    """In the seed's order. This runs for every page: three comparisons."""
+    """The first signal that says so decides. This runs for every page: three comparisons."""
     text, markup = measure.text_chars, measure.html_chars
     if text < rule.min_text_chars:
         return Decision(True, Signal.SHORT_TEXT, text, rule.min_text_chars)  # noqa: FBT003

@@ -1,4 +1,4 @@
-"""Where a project stands with its latest crawl: seed 000's phase status."""
+"""How far a project's latest crawl is, as its phase status."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID

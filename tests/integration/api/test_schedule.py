@@ -1,4 +1,4 @@
-"""Schedules over HTTP (seed 002)."""
+"""Schedules over HTTP."""
 
 from typing import Any
 from uuid import UUID

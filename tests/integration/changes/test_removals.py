@@ -1,4 +1,4 @@
-"""Removed is verified, moved is told as one (design: Baseline; issue: alerts must be true)."""
+"""Removed is verified, moved is told as one."""
 
 from typing import Any
 

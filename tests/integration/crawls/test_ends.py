@@ -1,4 +1,4 @@
-"""How a crawl ends, and what it says about it (design: Ends)."""
+"""How a crawl ends, and what it says about it."""
 
 from typing import Any
 

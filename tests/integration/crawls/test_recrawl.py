@@ -1,4 +1,4 @@
-"""Crawling again: what stays, what changed, what is compared (design: A failed re-fetch, Content hash, Baseline)."""
+"""Crawling again: what stays, what changed, what is compared."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How crawls begin: seeds, lists, types, options, keys (design: Types, Scope; seed 000: fetch-only mode)."""
+"""How crawls begin: seeds, lists, types, options, keys."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an answer means for its URL (design: Answers; seed 000: Error Handling)."""
+"""What an answer means for its URL."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Depth is the fewest links from the seed, whenever the shortest path is found (design: Depth)."""
+"""Depth is the fewest links from the seed, whenever the shortest path is found."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A request counts from when it went out, however long after its claim (design: Politeness)."""
+"""A request counts from when it went out, however long after its claim."""
 
 from tests.integration.handmade import lay
 from tests.integration.late_fetcher import LateFetcher

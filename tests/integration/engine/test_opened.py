@@ -1,4 +1,4 @@
-"""What a person types in a terminal is opened for that crawl: exactly that host and port (design: Egress)."""
+"""What a person types in a terminal is opened for that crawl: exactly that host and port."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""In which order URLs are asked for (design: Order; seed 000: priority queue)."""
+"""In which order URLs are asked for."""
 
 from pathlib import Path
 from typing import Any

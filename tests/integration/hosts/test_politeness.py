@@ -1,4 +1,4 @@
-"""One rule for the cluster, kept by host, whoever asks (design: Politeness). The site's access log is the judge."""
+"""One rule for the cluster, kept by host, whoever asks. The site's access log is the judge."""
 
 import threading
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Where redirects lead (design: Answers, Scope). Each hop goes through the frontier like any URL."""
+"""Where redirects lead. Each hop goes through the frontier like any URL."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is kept of a page's bytes, and by which hashes it is compared (design: Content hash)."""
+"""What is kept of a page's bytes, and by which hashes it is compared."""
 
 import hashlib
 

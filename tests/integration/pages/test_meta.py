@@ -1,4 +1,4 @@
-"""What a page says about itself and its links, and which fields are kept (design: Meta, Fields)."""
+"""What a page says about itself and its links, and which fields are kept."""
 
 import pytest
 

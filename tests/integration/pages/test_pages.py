@@ -1,4 +1,4 @@
-"""How many pages a crawl stores and how many it asks for (design: Pages)."""
+"""How many pages a crawl stores and how many it asks for."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One page, one key, however it is spelled (design: Normalising)."""
+"""One page, one key, however it is spelled."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which URLs a crawl takes: scope, include, exclude, presets (design: Include, Patterns, Scope)."""
+"""Which URLs a crawl takes: scope, include, exclude, presets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sitemaps: read after the homepage, under the same politeness, their URLs at depth 1 (design: Depth)."""
+"""Sitemaps: read after the homepage, under the same politeness, their URLs at depth 1."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Links that are too long are not followed, and are shown (design: Fields)."""
+"""Links that are too long are not followed, and are shown."""
 
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine

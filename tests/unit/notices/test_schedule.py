@@ -1,4 +1,4 @@
-"""When schedules run: seed 002's fields, zones with all their oddities, and what is refused."""
+"""When schedules run: fields, zones with all their oddities, and what is refused."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

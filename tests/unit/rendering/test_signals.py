@@ -1,4 +1,4 @@
-"""Seed 004's signals, sentence by sentence and at their borders; then what decides beyond a page."""
+"""The four signals for a browser, one by one and at their borders; then what decides beyond a page."""
 
 import re
 import time
