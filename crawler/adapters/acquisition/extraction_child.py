@@ -48,7 +48,7 @@ def _own_stdout() -> BinaryIO:
 
 
 def _limit_time(seconds: float) -> None:
-    """Of computing, in case the parent is gone and nobody looks at the clock."""
+    """Limit the CPU time, in case the parent is gone and nobody looks at the clock."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime + seconds + _GRACE_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))

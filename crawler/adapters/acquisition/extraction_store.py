@@ -22,7 +22,7 @@ class ExtractionStore:
         self._engine = engine
 
     def claim(self, count: int) -> list[Claimed]:
-        """Some entries, now ours. One that was lost before comes alone: what kills must not take others along."""
+        """Claim some entries. One that was lost before comes alone: what kills must not take others along."""
         claim_id = uuid4()
         with transaction(self._engine) as db:
             for losses, limit in ("rounds = 0", count), ("rounds > 0", 1):

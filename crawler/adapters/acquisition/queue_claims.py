@@ -74,7 +74,7 @@ class QueueClaims:
             return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
 
     def settle(self, ends: Sequence[StrandedEnd]) -> None:
-        """Guarded: who was settled by somebody else meanwhile stays as that one left it."""
+        """End stranded entries. One that somebody else settled meanwhile stays as it is."""
         with transaction(self._engine) as db:
             for end in sorted(ends):
                 db.execute(text(_SETTLE), end._asdict() | {"status": end.status.value})

@@ -22,7 +22,7 @@ class PagePairs:
     def between(
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
     ) -> Iterator[PagePair]:
-        """Of these URLs those whose both versions are still kept and not too large.
+        """The pages at these URLs whose both versions are still kept and not too large.
 
         With `further`, the older side is so many versions further back.
         """

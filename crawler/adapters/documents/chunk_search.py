@@ -105,7 +105,7 @@ def _range(prefix: str | None) -> dict[str, str]:
 
 
 def _scan_on(db: Connection) -> None:
-    """Of an index over all projects: go on until enough of this one's are found."""
+    """Search on in an index over all projects until enough chunks of this one are found."""
     db.execute(text(_SCAN_ON))
 
 

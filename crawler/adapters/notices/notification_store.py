@@ -14,7 +14,7 @@ from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureN
 
 
 class KeptNotification(NamedTuple):
-    """With what was said."""
+    """A notification with its payload, as it is kept."""
 
     id: UUID
     project_id: UUID
@@ -47,7 +47,7 @@ class NotificationStore:
         target: Target,
         payload: dict[str, Any],
     ) -> bool:
-        """Before anything is sent: True for one caller only, so that nobody is told twice."""
+        """Claim a notification before it is sent: True for one caller only, so that nobody is told twice."""
         given = {
             "id": identity, "project": project_id, "crawl": crawl_id, "kind": kind.value, "channel": target.name,
             "target": target.address, "payload": orjson.dumps(payload).decode(),
@@ -69,7 +69,7 @@ class NotificationStore:
             return db.execute(text(_GIVE_UP), given).rowcount
 
     def last_told(self, project_id: UUID) -> LastFailureNotice | None:
-        """Of failing and working again."""
+        """The last notice about failing or working again."""
         kinds = [NoticeKind.FAILING.value, NoticeKind.RECOVERED.value]
         with transaction(self._engine) as db:
             row = db.execute(text(_LAST_TOLD), {"project": project_id, "kinds": kinds}).one_or_none()
@@ -83,7 +83,7 @@ class NotificationStore:
     def newest(
         self, limit: int, before: UUID | None = None, only: tuple[UUID, ...] | None = None
     ) -> list[KeptNotification]:
-        """Of these projects, or of all."""
+        """The newest notifications of these projects, or of all."""
         rules = ["id < :before"] * (before is not None) + ["project_id = ANY(:only)"] * (only is not None)
         where = f"WHERE {' AND '.join(rules)}" if rules else ""
         given = {"limit": limit, "before": before, "only": list(only or ())}

@@ -18,7 +18,7 @@ GONE = 410
 
 
 def webhook_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
-    """Without the proxy of page fetches: receivers are people's own."""
+    """How webhooks are sent: without the proxy of page fetches, as receivers are people's own."""
     milliseconds = SECONDS * 1000
     return TransferOptions(
         user_agent, rule, milliseconds, milliseconds, KEPT_BYTES, "", trusted_certificates(ca_bundle)
@@ -68,7 +68,7 @@ def _why(exc: pycurl.error) -> str:
 
 
 def _meaning(status: int) -> str:
-    """Of answers that do not speak for themselves."""
+    """The meaning of answers that do not speak for themselves."""
     if status == GONE:
         return "It wants nothing more."
     return "It redirects, which is not followed." if 300 <= status < 400 else ""

@@ -101,7 +101,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
 
 
 def _markdown(row: Row[Any], pruning: Pruning | None) -> str | None:
-    """None for what no parser should be given; it was refused when it was crawled, too."""
+    """A page's markdown; None for what no parser should be given, which was refused when it was crawled, too."""
     try:
         return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
     except UnparsablePage:

@@ -203,7 +203,7 @@ WHERE u.crawl_job_id = :crawl AND u.source = 'sitemap'
 
 
 def _by(*problems: str) -> str:
-    """In this order; what is not named comes last."""
+    """A sort key of SQL: problems in this order; what is not named comes last."""
     return f"array_position(ARRAY[{', '.join(map(repr, problems))}], CAST(problem AS text))"
 
 

@@ -53,7 +53,7 @@ _NEXT: dict[EntryStatus, frozenset[EntryStatus]] = {
 
 
 def sources_of(status: EntryStatus) -> frozenset[EntryStatus]:
-    """From where an entry may become this: the guard of every statement that changes a status."""
+    """The statuses from which an entry may become this one: the guard of every statement that changes a status."""
     return frozenset(source for source, targets in _NEXT.items() if status in targets)
 
 
@@ -90,7 +90,7 @@ class NewEntry(NamedTuple):
 
 
 def new_entry(url: str, category: str = "", priority: str = "") -> NewEntry | str:
-    """From cells as they are written; a sentence when one of them will not do. It never quotes the URL."""
+    """An entry from cells as they are written, or a sentence that says which will not do. It never quotes the URL."""
     found = read(url)
     if isinstance(found, Unusable):
         return found.rule
@@ -139,7 +139,7 @@ class QueueFilter(BaseModel):
 
     @property
     def key_prefix(self) -> str | None:
-        """As keys are written."""
+        """The beginning of keys that the filter wants, as keys are written."""
         if self.prefix is None:
             return None
         written = self.prefix.strip().lower()

@@ -32,7 +32,7 @@ _MOST_STEPS = 100
 
 
 def check_selectors(rules: SelectorSet) -> None:
-    """Raises InvalidSelector with one sentence for the first that is wrong."""
+    """Check all selectors. Raises InvalidSelector with one sentence for the first that is wrong."""
     for where, selector in rules.placed():
         if "\x00" in selector.selector:
             raise InvalidSelector(f"{where}: the selector holds a NUL character.")

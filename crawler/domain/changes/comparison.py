@@ -103,7 +103,7 @@ class Changes:
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
-    """Of a ledger row when its crawl is over."""
+    """What a ledger row says about its URL when the crawl is over."""
     if state == FetchState.DONE:
         return Standing.PAGE
     if reason in _REDIRECTED:
@@ -279,7 +279,7 @@ class _Comparison:
                 yield Lost(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
 
     def _still_waits(self, page: Lost) -> bool:
-        """Whether it was behind the same barrier already: that was told."""
+        """Whether the page was behind the same barrier already: that was told."""
         old = self._before.by_key.get(self._key_of(page.url) or "")
         return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
 

@@ -70,7 +70,7 @@ def with_moves(changes: Changes, moves: Iterable[Move]) -> Changes:
 
 
 def _common_lines(pages: Sequence[Candidate]) -> set[str]:
-    """That stand on so many of them that they say nothing about any."""
+    """Lines that stand on so many pages that they say nothing about any of them."""
     counted = Counter(line for page in pages for line in set(page.blocks.lines))
     return {line for line, count in counted.items() if count > max(2, len(pages) // 2)}
 

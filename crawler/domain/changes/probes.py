@@ -67,7 +67,7 @@ def probe_entry(probe: Probe) -> Entry:
 def choose_again(
     pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
 ) -> list[tuple[str, str]]:
-    """Of (key, URL) a sample spread over the kinds of URLs, first of those that were looked at least often before.
+    """A sample of (key, URL) spread over the kinds of URLs, first of those that were looked at least often before.
 
     The same pages and looks give the same sample.
     """

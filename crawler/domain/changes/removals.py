@@ -43,9 +43,9 @@ class Removal(StrEnum):
 
 COUNTED = frozenset({Removal.GONE, Removal.MOVED})
 UNSETTLED = frozenset({Removal.BLOCKED, Removal.NOT_REACHED})
-"""The next crawl asks again."""
+"""Classes of pages that could not be settled: the next crawl asks again."""
 ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
-"""So it does of these: what was only unlinked may be gone later."""
+"""Classes of pages that the next crawls ask for again: what was only unlinked may be gone later."""
 
 _EXCLUDED = frozenset({
     Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
@@ -81,7 +81,7 @@ class Fate(NamedTuple):
 
 
 def fate(judgement: Judgement, status: int, failure: Reason | None = None) -> Fate:
-    """Of a missing page, by the answer to one more request for it."""
+    """What became of a missing page, by the answer to one more request for it."""
     if judgement.block_host:
         return Fate(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
     if judgement.verdict is Verdict.REDIRECT:
@@ -95,7 +95,7 @@ def fate(judgement: Judgement, status: int, failure: Reason | None = None) -> Fa
 
 
 def kind_by_reason(reason: str | None) -> Removal:
-    """Of a URL that the crawl met and that is no page, nor gone, nor redirected."""
+    """The class of a URL that the crawl met and that is no page, nor gone, nor redirected."""
     if reason in _EXCLUDED:
         return Removal.EXCLUDED
     if reason in _ALIVE:
@@ -126,13 +126,13 @@ def settle_targets(
 
 
 def _with_company(lost: Sequence[Lost]) -> list[tuple[Lost, int]]:
-    """Each with how many lead where it leads."""
+    """Each page with how many pages lead where it leads."""
     leading = Counter(place for page in lost if (place := _leads_to(page)))
     return [(page, leading[place] if (place := _leads_to(page)) else 0) for page in lost]
 
 
 def _leads_to(page: Lost) -> str | None:
-    """Of a login only where it stands: it is told where to go on."""
+    """Where a page leads. Of a login only the path counts: its query says where to go on."""
     if page.kind is not Removal.MOVED or page.target is None:
         return None
     return re.split(r"[?#]", page.target)[0] if _SIGN_IN.search(page.target) else page.target
@@ -167,7 +167,7 @@ class Together(NamedTuple):
 
 
 def led_together(lost: Iterable[Lost], kind: Removal) -> list[Together]:
-    """Of pages of this class, groups of those that lead to one place; the largest first."""
+    """Groups of pages of one class that lead to one place; the largest first."""
     groups: dict[str, list[str]] = {}
     for page in lost:
         if page.kind is kind and (place := _leads_to(page._replace(kind=Removal.MOVED))):
@@ -202,7 +202,7 @@ def pair_moves(
     is_unique: Callable[[bytes], bool],
     key_of: Key,
 ) -> dict[str, str]:
-    """Of the removed pages those that are another page now: URL → that page's key. One page is one other's new place.
+    """Removed pages that are another page now: URL → that page's key. One page is one other's new place.
 
     `arrived`: pages only this crawl has, by key. `redirected_to`: the same, with those of which an earlier crawl
     that stopped early could not tell; a redirect says enough.

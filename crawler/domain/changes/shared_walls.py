@@ -11,11 +11,11 @@ from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import is_template
 
 OWN_TEXTS = 0.5
-"""Of the pages behind it: so many different texts they had."""
+"""The share of different texts that the pages behind a wall must have had."""
 
 
 def with_shared_walls(pages: Mapping[str, FilteredPage], compared: int) -> dict[str, FilteredPage]:
-    """Marked when it comes, and when it goes."""
+    """Pages with a wall marked that many of them share, when it comes and when it goes."""
     before, now = (_behind(pages, side, compared) for side in (0, 1))
     return {url: _marked(page, passed=url not in now) if url in before | now else page for url, page in pages.items()}
 

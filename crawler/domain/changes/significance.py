@@ -16,9 +16,9 @@ from crawler.domain.noise.priced_values import random_values
 from crawler.domain.noise.template_changes import Collapsed, TemplateChange, collapse
 
 MOST_EDITS = 200
-"""Of one page that are looked at together with those of others; a page with more changed in any case."""
+"""Edits of one page that are compared with those of other pages; a page with more changed in any case."""
 MOST_CHARACTERS = 100_000
-"""Of the edits of one page; the same holds for it. Lines are compared whole."""
+"""Characters in the edits of one page; with more it changed in any case. Lines are compared whole."""
 MOST_LISTED = 1000
 """Quiet pages that are named in a summary; all are counted."""
 MOST_RULES = 5
@@ -37,17 +37,17 @@ class FilteredChanges(NamedTuple):
     template_urls: frozenset[str] = frozenset()
     """Pages on which somebody edited the template."""
     passed: frozenset[str] = frozenset()
-    """Of the walls, those that stood there before and are gone; nothing earlier is known of the page."""
+    """Pages behind a wall that stood there before and is gone; nothing earlier is known of the page."""
     further_back: Mapping[str, int] = {}
     """Pages that stood behind a wall: so many versions further back is what they are compared with."""
 
     @property
     def template_pages(self) -> int:
-        """Beside those that changed anyway."""
+        """How many pages show an edit of the template and did not change otherwise."""
         return len(self.template_urls.difference(self.changes.changed))
 
     def as_record(self) -> dict[str, Any]:
-        """Keys of ours in a change summary."""
+        """What noise rules left out, as keys of a change summary."""
         listed = sorted(self.quiet)[:MOST_LISTED]
         return {
             "quiet_pages": len(self.quiet),
@@ -145,9 +145,9 @@ def rules_for_random_tokens(before: Mapping[str, Any] | None, template: Sequence
 class Recount(NamedTuple):
     changed: int
     template: int
-    """So many edits of it."""
+    """How many edits of the template."""
     template_pages: int
-    """That show one and did not change otherwise."""
+    """Pages that show an edit of the template and did not change otherwise."""
 
 
 def recount(pages: Mapping[str, FilteredPage], compared: int) -> Recount:

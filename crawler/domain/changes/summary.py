@@ -162,7 +162,7 @@ class CrawlChanges(_Value):
 
 
 def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Of a crawl's change summary, what fits into a list of crawls."""
+    """The part of a crawl's change summary that fits into a list of crawls."""
     return {name: summary[name] for name in _SHORT if name in summary} if summary else None
 
 

@@ -36,7 +36,7 @@ def _how(row: LedgerUrl, crawl: CrawlJob, own: Decision | None, *, rendered: boo
 
 
 def _comparison(compared: Mapping[str, Any] | None) -> str:
-    """Of a page that was fetched both ways: how much of it the server alone sent."""
+    """How much of a page the server alone sent, if it was fetched both ways."""
     if not compared:
         return ""
     alike = "said the same" if compared["agrees"] else "said less"

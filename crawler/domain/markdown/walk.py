@@ -38,7 +38,7 @@ _PERMALINKS = frozenset("¶#§⚓🔗")
 
 
 class MarkdownWalk:
-    """For one page. `pruned` are nodes to leave out, by their `mem_id`."""
+    """Walks the tree of one page and writes its markdown. `pruned` are nodes to leave out, by their `mem_id`."""
 
     def __init__(self, base: str, pruned: Container[int] = ()) -> None:
         self._base = base

@@ -23,10 +23,10 @@ SHARE = 0.5
 
 
 def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
-    """Without lines that run with the clock on so many pages."""
+    """Pages without the lines that run with the clock on several of them."""
     running = _pages(pages, lambda page: page.clock)
     edited = _pages(pages, lambda page: page.edits)
-    sure = {key for key, pages in running.items() if len(pages) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
+    sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
     sure -= {key for key in sure if not _is_evidence(key, _texts(running[key], key, pages))}
     return {url: without_lines(page, sure) for url, page in pages.items()}
 
@@ -44,7 +44,7 @@ def confirmed(asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Contain
 
 
 def without_lines(page: FilteredPage, lines: Iterable[LineKey]) -> FilteredPage:
-    """Without those of its own suspicions that these lines confirm."""
+    """A page without its edits in these lines, if they were suspected to run with the clock."""
     sure = set(lines)
     gone = {edit for edit in page.clock if line_key(edit) in sure}
     if not gone:

@@ -21,7 +21,7 @@ LONGEST_LINE = 4_000
 
 
 class Said(NamedTuple):
-    """All that a page says, as digests."""
+    """All that a page says, as digests, to find pages that say the same."""
 
     exactly: bytes
     loosely: bytes
@@ -39,7 +39,7 @@ class FilteredPage(NamedTuple):
     """Which kept something quiet: ids of the project's rules, names of ours."""
     wall: Wall | None = None
     clock: tuple[BlockEdit, ...] = ()
-    """Of the edits, those that may only run with the clock; other pages or earlier versions tell."""
+    """Those of the edits that may only run with the clock; other pages or earlier versions tell."""
     texts: tuple[Said, Said] | None = None
     """What the whole page said before and after."""
     is_truncated: bool = False
@@ -171,7 +171,7 @@ class _NoiseFilter:
         return True
 
     def _is_kept(self, edit: BlockEdit, rule: LearnedRule) -> bool:
-        """Whether it touches a line of the place that was never seen to vary."""
+        """Whether an edit touches a line of the place that was never seen to vary."""
         if not rule.keeps:
             return False
         return any(block and block.text in self._kept_lines(side, rule) for side, block in enumerate(edit))
@@ -190,7 +190,7 @@ class _NoiseFilter:
         return False
 
     def _may_run_with_clock(self, edit: BlockEdit) -> bool:
-        """Whether all that is left of it may."""
+        """Whether all that is left of an edit may run with the clock."""
         if not _is_comparable(edit):
             return False
         changes = value_changes(*_sides(edit)) or []

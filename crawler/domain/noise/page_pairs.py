@@ -43,7 +43,7 @@ class PagePair(NamedTuple):
         return url_shape(parse(self.url))
 
     def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
-        """Raises UnparsablePage."""
+        """What changed on the page, without noise. Raises UnparsablePage."""
         moments = Moments(self.old.fetched_at, self.new.fetched_at)
         return apply_noise_rules(
             self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments

@@ -28,7 +28,7 @@ def is_priced(changes: list[ValueChange]) -> bool:
 
 
 def holds_prices(place: str) -> bool:
-    """By the name that the site gave it."""
+    """Whether a place is for prices, by the name that the site gave it."""
     return _PLACES.search(place) is not None
 
 

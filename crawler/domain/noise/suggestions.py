@@ -49,7 +49,7 @@ def _selectors(place: str) -> list[Suggestion]:
 
 
 def loosened(selector: str) -> str:
-    """For classes with endings that each release changes: by how they begin."""
+    """A selector that names classes by how they begin: each release may change their endings."""
     return _CLASS.sub(r'[class*="\1"]', selector)
 
 

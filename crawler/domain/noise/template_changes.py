@@ -45,7 +45,7 @@ class TemplateChange(NamedTuple):
     example_urls: tuple[str, ...]
     place: str | None = None
     line: str | None = None
-    """Of lines in which only values moved: how all of them read."""
+    """How the lines read, where only values in them moved."""
     grows: bool = False
     """Its numbers went up nearly everywhere, as what is counted does, or only random tokens differ."""
     own_values: bool = False
@@ -93,7 +93,7 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
 
 
 def line_key(edit: BlockEdit) -> LineKey | None:
-    """Of an edit in which only values moved, or of a line with values that came or went; anywhere if its words name it.
+    """The key of a line in which only values moved, or that came or went with values; anywhere if its words name it.
 
     None for prices and the like: they are what each page is about.
     """
@@ -128,7 +128,7 @@ def _is_release(edit: BlockEdit) -> bool:
 
 
 def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
-    """Where only values moved, they may be found moving again."""
+    """The same edit on these pages. Where only values moved, its line is kept, to know it when they move again."""
     key, texts = line_key(edit), texts_of(edit)
     change = _described(texts, urls)
     if key is None or key.sign != "~":
@@ -164,5 +164,5 @@ def _described(texts: tuple[str, str], urls: Sequence[str]) -> TemplateChange:
 
 
 def texts_of(edit: BlockEdit) -> tuple[str, str]:
-    """Whole; empty where there was no line."""
+    """The whole text before and after; empty where there was no line."""
     return edit.removed.text if edit.removed else "", edit.added.text if edit.added else ""

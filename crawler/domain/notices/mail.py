@@ -128,7 +128,7 @@ def _lines(page: PageDigest) -> Iterator[str]:
 
 
 def brief(text: str) -> str:
-    """For channels that take a few words only: whole lines, as many as fit."""
+    """A mail's text for channels that take a few words only: whole lines, as many as fit."""
     if len(text) <= LONGEST_BRIEF:
         return text
     return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"

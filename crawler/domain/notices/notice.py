@@ -73,7 +73,7 @@ class Mail(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Each is a channel of its own: told once of each thing."""
+    """An address that notices go to. Each is a channel of its own and gets each notice once."""
 
     channel: Channel
     address: str
@@ -86,7 +86,7 @@ class Target(NamedTuple):
 
 
 class DeliveryResult(NamedTuple):
-    """What came of sending."""
+    """What came of sending a notice."""
 
     delivered: bool
     words: str
@@ -113,7 +113,7 @@ class Streak(NamedTuple):
 
     runs: int
     tries: int
-    """Of the crawl's own run, before it."""
+    """Failed tries of the crawl's own run, before it."""
     since: datetime | None = None
 
 
@@ -140,7 +140,7 @@ def has_changes(summary: dict[str, Any]) -> bool:
 
 
 def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: LastFailureNotice | None) -> bool:
-    """Whether it is to be told that runs fail: once, when there were enough of them and no more tries come."""
+    """Whether to tell that runs fail: once, when there were enough of them and no more tries come."""
     enough = schedule.config.notify_after_failures
     if (
         not enough
@@ -201,7 +201,7 @@ def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more:
 
 
 def webhook_headers(message_id: UUID, now: datetime, body: bytes, secret: str | None) -> dict[str, str]:
-    """By the Standard Webhooks specification; without a secret nothing is signed."""
+    """The headers of a webhook, by the Standard Webhooks specification; without a secret nothing is signed."""
     seconds = str(int(now.timestamp()))
     headers = {"webhook-id": str(message_id), "webhook-timestamp": seconds, "content-type": "application/json"}
     if secret:

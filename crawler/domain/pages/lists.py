@@ -87,7 +87,7 @@ class UrlFilter(NamedTuple):
 
 
 class Part(NamedTuple, Generic[Row]):
-    """Of a list, what was found behind a place in it."""
+    """One part of a list: the rows behind a place in it."""
 
     rows: list[Row]
     looked_until: str | None = None

@@ -32,7 +32,7 @@ def main_text(markup: bytes, whole: str) -> str:
 
 
 def _main(tree: LexborHTMLParser, whole: str) -> LexborNode | None:
-    """Marked as such, if there is only one; a page of many articles is a list."""
+    """The element that is marked as the main content, if there is only one; a page of many articles is a list."""
     for selector in (_MAIN, _ARTICLE):
         found = tree.css(selector)
         if len(found) == 1 and len(found[0].text(strip=True)) >= min(_LEAST_CHARS, len(whole) // 4):

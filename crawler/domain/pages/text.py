@@ -26,7 +26,7 @@ class CollapsedText(NamedTuple):
 
 
 def dissolve(nodes: PageNodes) -> None:
-    """After this, text inside an anchor or heading is whole words again. In document order, which keeps it linear."""
+    """Take inline elements out, so that text in anchors and headings is whole words. Linear, as in document order."""
     for node in nodes.dropped:
         node.decompose(recursive=False)
     for node in nodes.inline:
@@ -34,7 +34,7 @@ def dissolve(nodes: PageNodes) -> None:
 
 
 def read_text(nodes: PageNodes) -> CollapsedText:
-    """After `dissolve`, and after the anchors were read: they go too."""
+    """The text of a page. Only after `dissolve`, and after the anchors were read: they go too."""
     for node in nodes.anchors:
         node.unwrap(delete_empty=True)
     nodes.body.merge_text_nodes()

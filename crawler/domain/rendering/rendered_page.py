@@ -17,7 +17,7 @@ class Screenshot:
 
 
 class VisitNote(NamedTuple):
-    """From one visit of a page to the next."""
+    """What the browser keeps from one visit of a page to the next."""
 
     without: str = ""
     """Why this one does without a browser: what came of the page in it."""

@@ -17,7 +17,7 @@ from crawler.domain.reasons import Reason
 UNAVAILABLE = "unavailable"
 """In a crawl's record: it had to do without a browser."""
 FAILED = "failed"
-"""Likewise: because its homepage failed in the browser, and how; without one it could be had."""
+"""In a crawl's record: its homepage failed in the browser, and how; without one it could be fetched."""
 EMPTY = "empty"
 """What the browser showed: no text and no link."""
 FILE = "file"
@@ -51,7 +51,7 @@ class Decision(NamedTuple):
         return _words(self)
 
     def as_record(self) -> dict[str, Any]:
-        """For JSON; what is not known is left out."""
+        """The decision as JSON; what is not known is left out."""
         record = {"render": self.render, "signal": self.signal, "measured": self.measured, "limit": self.limit}
         return {name: value for name, value in record.items() if value is not None}
 
@@ -70,7 +70,7 @@ def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decisi
 
 
 def decide_page(measure: Measure, rule: RenderRule) -> Decision:
-    """Of any other page on a site that needs no browser. A page without scripts is all there is."""
+    """The decision for any other page of a site that needs no browser. A page without scripts is all there is."""
     return _signals(measure, rule) if measure.has_scripts else LIGHT
 
 
@@ -91,7 +91,7 @@ def decide_mode(config: CrawlConfig) -> Decision | None:
 
 
 def decide_crawl(crawl: CrawlJob) -> Decision | None:
-    """For the whole crawl: what was asked for, else what its homepage said; None before that."""
+    """The decision for the whole crawl: what was asked for, else what its homepage said; None before that."""
     asked = decide_mode(crawl.config)
     return asked or (Decision.from_record(crawl.rendering) if crawl.rendering and "render" in crawl.rendering else None)
 
@@ -107,7 +107,7 @@ def note_without_browser(crawl: CrawlJob) -> Reason:
 
 
 def lane_of(crawl: CrawlJob) -> Lane:
-    """Where its pages wait."""
+    """The lane in which a crawl's pages wait."""
     decision = decide_crawl(crawl)
     return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
 

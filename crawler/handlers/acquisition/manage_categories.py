@@ -70,7 +70,7 @@ class ManageCategories:
         self._trial_seconds = trial_seconds
 
     def list_all(self) -> list[CategoryShown]:
-        """Those that are defined, then those that entries only name."""
+        """All categories: those that are defined, then those that entries only name."""
         defined = {category.name: category for category in self._categories.list_all()}
         entries, fills, made = self._categories.entries(), self._fills.of(), self._fills.counts()
         names = [*sorted(defined), *sorted({*entries, *made} - set(defined))]

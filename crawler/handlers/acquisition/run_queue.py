@@ -76,7 +76,7 @@ class RunQueue:
         self._concurrency = concurrency
 
     def __call__(self) -> QueueRun:
-        """As many batches as there is room for. Safe to repeat, and several at once take each entry once."""
+        """Start as many batches as there is room for. Safe to repeat, and several at once take each entry once."""
         self._bring_back()
         started: list[tuple[UUID, int]] = []
         per_host = max(1, self._concurrency // HOSTS_AT_LEAST)

@@ -118,7 +118,7 @@ class ApplyNoiseRules:
         return found
 
     def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID) -> None:
-        """Each crawl's pages are a third look at what the other fetched twice."""
+        """Learn rules. Each crawl's pages are a third look at what the other fetched twice."""
         looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
         new = self._rules.learn(project_id, [rule.as_value() for rule in learn(looks)], self._clock(), MOST_RULES)
         if new:

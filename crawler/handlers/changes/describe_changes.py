@@ -38,7 +38,7 @@ class DescribeChanges:
         self._digest = digest
 
     def with_texts(self, crawl: CrawlJob, pages: int = 20, lines: int = 10) -> CrawlChanges:
-        """With what changed on the first changed pages, line by line, without noise."""
+        """A crawl's changes, with the changed lines of the first changed pages, without noise."""
         return self(crawl).model_copy(update={"texts": self.texts(crawl, pages, lines)})
 
     def texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
@@ -46,7 +46,7 @@ class DescribeChanges:
         return tuple(_text(digest) for digest in self._digest(crawl.id, few, short))
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
-        """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
+        """A crawl's changes. `pages` adds the changed pages' ids and versions, which can be compared word by word."""
         if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
             crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:

@@ -138,7 +138,7 @@ def _row(edit: BlockEdit) -> Row:
 
 
 def _tried_rule(pair: PagePair, known: Iterable[NoiseRule], edit: BlockEdit, one: Suggestion) -> SuggestedRule | None:
-    """None when it would not keep the line quiet, or means nothing."""
+    """The suggested rule, tried on the page; None when it would not keep the line quiet, or means nothing."""
     for value in dict.fromkeys((one.value, loosened(one.value) if one.kind is RuleKind.SELECTOR else one.value)):
         try:
             tried = one._replace(value=checked_value(one.kind, value))
@@ -155,7 +155,7 @@ def _rule(one: Suggestion) -> NoiseRule:
 
 
 def _lines_left_out(pair: PagePair, known: Iterable[NoiseRule], rules: RuleSet) -> int:
-    """Of the newer version."""
+    """How many lines of the newer version the new rule leaves out."""
     before, after = pair.new.blocks(RuleSet.of(known)), pair.new.blocks(rules)
     patterns = rules.patterns[-1:] if rules.patterns[:-1] == RuleSet.of(known).patterns else ()
     matched = sum(any(one.search(line) is not None for _, one in patterns) for line in after.lines)

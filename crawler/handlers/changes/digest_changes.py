@@ -23,7 +23,7 @@ class DigestChanges:
         self._rules = rules
 
     def __call__(self, crawl_id: UUID, most_pages: int = 20, most_lines: int = 10) -> tuple[PageDigest, ...]:
-        """Of the first changed pages by URL; none when the crawl was not compared."""
+        """The changed lines of the first changed pages by URL; none when the crawl was not compared."""
         crawl = self._crawls.get_crawl(crawl_id)
         summary = crawl.change_summary
         urls = sorted(summary["changed_page_urls"])[:most_pages] if summary else []

@@ -28,7 +28,7 @@ class ManageNoise:
         return self._rules.list_rules(project_id)
 
     def add(self, project_id: UUID, kind: RuleKind, value: str = "") -> NoiseRule:
-        """From the next comparison on. The same rule twice is one."""
+        """Add a rule, which holds from the next comparison on. The same rule twice is one."""
         known = self.list_rules(project_id)
         value = checked_value(kind, value)
         if sum(rule.origin is Origin.OPERATOR for rule in known) >= MOST_RULES:

@@ -70,7 +70,7 @@ class EmbedDocuments:
         return self._embedder is not None and self._vectors.available()
 
     def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> int:
-        """For a bounded time; how many documents have all their vectors now."""
+        """Embed for a bounded time; how many documents have all their vectors now."""
         embedder = self._embedder
         if embedder is None or not self._vectors.available():
             return 0
@@ -97,7 +97,7 @@ class EmbedDocuments:
         return count
 
     def _put_away(self, documents: Sequence[UUID], refused: Mapping[UUID, str]) -> None:
-        """Those that are not finished: at once again, but for what was refused."""
+        """Put unfinished documents back: they are due at once, but for what was refused."""
         for document, why in refused.items():
             log.warning("text_refused", document_id=str(document), detail=why)
             self._vectors.put_off([document], why)

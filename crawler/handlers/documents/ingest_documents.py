@@ -77,7 +77,7 @@ class IngestDocuments:
         return count
 
     def one(self, document_id: UUID) -> int:
-        """This one, if it waits and nobody works on it."""
+        """Ingest this document, if it waits and nobody works on it."""
         return self._make(self._documents.claim_one(document_id, self._lease_seconds))
 
     def recover(self) -> None:
@@ -109,7 +109,7 @@ class IngestDocuments:
         return kept
 
     def _document(self, source: Source) -> Made | Failed | None:
-        """None: whoever read it was ended; it waits for another try."""
+        """The document made of a page; None if whoever read it was ended, and it waits for another try."""
         if source.attempts > MAX_ATTEMPTS:
             return Failed(source, LOST)
         if source.content is None and source.text is None:

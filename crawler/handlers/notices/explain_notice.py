@@ -36,7 +36,7 @@ def _what_came(statuses: Sequence[str]) -> str:
 
 
 def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:
-    """By the schedule as it is now: what it was then is not kept."""
+    """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
         return "Only crawls of a schedule are told of; whoever starts one by hand looks at it here."
     if crawl.change_summary is None:

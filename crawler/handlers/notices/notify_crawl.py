@@ -122,7 +122,7 @@ class NotifyCrawl:
         return sent
 
     def resend(self, notification_id: UUID) -> DeliveryResult:
-        """The same words under the same id, so that a receiver that got it knows."""
+        """Send a notice again: the same words under the same id, so that a receiver that got it knows."""
         kept = self._kept.find(notification_id)
         if kept is None:
             raise NotFound(f"There is no notification {notification_id}.")

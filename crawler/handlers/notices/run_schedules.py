@@ -48,7 +48,7 @@ class RunSchedules:
         self._clock = clock
 
     def __call__(self) -> int:
-        """Whatever is due, and what others left undone; how many runs were begun."""
+        """Run whatever is due, and what others left undone; how many runs were begun."""
         now = self._clock()
         for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
             self._run(project, schedule_id, slot)
@@ -57,7 +57,7 @@ class RunSchedules:
         return self._run_all(now)
 
     def of(self, project_id: UUID) -> int:
-        """Of one project: a thousand that are due in the same minute do not look for each other's work."""
+        """Run one project's schedule if it is due: a thousand that are due at once do not do each other's work."""
         now = self._clock()
         due = self._schedules.due(now, 1, project_id)
         if not due and self._schedules.find(project_id) is None:  # gone with its project; whoever triggers it need not

@@ -94,7 +94,7 @@ class SetSchedule:
         return len(schedules)
 
     def _with_urls(self, project_id: UUID, config: ScheduleConfig) -> ScheduleConfig:
-        """With the addresses themselves where masks of known ones were given."""
+        """The settings with the addresses themselves where masks of known ones were given."""
         if not config.notification_urls:
             return config
         known = self._schedules.notification_urls(project_id)

@@ -20,7 +20,7 @@ class WarnAboutChannels:
         self._lacks = [name for name, value in zip(_NAMES, (smtp_url, mail_from), strict=True) if not value]
 
     def __call__(self, config: ScheduleConfig, webhook_gone_at: datetime | None = None) -> tuple[str, ...]:
-        """Sentences; none when all is well."""
+        """Sentences about channels that will not work; none when all is well."""
         wanted = config.notification_email and (config.notify_on_changes or config.notify_after_failures)
         lack = self.mail_warning() if wanted else None
         gone = _gone(webhook_gone_at) if webhook_gone_at and config.notification_webhook else None
