@@ -19,7 +19,7 @@ from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.errors import CrawlerError
 
 MEMORY_BYTES = 1536 * 1024 * 1024
-"""Of addresses, of which Python and its libraries take 300 MB before anything is read."""
+"""Address space, of which Python and its libraries take 300 MB before anything is read."""
 LENGTH = struct.Struct("!I")
 _GRACE_SECONDS = 5
 

@@ -17,7 +17,7 @@ MOST_CATEGORIES = 500
 
 class QueueSummary(NamedTuple):
     counts: Mapping[str, int]
-    """By status, all of them."""
+    """How many entries have each status."""
     categories: Sequence[str]
     """The largest, by name."""
     undefined: int

@@ -234,7 +234,7 @@ class Stranded(NamedTuple):
     crawl_id: UUID
     source_url: str
     url: str | None
-    """Of the ledger: where its redirects had led so far."""
+    """The URL in the ledger: where its redirects had led so far."""
     project_id: UUID | None
     config: dict[str, Any] | None
     end: LedgerEnd | None

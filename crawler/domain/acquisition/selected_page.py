@@ -15,7 +15,7 @@ from crawler.domain.acquisition.selectors import FieldRule, Selector, SelectorKi
 from crawler.domain.pages.element_text import element_text, normalised
 
 MAX_MATCHES = 10_000
-"""Of one selector: more than that is no choice any more."""
+"""Matches of one selector: more than that is no choice any more."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

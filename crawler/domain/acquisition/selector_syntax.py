@@ -28,7 +28,7 @@ _FUNCTIONS = frozenset(_FUNCTIONS_NAMES.split())
 _EMPTY = etree.fromstring("<html><body/></html>")
 _SHOWN_BEFORE = 20
 _MOST_STEPS = 100
-"""Of one CSS selector, each within the one before: matching goes as deep."""
+"""Steps of one CSS selector, each within the one before: matching goes as deep."""
 
 
 def check_selectors(rules: SelectorSet) -> None:

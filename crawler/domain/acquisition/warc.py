@@ -49,7 +49,7 @@ class QueueWarc:
         self._lost = False
         """Between records, where a heading should be and none is."""
         self._beginning: bytes | None = None
-        """Of a packed part, until it can be told whether a record begins with it."""
+        """The beginning of a packed part, until it can be told whether a record begins with it."""
 
     def feed(self, data: bytes) -> list[Row]:
         rows: list[Row] = []

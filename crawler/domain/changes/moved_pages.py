@@ -17,11 +17,11 @@ from crawler.domain.noise.rules import RuleSet
 MOST_PAGES = 500
 """On either side; beyond that only equal hashes make a move."""
 ALIKE = 0.5
-"""Of its lines that a page shares with the one it may have become, title and all."""
+"""The share of its lines, title and all, that a page must have in common with the one it may have become."""
 MOST_TRIED = 3
-"""Of those most like it; if several of them fit, none does."""
+"""Pages most like a removed one that are tried; if several of them fit, none does."""
 FEWEST_LINES = 2
-"""Of its own: a page that says nothing is like any other."""
+"""Lines of its own that a page must have to be found: one that says nothing is like any other."""
 
 
 class Candidate(NamedTuple):

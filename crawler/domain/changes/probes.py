@@ -21,7 +21,7 @@ SEEN = "seen"
 MOST_ROUNDS = 21
 """How long a missing page is asked for again: by so many crawls, where one in vain counts for several."""
 ROUNDS = {Removal.ALIVE: 1, Removal.BLOCKED: 7}
-"""It answers, and may be gone later: twenty crawls more. Nobody could tell: three in all."""
+"""What one crawl counts for: a page that answers is asked for by twenty crawls more, one nobody could tell by three."""
 
 
 class Purpose(StrEnum):

@@ -10,7 +10,7 @@ from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import Reason
 
 Key = Callable[[str], str | None]
-"""By which normalized URL a crawl knows an address; None when it is none."""
+"""From an address to the normalized URL by which a crawl knows it; None when it is none."""
 
 GONE_STATUSES = frozenset({404, 410})
 TEMPORARY = frozenset({302, 303, 307})

@@ -13,7 +13,7 @@ LONGEST_LINE = 1_500
 _MOST_PAIRED = 40
 """Lines of one edit that are set beside those they became; of larger edits, in the order they stand."""
 _ALIKE = 0.4
-"""Of their words: then one line became the other."""
+"""The share of words two lines must have in common for one to have become the other."""
 _HEAD = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _WORD = re.compile(r"\w+")
 

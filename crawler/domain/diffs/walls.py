@@ -13,9 +13,9 @@ FEWEST_WORDS = 4
 MOST_WORDS = 120
 """A page with more to say is about errors or captchas; it is none."""
 ALIKE = 0.5
-"""Of a page's lines."""
+"""The share of a page's lines that must stay for it to be the same page."""
 SAME_TITLE = 0.6
-"""Of its words."""
+"""The share of a title's words that must stay for it to be the same title."""
 _SURE = re.compile(
     r"verify (?:that )?you(?:'re| are) (?:a )?human|checking (?:if the site connection is secure|your browser)|"
     r"(?:are|you are|that you are) not a robot|are you a robot|unusual traffic (?:coming )?from your|"

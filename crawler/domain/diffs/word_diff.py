@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 MOST_WORDS = 400
-"""Of both lines; beyond it the line counts as replaced."""
+"""Words of both lines together; with more of them the line counts as replaced."""
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 

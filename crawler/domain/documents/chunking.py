@@ -15,7 +15,7 @@ from uuid import UUID
 from crawler.domain.markdown.blocks import Block, Form, Section, sections
 
 BYTES_PER_TOKEN = 4
-"""Of English text by common tokenizers; of other scripts each character has more bytes and more tokens alike."""
+"""Bytes for each token of English text; in other scripts each character has more bytes and more tokens alike."""
 MOST_SECTIONS = 2000
 """A page with more headings is cut by size alone."""
 _BETWEEN = "\n\n"

@@ -47,7 +47,7 @@ class Made(NamedTuple):
     source: Source
     chunks: Sequence[Chunk]
     config: str
-    """Of full-text search."""
+    """The configuration of full-text search for its language."""
 
     @property
     def tokens(self) -> int:

@@ -19,7 +19,7 @@ _WORD = r"'(?:[^'\\]|''|\\.)*'(?::\*?[A-D]*)?"
 # A whole word first: what is quoted may have any sign in it. Of what a person types a negation has at most one level.
 _EXCLUDED = re.compile(rf"!({_WORD}|\((?:{_WORD}|[^'()])*\))|{_WORD}")
 _FUSION = 60
-"""Of reciprocal rank fusion: how little the first places differ."""
+"""The constant of reciprocal rank fusion: how little the first places differ."""
 
 
 class Found(NamedTuple):

@@ -127,7 +127,7 @@ class Queued(NamedTuple):
     by_this_crawl: int
     by_others: int
     complaints: int
-    """Of these answered 429 or 503."""
+    """How many of these requests were answered with 429 or 503."""
 
 
 class Ruling(_Value):

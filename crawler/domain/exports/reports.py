@@ -64,7 +64,7 @@ BROKEN_REASONS = frozenset(
 )
 REDIRECT_REASONS = frozenset({Reason.REDIRECTED, Reason.REDIRECT_LOOP, Reason.OFF_DOMAIN})
 
-_MEANINGS = {
+MEANINGS = {
     FindingKind.REDIRECT: {
         "one_hop": "It redirects; link to where it leads.",
         "chain": "It redirects several times over; link to where it leads.",
@@ -191,13 +191,7 @@ def problem_meaning(kind: FindingKind, problem: str) -> str:
     """A problem as one sentence. A broken link's problem is the reason its URL ended with."""
     if kind is FindingKind.BROKEN_LINK:
         return meaning(Reason(problem))
-    return _MEANINGS[kind][problem]
-
-
-def problems_of(kind: FindingKind) -> frozenset[str]:
-    if kind is FindingKind.BROKEN_LINK:
-        return frozenset(reason.value for reason in BROKEN_REASONS)
-    return frozenset(_MEANINGS[kind])
+    return MEANINGS[kind][problem]
 
 
 def finding_kinds(names: Iterable[str]) -> tuple[FindingKind, ...]:

@@ -19,7 +19,7 @@ _OF_TIME = re.compile(
     re.IGNORECASE,
 )
 SHARE = 0.5
-"""Of the pages on which such a line changed at all; the others may have been edited."""
+"""The share of pages, among those on which a line changed, that must suspect it; the others may have been edited."""
 
 
 def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:

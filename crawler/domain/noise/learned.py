@@ -62,13 +62,13 @@ class LearnedRule(NamedTuple):
     place: str
     varies: Varies
     shape: str | None = None
-    """Only on pages whose URL has this shape."""
+    """The rule holds only on pages whose URL has this shape."""
     line: str | None = None
-    """Only lines that read so, with marks for their values."""
+    """The rule holds only for lines that read so, with marks for their values."""
     keeps: tuple[int, ...] = ()
-    """But not these of the place's lines, counted from the end if negative: they never varied."""
+    """Positions of lines that never varied, counted from the end if negative: the rule does not hold for them."""
     values: tuple[int, ...] = ()
-    """Only these of the line's values, from 0; none: all, as all were seen to vary."""
+    """The rule holds only for these values of the line, from 0; none: for all, as all were seen to vary."""
 
     def as_value(self) -> str:
         """The rule as JSON, as it is stored. The same rule is always the same text."""

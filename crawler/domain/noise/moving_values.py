@@ -80,7 +80,7 @@ class ValueChange(NamedTuple):
     around: str
     """The part of the line that the value stands in, with marks for values, in small letters."""
     number: int = 0
-    """Of the values in its line, from 0."""
+    """Its number among the values of the line, from 0."""
 
 
 class Skeleton(NamedTuple):

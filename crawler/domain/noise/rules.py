@@ -86,7 +86,7 @@ class RuleSet(NamedTuple):
     numbers: str | None = None
     dates: str | None = None
     learned: Mapping[str, Sequence[Learned]] = {}
-    """By place."""
+    """Learned rules, by place."""
 
     @classmethod
     def of(cls, rules: Iterable[NoiseRule]) -> Self:

@@ -11,9 +11,9 @@ from crawler.domain.noise.rules import RuleKind
 from crawler.domain.noise.template_changes import texts_of
 
 _LONGEST = 300
-"""Of an expression."""
+"""The longest expression that is suggested."""
 _FEWEST_LETTERS = 4
-"""That all such lines share: fewer would name lines of any kind."""
+"""Letters that all such lines share: fewer would name lines of any kind."""
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _GAP = ".*"
 _CLASS = re.compile(r"\.((?:\\.|[\w-])+)")

@@ -97,7 +97,7 @@ class Counted(NamedTuple):
     unchanged: int
     template: int
     template_pages: int = 0
-    """That show an edit of the template and did not change otherwise."""
+    """Pages that show an edit of the template and did not change otherwise."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":

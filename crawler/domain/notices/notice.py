@@ -77,7 +77,7 @@ class Target(NamedTuple):
 
     channel: Channel
     address: str
-    """Of Apprise only the mask."""
+    """The address; of Apprise URLs only the mask."""
     number: int = 0
 
     @property

@@ -53,7 +53,7 @@ class PageFilter(NamedTuple):
     reason: Reason | None = None
     changed_since: datetime | None = None
     prefix: str | None = None
-    """Of the normalized URL."""
+    """The beginning of the normalized URL."""
     title: str | None = None
     """Words that the title must have."""
 

@@ -43,7 +43,7 @@ class Extracted:
     content_hash: bytes
     charset: str
     measure: Measure
-    """By which `rendering` tells a page from an empty shell."""
+    """Numbers by which `rendering` tells a page from an empty shell."""
 
 
 def extract(

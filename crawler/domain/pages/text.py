@@ -21,7 +21,7 @@ _SPACES = "\t\xa0\r\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 class CollapsedText(NamedTuple):
     text: str
     encoded: bytes
-    """The same in UTF-8."""
+    """The text in UTF-8."""
     words: int
 
 

@@ -29,7 +29,7 @@ class RenderRequest(FetchRequest):
     screenshot: bool = False
     """Images and fonts are loaded only for a picture."""
     cookies: str = ""
-    """Of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
+    """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
 
 @dataclass(slots=True)

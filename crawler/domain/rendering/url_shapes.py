@@ -33,7 +33,7 @@ class Visit(NamedTuple):
     """The other way too, to learn whether both say the same."""
     why: Decision
     cookies: str = ""
-    """Of the visit before."""
+    """Cookies of the visit before."""
 
 
 class Comparison(NamedTuple):

@@ -72,7 +72,7 @@ class Scope:
     anywhere: bool = False
     """Given URLs may redirect to any host."""
     _known: dict[str, Candidate] = field(default_factory=dict, compare=False, repr=False)
-    """By href, verdicts without regard to depth. Pages share most of their links."""
+    """Verdicts by href, without regard to depth. Pages share most of their links."""
 
     @classmethod
     def of(cls, seed_url: str, config: CrawlConfig, shopify: bool = False) -> Self:

@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 log = telemetry.logger(__name__)
 
 MOST_AT_ONCE = 2000
-"""Of one call: the rest is the next one's."""
+"""Jobs that one call sends: the rest is the next one's."""
 PRUNE_EVERY = timedelta(hours=1)
 
 Send = Callable[[str, Handed], None]

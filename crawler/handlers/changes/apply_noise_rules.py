@@ -31,7 +31,7 @@ from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
 
 MOST_LOOKS = 40
-"""Of one crawl; its pages are held while they are compared."""
+"""Pages of one crawl that are looked at twice; they are held while they are compared."""
 MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
 log = telemetry.logger(__name__)

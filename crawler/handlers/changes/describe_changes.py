@@ -28,7 +28,7 @@ class ReadChangedPages(Protocol):
 
 
 Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
-"""Of a crawl, so many pages and so many changed lines of each."""
+"""What changed in a crawl: so many pages, and so many changed lines of each."""
 
 
 class DescribeChanges:

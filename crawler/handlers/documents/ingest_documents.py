@@ -27,7 +27,7 @@ GONE = "The version of the page it was to be made of is not kept any more."
 _MARKUP = ("html", "xml")
 
 ReadFile = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
-"""Of files that are better read in a process of their own."""
+"""Reads files that are better read in a process of their own."""
 
 
 class DueDocuments(Protocol):

@@ -11,7 +11,7 @@ from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 class NoticeExplanation(NamedTuple):
     told: tuple[tuple[str, str], ...]
-    """By which channels, and what became of each."""
+    """The channels that were used, and what became of each notice."""
     why: str
 
 
