@@ -45,7 +45,7 @@ class ExtractionStore:
         with transaction(self._engine) as db:
             db.execute(text(_GIVE_BACK), {"id": entry.id, "claim": entry.claim_id, "most": MAX_LOSSES})
 
-    def bring_back(self, stale_seconds: float) -> int:
+    def requeue_lost(self, stale_seconds: float) -> int:
         """Entries whose worker went silent wait again; those that were lost too often fail."""
         with transaction(self._engine) as db:
             return db.execute(text(_BRING_BACK), {"seconds": stale_seconds, "most": MAX_LOSSES}).rowcount

@@ -44,7 +44,7 @@ class FieldFills:
         with transaction(self._engine) as db:
             return {row.category: int(row.extractions) for row in db.execute(text(_COUNTS), {"most": MOST_CATEGORIES})}
 
-    def take_news(self, category: str, fields: Iterable[str]) -> list[str]:
+    def take_unreported(self, category: str, fields: Iterable[str]) -> list[str]:
         """The fields that have not been reported in this window; now they are."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_ALARM), {"category": category, "fields": sorted(fields)})

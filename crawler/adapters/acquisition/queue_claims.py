@@ -69,7 +69,7 @@ class QueueClaims:
             row = db.execute(text(_LEDGER_END), {"crawl": crawl_id, "url": url}).one_or_none()
         return LedgerEnd(*row) if row else None
 
-    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+    def first_redirecting(self, crawl_id: UUID, url: str) -> str | None:
         with transaction(self._engine) as db:
             return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
 

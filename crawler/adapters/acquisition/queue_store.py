@@ -45,7 +45,7 @@ class QueueStore:
             db.execute(_TAKE_IN, (project_id,))
             return db.rowcount
 
-    def learn_size(self) -> None:
+    def analyze(self) -> None:
         """Let Postgres count the entries: until it knows how many there are, it sorts all of them to find the first."""
         with transaction(self._engine) as db:
             db.execute(text("ANALYZE crawl_queue"))

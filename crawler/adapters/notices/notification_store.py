@@ -68,7 +68,7 @@ class NotificationStore:
         with transaction(self._engine) as db:
             return db.execute(text(_GIVE_UP), given).rowcount
 
-    def last_told(self, project_id: UUID) -> LastFailureNotice | None:
+    def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None:
         """The last notice about failing or working again."""
         kinds = [NoticeKind.FAILING.value, NoticeKind.RECOVERED.value]
         with transaction(self._engine) as db:
@@ -91,7 +91,7 @@ class NotificationStore:
             rows = db.execute(text(f"{_SELECT} {where} ORDER BY id DESC LIMIT :limit"), given)
             return [KeptNotification(*row) for row in rows]
 
-    def told_of(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
+    def sent_for(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
         """By which channels the changes of each crawl were told, and what became of that."""
         found: dict[UUID, list[tuple[str, str]]] = {}
         given = {"crawls": list(crawl_ids), "kind": NoticeKind.CHANGES.value}

@@ -14,14 +14,14 @@ from crawler.domain.changes.removals import (
     COUNTED,
     GONE_STATUSES,
     Key,
-    Lost,
+    LostPage,
     Move,
     Removal,
     kind_by_reason,
     pair_moves,
     settle_targets,
 )
-from crawler.domain.changes.shared_redirects import places_before, places_now, waited_for
+from crawler.domain.changes.shared_redirects import barrier_targets, earlier_barrier_targets, temporary_targets
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.reasons import FAILED, Reason
 
@@ -78,7 +78,7 @@ class Changes:
     """Pages of one crawl about which the other could not tell."""
     moved: tuple[Move, ...] = ()
     """Neither new nor removed: one page at another address."""
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostPage, ...] = ()
     """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
 
     @property
@@ -165,14 +165,15 @@ class _CrawledPages:
         met = self.by_key.get(key)
         return met is not None and met.state == Standing.GONE
 
-    def settle(self, lost: Iterable[Lost], known: int, waited: Mapping[str, str] | None = None) -> list[Lost]:
-        """Lost pages with their redirects followed through this crawl. `known`: how many pages there were."""
+    def settle(self, lost: Iterable[LostPage], known: int, waited: Mapping[str, str] | None = None) -> list[LostPage]:
+        """LostPage pages with their redirects followed through this crawl. `known`: how many pages there were."""
         return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited)
 
-    def behind_barrier(self) -> list[Lost]:
+    def behind_barrier(self) -> list[LostPage]:
         """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back."""
         led = [
-            Lost(key, None, Removal.MOVED, target, self.by_key[key].status) for key, target in self.redirects.items()
+            LostPage(key, None, Removal.MOVED, target, self.by_key[key].status)
+            for key, target in self.redirects.items()
         ]
         settled = self.settle(led, known=len(led) + len(self.pages))
         return [page for page in settled if page.kind is Removal.BLOCKED]
@@ -214,9 +215,9 @@ class _Comparison:
         barred = before.behind_barrier()
         self._known = self._known_pages({page.url for page in barred})
         self._barred = barred + [
-            Lost(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
+            LostPage(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
         ]
-        self._waited = waited_for(self._barred, {key: page.url for key, page in self._known.items()}, unsettled)
+        self._waited = temporary_targets(self._barred, {key: page.url for key, page in self._known.items()}, unsettled)
         self._found: dict[_Kind, list[str]] = {kind: [] for kind in _Kind}
         self._arrived: dict[str, bytes | None] = {}
         """Content of pages, by key, that only the new crawl has; moved pages are found among them."""
@@ -245,22 +246,22 @@ class _Comparison:
             if kind is _Kind.NEW or key not in self._known:
                 self._arrived[key] = page.content_hash
 
-    def _lost_pages(self) -> list[Lost]:
+    def _lost_pages(self) -> list[LostPage]:
         """Pages of the old crawl that are none in the new one, without what a barrier explains."""
         had = sum(page.state == Standing.PAGE or key in self._waited for key, page in self._known.items())
         met = [*self._lost_of_remembered(), *self._lost_of_old_crawl(), *self._lost_by_probe()]
         lost = self._after.settle(met, had, self._waited)
         were_pages = self._known.keys() & (self._last_seen.keys() | self._remembered.keys())
-        old_targets = places_before(self._barred, were_pages, self._after.redirects.values(), self._key_of)
+        old_targets = earlier_barrier_targets(self._barred, were_pages, self._after.redirects.values(), self._key_of)
         return [page for page in lost if self._key_of(page.url) not in old_targets and not self._still_waits(page)]
 
-    def _lost_of_remembered(self) -> Iterator[Lost]:
+    def _lost_of_remembered(self) -> Iterator[LostPage]:
         for key, page in self._remembered.items():
             now = self._after.by_key.get(key)
             if now is not None and now.state in (Standing.GONE, Standing.MOVED):
                 yield _lost(now, page.content_hash)
 
-    def _lost_of_old_crawl(self) -> Iterator[Lost]:
+    def _lost_of_old_crawl(self) -> Iterator[LostPage]:
         """What the new crawl itself met counts more than what a probe said."""
         for key, page in self._before.by_key.items():
             now = self._after.by_key.get(key)
@@ -268,24 +269,24 @@ class _Comparison:
                 continue
             if now is None:
                 probe = self._probes.get(key) or Probed(key, page.url, Removal.NOT_REACHED)
-                yield Lost(page.url, page.content_hash, probe.kind, probe.target, probe.status)
+                yield LostPage(page.url, page.content_hash, probe.kind, probe.target, probe.status)
             elif now.state != Standing.PAGE:
                 yield _lost(now, page.content_hash)
 
-    def _lost_by_probe(self) -> Iterator[Lost]:
+    def _lost_by_probe(self) -> Iterator[LostPage]:
         """Pages of earlier crawls that neither of the two met, and a probe did."""
         for key, probe in self._probes.items():
             if key not in self._after.by_key and self._before.is_silent_about(key):
-                yield Lost(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
+                yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
 
-    def _still_waits(self, page: Lost) -> bool:
+    def _still_waits(self, page: LostPage) -> bool:
         """Whether the page was behind the same barrier already: that was told."""
         old = self._before.by_key.get(self._key_of(page.url) or "")
         return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
 
-    def _set_barrier_targets_apart(self, lost: Iterable[Lost]) -> None:
+    def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
         """A page that is there only because a barrier leads to it is not new."""
-        targets = places_now(lost, self._after.behind_barrier(), self._key_of)
+        targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of)
         for key in targets & self._arrived.keys():
             del self._arrived[key]
             url = self._after.by_key[key].url
@@ -293,7 +294,7 @@ class _Comparison:
                 self._found[_Kind.NEW].remove(url)
                 self._found[_Kind.NOT_COMPARED].append(url)
 
-    def _with_moves(self, lost: list[Lost]) -> Changes:
+    def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""
         pairs = self._moves(lost)
         moved = sorted(Move(url, self._after.by_key[key].url) for url, key in pairs.items())
@@ -310,7 +311,7 @@ class _Comparison:
             lost=tuple(rest),
         )
 
-    def _moves(self, lost: list[Lost]) -> dict[str, str]:
+    def _moves(self, lost: list[LostPage]) -> dict[str, str]:
         """URL of each lost page that moved → key of the page it is now."""
         contents = [Counter(page.content_hash for page in crawl.pages) for crawl in (self._before, self._after)]
         new = set(self._found[_Kind.NEW])
@@ -337,9 +338,9 @@ def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> _Kin
     return _Kind.NOT_COMPARED if old.method and new.method and old.method != new.method else _Kind.CHANGED
 
 
-def _lost(now: SeenPage, content_hash: bytes | None) -> Lost:
+def _lost(now: SeenPage, content_hash: bytes | None) -> LostPage:
     """A page that was there before with this content, by what the new crawl met at its URL."""
-    return Lost(now.url, content_hash, _removal_class(now), now.target, now.status)
+    return LostPage(now.url, content_hash, _removal_class(now), now.target, now.status)
 
 
 def _removal_class(now: SeenPage) -> Removal:
@@ -351,7 +352,7 @@ def _removal_class(now: SeenPage) -> Removal:
 def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
     """Pages that a crawl only probed and that led to a barrier, such as a login, as they were before it."""
     asked = {probe.normalized_url: probe for probe in probed}
-    led = [Lost(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
+    led = [LostPage(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
     barred = [
         page.url for page in settle_targets(led, {}, lambda _: False, key_of, len(led)) if _is_barred(page, asked)
     ]
@@ -361,7 +362,7 @@ def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
     ]
 
 
-def _is_barred(page: Lost, asked: Mapping[str, Probed]) -> bool:
+def _is_barred(page: LostPage, asked: Mapping[str, Probed]) -> bool:
     return page.kind is Removal.BLOCKED and asked[page.url].kind is Removal.MOVED
 
 

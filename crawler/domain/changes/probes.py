@@ -64,7 +64,7 @@ def probe_entry(probe: Probe) -> Entry:
     return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
 
 
-def choose_again(
+def choose_second_looks(
     pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
 ) -> list[tuple[str, str]]:
     """A sample of (key, URL) spread over the kinds of URLs, first of those that were looked at least often before.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.removals import Removal, led_together
+from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.noise.clock_lines import without_clock_lines
@@ -68,7 +68,7 @@ class FilteredChanges(NamedTuple):
             for kind in Wall
             if counted[kind]
         ]
-        led = led_together(self.changes.lost, Removal.BLOCKED)
+        led = redirect_groups(self.changes.lost, Removal.BLOCKED)
         notes += [WallGroup("redirect", group.pages, group.example_urls, group.target) for group in led]
         return [note.as_record() for note in notes]
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.changes.comparison import SIGNIFICANT_CHANGED_SHARE, SIGNIFICANT_NEW_PAGES, Changes
-from crawler.domain.changes.removals import Lost, Removal, led_together
+from crawler.domain.changes.removals import LostPage, Removal, redirect_groups
 
 MOST_REMOVALS = 1000
 """Named one by one in a summary; all are counted."""
@@ -198,15 +198,15 @@ def change_summary(
         "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
         "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
         "removal_counts": _by_class(changes.lost),
-        "redirected_together": [group.as_record() for group in led_together(changes.lost, Removal.MOVED)],
+        "redirected_together": [group.as_record() for group in redirect_groups(changes.lost, Removal.MOVED)],
     }
 
 
-def _removal(page: Lost) -> dict[str, str]:
+def _removal(page: LostPage) -> dict[str, str]:
     told = {"url": page.url, "class": page.kind.value}
     return {**told, "target": page.target} if page.target and page.kind is Removal.MOVED else told
 
 
-def _by_class(lost: Iterable[Lost]) -> dict[str, int]:
+def _by_class(lost: Iterable[LostPage]) -> dict[str, int]:
     counted = Counter(page.kind for page in lost)
     return {kind.value: counted[kind] for kind in Removal}

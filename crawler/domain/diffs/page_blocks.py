@@ -17,7 +17,7 @@ from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
-from crawler.domain.pages.text import dissolve
+from crawler.domain.pages.text import unwrap_inline
 from crawler.errors import Invalid
 
 MAX_BYTES = 2_000_000
@@ -116,7 +116,7 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     nodes.inline = _without_boxes(nodes.inline)
-    dissolve(nodes)
+    unwrap_inline(nodes)
     for anchor in nodes.anchors:
         anchor.unwrap(delete_empty=True)
     nodes.body.merge_text_nodes()

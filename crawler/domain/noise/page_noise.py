@@ -20,7 +20,7 @@ LONGEST_LINE = 4_000
 """A longer line is compared as it is."""
 
 
-class Said(NamedTuple):
+class TextDigest(NamedTuple):
     """All that a page says, as digests, to find pages that say the same."""
 
     exactly: bytes
@@ -40,7 +40,7 @@ class FilteredPage(NamedTuple):
     wall: Wall | None = None
     clock: tuple[BlockEdit, ...] = ()
     """Those of the edits that may only run with the clock; other pages or earlier versions tell."""
-    texts: tuple[Said, Said] | None = None
+    texts: tuple[TextDigest, TextDigest] | None = None
     """What the whole page said before and after."""
     is_truncated: bool = False
     """It changed in any case, and only the first of its many edits is kept."""
@@ -54,8 +54,8 @@ def apply_noise_rules(
     """What changed on a page, without noise. Both sides are read without what the rules' selectors name."""
     loose = not lines_kept(old, new)
     texts = (
-        Said(old.digest(), old.digest(loose=loose), asks_who(old, new)),
-        Said(new.digest(), new.digest(loose=loose), asks_who(new, old)),
+        TextDigest(old.digest(), old.digest(loose=loose), asks_who(old, new)),
+        TextDigest(new.digest(), new.digest(loose=loose), asks_who(new, old)),
     )
     wall = wall_between(old, new)
     if wall:
@@ -74,7 +74,7 @@ class _NoiseFilter:
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
         self.used: list[str] = []
 
-    def filtered(self, texts: tuple[Said, Said]) -> FilteredPage:
+    def filtered(self, texts: tuple[TextDigest, TextDigest]) -> FilteredPage:
         old, new = self._pages
         selectors = self._rules.selectors
         self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]

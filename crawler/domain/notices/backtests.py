@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
 from crawler.domain.noise.rules import RuleKind, checked_value
-from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, is_news
+from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify
 from crawler.domain.notices.schedule import NotifyOn, ScheduleConfig
 from crawler.errors import Invalid, InvalidPattern
 
@@ -128,11 +128,11 @@ def judge(counted: Counted, limits: Thresholds) -> Verdict:
         reasons.append(f"{counted.new:,} new page{'' if counted.new == 1 else 's'}, at least {limits.new_pages:,}")
     if counted.edited and counted.share >= limits.changed_share:
         reasons.append(f"{counted.share:.1%} changed, at least {limits.changed_share:.1%}")
-    alert = is_news(_schedule(limits.notify_on), _summary(counted, significant=bool(reasons)))
+    alert = should_notify(_schedule(limits.notify_on), _summary(counted, significant=bool(reasons)))
     return Verdict(alert=alert, why=_why(counted, reasons, limits), changed_pages=counted.changed)
 
 
-def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
+def past_verdict(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
     """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
     arrived = any(status not in NOT_ARRIVED for _, status in told)
     if told:

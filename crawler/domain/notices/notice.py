@@ -124,7 +124,7 @@ class LastFailureNotice(NamedTuple):
     crawl_id: UUID | None
 
 
-def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
+def should_notify(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
     """Whether this crawl is to be told of. Without a comparison there is nothing that could be true."""
     if not config.notify_on_changes or summary is None:
         return False

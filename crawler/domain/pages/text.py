@@ -25,7 +25,7 @@ class CollapsedText(NamedTuple):
     words: int
 
 
-def dissolve(nodes: PageNodes) -> None:
+def unwrap_inline(nodes: PageNodes) -> None:
     """Take inline elements out, so that text in anchors and headings is whole words. Linear, as in document order."""
     for node in nodes.dropped:
         node.decompose(recursive=False)
@@ -34,7 +34,7 @@ def dissolve(nodes: PageNodes) -> None:
 
 
 def read_text(nodes: PageNodes) -> CollapsedText:
-    """The text of a page. Only after `dissolve`, and after the anchors were read: they go too."""
+    """The text of a page. Only after `unwrap_inline`, and after the anchors were read: they go too."""
     for node in nodes.anchors:
         node.unwrap(delete_empty=True)
     nodes.body.merge_text_nodes()

@@ -27,7 +27,7 @@ MOST_LISTED = 1000
 
 class EntryWriter(Protocol):
     def add(self, entries: Sequence[NewEntry], project_id: UUID | None) -> int: ...
-    def learn_size(self) -> None: ...
+    def analyze(self) -> None: ...
 
 
 class FillQueue:
@@ -129,7 +129,7 @@ class _Filling:
     def end(self) -> ImportReport:
         self._write()
         if self._added >= ROWS_AT_ONCE:
-            self._entries.learn_size()
+            self._entries.analyze()
         return ImportReport(
             added=self._added, duplicates=self._duplicates, bad=self._bad, problems=tuple(self._problems)
         )

@@ -46,7 +46,7 @@ class Claims(Protocol):
     def under_way(self) -> int: ...
     def stranded(self) -> list[Stranded]: ...
     def ledger_end(self, crawl_id: UUID, url: str) -> LedgerEnd | None: ...
-    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+    def first_redirecting(self, crawl_id: UUID, url: str) -> str | None:
         """Who first led there, over any number of redirects."""
 
     def settle(self, ends: Sequence[StrandedEnd]) -> None: ...
@@ -77,7 +77,7 @@ class RunQueue:
 
     def __call__(self) -> QueueRun:
         """Start as many batches as there is room for. Safe to repeat, and several at once take each entry once."""
-        self._bring_back()
+        self._requeue_stranded()
         started: list[tuple[UUID, int]] = []
         per_host = max(1, self._concurrency // HOSTS_AT_LEAST)
         while made := self._claims.claim(self._concurrency, self._batch_size(), per_host, self._plan):
@@ -119,7 +119,7 @@ class RunQueue:
         keys = {entry.id: normalize(url, rule) for entry, url in zip(entries, urls, strict=True)}
         return QueueBatch(crawl, keys), first_urls(crawl, urls)
 
-    def _bring_back(self) -> None:
+    def _requeue_stranded(self) -> None:
         """Entries whose batch is over end as their URL did; those whose turn never came wait again."""
         while stranded := self._claims.stranded():
             self._claims.settle([self._stranded_end(entry) for entry in stranded])
@@ -138,7 +138,7 @@ class RunQueue:
         if url is None or end is None or end.reason != Reason.REDIRECT_LOOP or end.final_url is not None:
             return stranded_end(entry, url, end)
         # Redirects are counted from whoever led there first; an entry that came to its way later may have fewer.
-        first = self._claims.first_of_way(entry.crawl_id, url)
+        first = self._claims.first_redirecting(entry.crawl_id, url)
         return stranded_end(entry, url, end, is_own=first == key_of(entry.source_url))
 
 

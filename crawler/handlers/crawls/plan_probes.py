@@ -12,7 +12,7 @@ from crawler.domain.changes.probes import (
     ProbeState,
     Purpose,
     UnmetPage,
-    choose_again,
+    choose_second_looks,
     host_of,
     probe_entry,
 )
@@ -122,7 +122,7 @@ class PlanProbes:
     def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
         if not crawl.learns_noise:
             return
-        chosen = choose_again(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
+        chosen = choose_second_looks(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
         for position, (key, url) in enumerate(chosen):
             yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
 

@@ -13,7 +13,7 @@ from crawler.domain.ids import new_id
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import NoiseRule, RuleSet
-from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, happened, judge
+from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge, past_verdict
 from crawler.domain.notices.schedule import NotifyOn
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
@@ -46,7 +46,7 @@ class BacktestSchedule:
         present = self._rules.list_rules(project.id)
         rules = self._tried_rules(project, present, trial)
         crawls = self._crawls.list_crawls(project_id, trial.crawls)
-        told = self._notifications.told_of([crawl.id for crawl in crawls])
+        told = self._notifications.sent_for([crawl.id for crawl in crawls])
         left, found = MOST_PAGES, []
         for crawl in crawls:
             if crawl.change_summary is None:
@@ -61,7 +61,7 @@ class BacktestSchedule:
             found.append(
                 Trial(
                     crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
-                    then=happened(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
+                    then=past_verdict(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
                 )
             )  # fmt: skip
         return found

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
-from crawler.domain.notices.notice import NOT_ARRIVED, is_news, targets
+from crawler.domain.notices.notice import NOT_ARRIVED, should_notify, targets
 from crawler.domain.notices.schedule import NotifyOn, Schedule
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
@@ -21,10 +21,10 @@ class ExplainNotice:
         self._notifications = notifications
 
     def __call__(self, crawl: CrawlJob) -> NoticeExplanation:
-        told = tuple(self._notifications.told_of([crawl.id]).get(crawl.id, ()))
+        told = tuple(self._notifications.sent_for([crawl.id]).get(crawl.id, ()))
         if told:
             return NoticeExplanation(told, _what_came([status for _, status in told]))
-        return NoticeExplanation((), why_silent(crawl, self._schedules.find(crawl.project_id)))
+        return NoticeExplanation((), why_not_notified(crawl, self._schedules.find(crawl.project_id)))
 
 
 def _what_came(statuses: Sequence[str]) -> str:
@@ -35,7 +35,7 @@ def _what_came(statuses: Sequence[str]) -> str:
     return "Its changes were told."
 
 
-def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:
+def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
     """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
         return "Only crawls of a schedule are told of; whoever starts one by hand looks at it here."
@@ -47,7 +47,7 @@ def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return "The schedule tells nobody of changes."
     if not targets(schedule):
         return "The schedule names nobody to tell: no address, no webhook."
-    if is_news(schedule.config, crawl.change_summary):
+    if should_notify(schedule.config, crawl.change_summary):
         return "Nothing was sent yet. By the schedule as it is now, it is to be told."
     if schedule.config.notify_on is NotifyOn.SIGNIFICANT:
         return "The schedule tells of significant changes only, and these are not."

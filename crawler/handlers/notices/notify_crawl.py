@@ -23,9 +23,9 @@ from crawler.domain.notices.notice import (
     Target,
     failing_payload,
     is_failing,
-    is_news,
     is_recovered,
     recovered_payload,
+    should_notify,
     targets,
     webhook_payload,
 )
@@ -38,7 +38,7 @@ DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
 
 
-class Kept(Protocol):
+class SentNotice(Protocol):
     """A notification as it is kept."""
 
     @property
@@ -63,8 +63,8 @@ class Notifications(Protocol):
         target: Target,
         payload: dict[str, Any],
     ) -> bool: ...
-    def find(self, identity: UUID) -> Kept | None: ...
-    def last_told(self, project_id: UUID) -> LastFailureNotice | None: ...
+    def find(self, identity: UUID) -> SentNotice | None: ...
+    def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None: ...
     def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
     def told(self, crawl_id: UUID) -> None: ...
     def flag(self, project_id: UUID) -> None: ...
@@ -127,7 +127,7 @@ class NotifyCrawl:
 
     def _notices(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
         project, now = self._crawls.get_project(crawl.project_id), self._clock()
-        last = self._kept.last_told(crawl.project_id)
+        last = self._kept.last_failure_notice(crawl.project_id)
         if crawl.status is CrawlStatus.FAILED:
             streak = self._schedules.streak(crawl.id)
             if not is_failing(schedule, crawl, streak, last):
@@ -138,7 +138,7 @@ class NotifyCrawl:
         if is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now)))
-        if is_news(schedule.config, crawl.change_summary):
+        if should_notify(schedule.config, crawl.change_summary):
             mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
             found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now)))
         return found

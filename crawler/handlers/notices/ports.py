@@ -12,7 +12,7 @@ class ScheduleFinder(Protocol):
 
 
 class SentNotices(Protocol):
-    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]:
+    def sent_for(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]:
         """Of each crawl, the channels that were used and what became of each notice."""
 
 

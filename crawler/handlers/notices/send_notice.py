@@ -21,7 +21,7 @@ SendWebhook = Callable[[str, bytes, dict[str, str]], DeliveryResult]
 SendApprise = Callable[[str, str, str], DeliveryResult]
 
 
-class Answers(Protocol):
+class DeliveryLog(Protocol):
     def answered(self, identity: UUID, answer: DeliveryResult) -> None: ...
 
 
@@ -33,7 +33,7 @@ class NoticeTargets(Protocol):
 class SendNotice:
     def __init__(
         self,
-        kept: Answers,
+        kept: DeliveryLog,
         schedules: NoticeTargets,
         send_mail: SendMail,
         send_webhook: SendWebhook,

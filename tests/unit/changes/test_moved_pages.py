@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.moved_pages import MOST_PAGES, Candidate, find_moves, may_have_moved, with_moves
-from crawler.domain.changes.removals import Lost, Move, Removal
+from crawler.domain.changes.removals import LostPage, Move, Removal
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.page_noise import NO_RULES
 from crawler.domain.noise.page_pairs import PageOfCrawl, PageSide
@@ -64,7 +64,7 @@ def test_each_of_many_finds_its_own() -> None:
 
 
 def test_a_move_is_neither_new_nor_removed() -> None:
-    lost = (Lost("/a", b"1", Removal.GONE), Lost("/x", b"2", Removal.ALIVE))
+    lost = (LostPage("/a", b"1", Removal.GONE), LostPage("/x", b"2", Removal.ALIVE))
     changes = Changes(("/b", "/c"), ("/a",), (), (), ("/x",), lost=lost)
     assert may_have_moved(changes) == (["/a"], ["/b", "/c"])
     found = with_moves(changes, [Move("/a", "/b")])
@@ -73,7 +73,7 @@ def test_a_move_is_neither_new_nor_removed() -> None:
 
 
 def test_too_many_pages_are_not_read_again() -> None:
-    many = tuple(Lost(f"/{n}", None, Removal.GONE) for n in range(MOST_PAGES + 1))
+    many = tuple(LostPage(f"/{n}", None, Removal.GONE) for n in range(MOST_PAGES + 1))
     assert may_have_moved(Changes(("/b",), (), (), (), (), lost=many)) == ([], [])
     assert may_have_moved(Changes((), (), (), (), (), lost=many[:1])) == ([], [])
     assert RuleSet.of([]) == NO_RULES

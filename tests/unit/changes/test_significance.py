@@ -4,7 +4,7 @@ import pytest
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, without_template
-from crawler.domain.changes.removals import Lost, Removal
+from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.changes.significance import (
     MOST_CHARACTERS,
     MOST_EDITS,
@@ -20,7 +20,7 @@ from crawler.domain.diffs.walls import Wall
 from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.learned import LearnedRule
-from crawler.domain.noise.page_noise import FilteredPage, Said
+from crawler.domain.noise.page_noise import FilteredPage, TextDigest
 from crawler.domain.noise.template_changes import is_template
 
 
@@ -307,8 +307,8 @@ def test_a_date_that_most_pages_changed_otherwise_does_not_run_with_the_clock() 
     assert len(found.changes.changed) == 7
 
 
-def said(text: str) -> Said:
-    return Said(text.encode(), text.encode(), text == "Sign in")
+def said(text: str) -> TextDigest:
+    return TextDigest(text.encode(), text.encode(), text == "Sign in")
 
 
 def replaced(old: str, new: str) -> FilteredPage:
@@ -344,7 +344,7 @@ def test_each_wall_is_noted_with_how_many_pages_are_behind_it() -> None:
     }
     notes = filter_changes(changed(*pages), pages).as_record()["wall_notes"]
     assert [(note["kind"], note["pages"]) for note in notes] == [("wall", 1), ("error", 2)]
-    lost = tuple(Lost(f"/{n}", None, Removal.BLOCKED, "/login", 302) for n in range(3))
+    lost = tuple(LostPage(f"/{n}", None, Removal.BLOCKED, "/login", 302) for n in range(3))
     (note,) = filter_changes(Changes((), (), (), (), (), lost=lost), {}).as_record()["wall_notes"]
     assert note == {"kind": "redirect", "pages": 3, "target": "/login", "example_urls": ["/0", "/1", "/2"]}
 

@@ -29,9 +29,9 @@ from crawler.domain.notices.notice import (
     Streak,
     failing_payload,
     is_failing,
-    is_news,
     is_recovered,
     recovered_payload,
+    should_notify,
     targets,
     webhook_headers,
     webhook_payload,
@@ -76,9 +76,9 @@ def schedule(**more: Any) -> ScheduleConfig:
 def test_news_is_what_the_schedule_asks_for(
     change: dict[str, Any] | None, significant: bool, any_: bool, always: bool
 ) -> None:
-    found = [is_news(schedule(notify_on=rule), change) for rule in ("significant", "any", "always")]
+    found = [should_notify(schedule(notify_on=rule), change) for rule in ("significant", "any", "always")]
     assert found == [significant, any_, always]
-    assert not is_news(schedule(notify_on="always", notify_on_changes=False), change)
+    assert not should_notify(schedule(notify_on="always", notify_on_changes=False), change)
 
 
 def planned(next_run_at: datetime | None = None, **config: Any) -> Schedule:
@@ -219,7 +219,7 @@ def test_pages_behind_a_wall_or_led_to_one_place_are_one_sentence() -> None:
 
 def test_a_move_or_a_change_of_the_template_is_a_change() -> None:
     for more in ({"moved_pages": 1}, {"template_changes": [{"pages": 3}]}):
-        found = [is_news(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
+        found = [should_notify(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
         assert found == [False, True]
 
 
