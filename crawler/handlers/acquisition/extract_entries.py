@@ -40,7 +40,7 @@ class Fills(Protocol):
     def take_unreported(self, category: str, fields: Iterable[str]) -> list[str]: ...
 
 
-class Extracted(NamedTuple):
+class ExtractionCounts(NamedTuple):
     """What one call came to."""
 
     done: int = 0
@@ -72,7 +72,7 @@ class ExtractEntries:
         self._stale_seconds = stale_seconds
         self._failpoint = failpoint
 
-    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> Extracted:
+    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> ExtractionCounts:
         """What waits, for a bounded time; then somebody is told to go on. Several at once take each entry once."""
         until = time.monotonic() + self._seconds
         ends: list[str] = []
@@ -89,7 +89,7 @@ class ExtractEntries:
             self._relay()
         if over:
             self._hint()
-        return Extracted(*(ends.count(end) for end in Extracted._fields))
+        return ExtractionCounts(*(ends.count(end) for end in ExtractionCounts._fields))
 
     def recover(self) -> None:
         """Entries of dead workers wait again; what waits is hinted at."""
