@@ -1,4 +1,4 @@
-"""What was told to whom, and what came of it."""
+"""Notifications in Postgres: what was sent to whom, and what came of it."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One query for each kind of finding, over the tables of `report_facts`.
+"""One query for each kind of finding, over the temporary tables of `reports/facts`.
 
 Each gives key, url, problem, text, value, related and related_count. Their parameters: `crawl`, the lists of reasons
 `broken` and `redirecting`, `invalid_tags`, `slow_ms`, `large_bytes`, `sources`.

@@ -1,4 +1,4 @@
-"""Of pages that an earlier crawl had and this one has not, in words."""
+"""Words for pages that an earlier crawl had and this one has not."""
 
 from collections.abc import Mapping
 

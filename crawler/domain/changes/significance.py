@@ -1,4 +1,4 @@
-"""What is left of changed pages when noise and template edits are taken away."""
+"""Applies noise rules to all pages of a comparison: which changes are left without noise and template edits."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

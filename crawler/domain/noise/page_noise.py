@@ -1,4 +1,4 @@
-"""Whether a page whose text differs changed, or is only never the same twice."""
+"""Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

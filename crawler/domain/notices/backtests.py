@@ -1,4 +1,4 @@
-"""Which past crawls would have been told with other rules or thresholds."""
+"""Backtests: which past crawls would have sent a notice with other rules or thresholds."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What tells an empty shell from a page, read off the nodes that extraction has at hand anyway."""
+"""What tells an empty shell from a page, read off the nodes that parsing has at hand anyway."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Tells pages that changed from pages that are never the same twice, before anybody is told."""
+"""Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a crawl found changed, for every door."""
+"""What a crawl found changed, for the API, the command line and the dashboard."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol

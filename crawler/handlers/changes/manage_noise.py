@@ -1,4 +1,4 @@
-"""What a project does not want to hear of: rules of people, and learned ones that people can switch off."""
+"""Manage a project's noise rules: those of people, and learned ones that people can switch off."""
 
 from typing import Protocol
 from uuid import UUID

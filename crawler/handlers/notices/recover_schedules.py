@@ -1,4 +1,4 @@
-"""What beat, or whoever it triggered, did not do: overdue slots are started, untold crawls told of.
+"""Does what beat, or a worker it triggered, did not do: starts overdue runs, and sends notices that are missing.
 
 Only where the whole system runs: the workers of a single `crawler run` have no business with other projects.
 """
