@@ -6,12 +6,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from benchmarks.labelled.values import Label, LabelledSite, Pair
-from crawler.domain.changes.significance import light, sift
+from crawler.domain.changes.significance import bounded, filter_across_pages
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.builtin import Moments
 from crawler.domain.noise.learned import TwoLooks, learn
-from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet
 from crawler.domain.noise.template_changes import TemplateChange
 from crawler.domain.pages.parsing import extract
@@ -58,21 +58,21 @@ def by_hash(site: LabelledSite) -> list[Judged]:
 def judge(site: LabelledSite) -> tuple[list[Judged], list[TemplateChange]]:
     """As comparing two crawls does it: hash, rules, what was learned of both crawls, what all pages say together."""
     rules = learned_rules(site.pairs)
-    weights: dict[str, Weight] = {}
+    pages: dict[str, FilteredPage] = {}
     for pair in site.pairs:
         if _hash(pair.before, pair.url) == _hash(pair.after, pair.url):
             continue
-        weight = weigh_page(
+        page = apply_noise_rules(
             read_blocks(pair.before),
             read_blocks(pair.after),
             rules,
             shape=url_shape(parse(pair.url)),
             moments=Moments(pair.before_at, pair.after_at),
         )
-        weights[pair.url] = light(weight)
-    sifted, found = sift(weights, len(site.pairs))
-    heavy = {url: weight.edits for url, weight in sifted.items() if weight.heavy and not weight.wall}
-    left = {**found.left, **heavy}
+        pages[pair.url] = bounded(page)
+    filtered, found = filter_across_pages(pages, len(site.pairs))
+    large = {url: page.edits for url, page in filtered.items() if page.is_truncated and not page.wall}
+    left = {**found.left, **large}
     return [Judged(pair, bool(left.get(pair.url)), left.get(pair.url, ())) for pair in site.pairs], found.template
 
 

@@ -8,11 +8,11 @@ from crawler.adapters.changes.compared_pages import ComparedPages
 from crawler.adapters.changes.history import ChangeHistory
 from crawler.adapters.changes.noise_store import NoiseStore
 from crawler.adapters.changes.page_pairs import PagePairs
-from crawler.handlers.changes.apply_noise_rules import WeighChanges
+from crawler.handlers.changes.apply_noise_rules import ApplyNoiseRules
 from crawler.handlers.changes.compare_versions import CompareVersions
 from crawler.handlers.changes.describe_changes import DescribeChanges
 from crawler.handlers.changes.diff_crawl import DiffCrawl
-from crawler.handlers.changes.diff_without_noise import JudgePage
+from crawler.handlers.changes.diff_without_noise import DiffWithoutNoise
 from crawler.handlers.changes.digest_changes import DigestChanges
 from crawler.handlers.changes.manage_noise import ManageNoise
 
@@ -39,8 +39,10 @@ class Changes:
         return NoiseStore(self._app.database)
 
     @cached_property
-    def apply_noise_rules(self) -> WeighChanges:
-        return WeighChanges(PagePairs(self._app.database), self.noise_rules, self._app.engine.probes, self._app.clock)
+    def apply_noise_rules(self) -> ApplyNoiseRules:
+        return ApplyNoiseRules(
+            PagePairs(self._app.database), self.noise_rules, self._app.engine.probes, self._app.clock
+        )
 
     @cached_property
     def manage_noise(self) -> ManageNoise:
@@ -67,5 +69,5 @@ class Changes:
         return CompareVersions(self._app.pages.content)
 
     @cached_property
-    def diff_without_noise(self) -> JudgePage:
-        return JudgePage(self._app.pages.content, self.noise_rules)
+    def diff_without_noise(self) -> DiffWithoutNoise:
+        return DiffWithoutNoise(self._app.pages.content, self.noise_rules)

@@ -17,12 +17,12 @@ from crawler.handlers.notices.backtest_schedule import BacktestSchedule
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.explain_notice import ExplainNotice
 from crawler.handlers.notices.notify_crawl import NotifyCrawl
-from crawler.handlers.notices.recover_schedules import TendSchedules
+from crawler.handlers.notices.recover_schedules import RecoverSchedules
 from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
-from crawler.handlers.notices.warn_about_channels import ForeseeNotices
+from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -61,8 +61,8 @@ class Notices:
         return RunSchedules(self.schedules, self._app.crawls.start, self.beat_entries, self._app.clock)
 
     @cached_property
-    def recover_schedules(self) -> TendSchedules:
-        return TendSchedules(self.run_schedules, self.notifications.untold, self._app.hints, self._app.clock)
+    def recover_schedules(self) -> RecoverSchedules:
+        return RecoverSchedules(self.run_schedules, self.notifications.untold, self._app.hints, self._app.clock)
 
     @cached_property
     def notifications(self) -> NotificationStore:
@@ -108,9 +108,9 @@ class Notices:
         return ExplainNotice(self.schedules, self.notifications)
 
     @property
-    def warn_about_channels(self) -> ForeseeNotices:
+    def warn_about_channels(self) -> WarnAboutChannels:
         settings = self._app.settings
-        return ForeseeNotices(self._notifiers, settings.smtp_url, settings.mail_from)
+        return WarnAboutChannels(self._notifiers, settings.smtp_url, settings.mail_from)
 
     def _notifiers(self) -> Notifiers:
         return self._app.operating.live_workers.notifiers()

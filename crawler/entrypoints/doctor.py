@@ -174,7 +174,7 @@ def _try_out(program: Path, settings: Settings) -> str | None:
 def _mail(tools: App, *, connect: bool) -> list[Check]:
     """Nothing is said where no schedule wants mails and no server is set; `connect` greets the one that is."""
     try:
-        mailing, lack = tools.notices.schedules.count_mailing(), tools.notices.warn_about_channels.mail_lack()
+        mailing, lack = tools.notices.schedules.count_mailing(), tools.notices.warn_about_channels.mail_warning()
     except CrawlerError as exc:
         return [told("mail", exc)._replace(required=False)]
     if mailing and lack:

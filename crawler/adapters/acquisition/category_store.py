@@ -65,7 +65,7 @@ class CategoryStore:
         return page_id
 
     def page_of_key(self, key: str) -> UUID | None:
-        """Where an entry with this key led to."""
+        """The page that an entry with this key led to."""
         with transaction(self._engine) as db:
             return db.execute(text(_ENTRY_PAGE), {"key": key}).scalar_one_or_none()
 

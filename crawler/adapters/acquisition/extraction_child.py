@@ -19,7 +19,7 @@ from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.errors import CrawlerError
 
 MEMORY_BYTES = 1536 * 1024 * 1024
-"""Of addresses, of which Python and its libraries take 300 MB before anything is read."""
+"""Address space, of which Python and its libraries take 300 MB before anything is read."""
 LENGTH = struct.Struct("!I")
 _GRACE_SECONDS = 5
 
@@ -48,7 +48,7 @@ def _own_stdout() -> BinaryIO:
 
 
 def _limit_time(seconds: float) -> None:
-    """Of computing, in case the parent is gone and nobody looks at the clock."""
+    """Limit the CPU time, in case the parent is gone and nobody looks at the clock."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime + seconds + _GRACE_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))

@@ -95,7 +95,7 @@ class ExtractionProcess:
         return self._child
 
     def _end(self) -> int:
-        """Which signal ended it; ours, if none had."""
+        """End the process, and say which signal ended it; ours, if none had."""
         child, self._child = self._child, None
         if child is None:
             return 0
@@ -106,7 +106,7 @@ class ExtractionProcess:
 
 
 def _send(child: subprocess.Popen[bytes], order: bytes, body: bytes) -> None:
-    """All of it: a pipe takes as much as it likes at a time."""
+    """Send all of a message: a pipe takes as much as it likes at a time."""
     assert child.stdin is not None
     data = memoryview(b"".join((LENGTH.pack(len(order)), order, LENGTH.pack(len(body)), body)))
     while data:

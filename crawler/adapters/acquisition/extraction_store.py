@@ -23,7 +23,7 @@ class ExtractionStore:
         self._engine = engine
 
     def claim(self, count: int) -> list[Claimed]:
-        """Some entries, now ours. One that was lost before comes alone: what kills must not take others along."""
+        """Claim some entries. One that was lost before comes alone: what kills must not take others along."""
         claim_id = uuid4()
         with transaction(self._engine) as db:
             for losses, limit in ("rounds = 0", count), ("rounds > 0", 1):
@@ -46,7 +46,7 @@ class ExtractionStore:
         with transaction(self._engine) as db:
             db.execute(text(_GIVE_BACK), {"id": entry.id, "claim": entry.claim_id, "most": MOST_LOSSES})
 
-    def bring_back(self, stale_seconds: float) -> int:
+    def requeue_lost(self, stale_seconds: float) -> int:
         """Entries whose worker went silent wait again; those that were lost too often fail."""
         with transaction(self._engine) as db:
             return db.execute(text(_BRING_BACK), {"seconds": stale_seconds, "most": MOST_LOSSES}).rowcount

@@ -25,7 +25,7 @@ class FieldFills:
         self._engine = engine
 
     def of(self, categories: Iterable[str] | None = None) -> dict[str, list[FieldFill]]:
-        """By category, '' being none; all of them if none is named."""
+        """How often each field was filled, by category ('' is none); of all categories if none is named."""
         with transaction(self._engine) as db:
             names = list(db.execute(text(_CATEGORIES), {"most": MOST_CATEGORIES}).scalars())
             asked = names if categories is None else sorted(set(categories))
@@ -44,8 +44,8 @@ class FieldFills:
         with transaction(self._engine) as db:
             return {row.category: int(row.extractions) for row in db.execute(text(_COUNTS), {"most": MOST_CATEGORIES})}
 
-    def take_news(self, category: str, fields: Iterable[str]) -> list[str]:
-        """Of these, the fields that have not been reported in this window; now they are."""
+    def take_unreported(self, category: str, fields: Iterable[str]) -> list[str]:
+        """The fields that have not been reported in this window; now they are."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_ALARM), {"category": category, "fields": sorted(fields)})
             return sorted(rows.scalars())

@@ -14,7 +14,7 @@ from crawler.domain.acquisition.entries import (
     LedgerEnd,
     QueueBatch,
     Stranded,
-    Verdict,
+    StrandedEnd,
     Waiting,
     sources_of,
 )
@@ -69,15 +69,15 @@ class QueueClaims:
             row = db.execute(text(_LEDGER_END), {"crawl": crawl_id, "url": url}).one_or_none()
         return LedgerEnd(*row) if row else None
 
-    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+    def first_redirecting(self, crawl_id: UUID, url: str) -> str | None:
         with transaction(self._engine) as db:
             return db.execute(text(_FIRST_OF_WAY), {"crawl": crawl_id, "url": url}).scalar_one_or_none()
 
-    def settle(self, verdicts: Sequence[Verdict]) -> None:
-        """Guarded: who was settled by somebody else meanwhile stays as that one left it."""
+    def settle(self, ends: Sequence[StrandedEnd]) -> None:
+        """End stranded entries. One that somebody else settled meanwhile stays as it is."""
         with transaction(self._engine) as db:
-            for verdict in sorted(verdicts):
-                db.execute(text(_SETTLE), verdict._asdict() | {"status": verdict.status.value})
+            for end in sorted(ends):
+                db.execute(text(_SETTLE), end._asdict() | {"status": end.status.value})
 
 
 def _stranded(row: Row[Any]) -> Stranded:

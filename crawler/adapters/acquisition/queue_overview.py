@@ -17,7 +17,7 @@ MOST_CATEGORIES = 500
 
 class QueueSummary(NamedTuple):
     counts: Mapping[str, int]
-    """By status, all of them."""
+    """How many entries have each status."""
     categories: Sequence[str]
     """The largest, by name."""
     undefined: int
@@ -29,7 +29,7 @@ class QueueOverview:
         self._engine = engine
 
     def summary(self) -> QueueSummary:
-        """All in one look at the entries: there may be a million of them."""
+        """All counts in one look at the entries: there may be a million of them."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_SUMMARY), {"most": MOST_CATEGORIES}).all()
         found = {row.name: int(row.n) for row in rows if row.kind == "status"}
@@ -47,7 +47,7 @@ class QueueOverview:
             return int(db.execute(text(query), {**values, "most": MOST_COUNTED + 1}).scalar_one())
 
     def project_of_page(self, page_id: UUID) -> UUID | None:
-        """None when it is no longer stored."""
+        """The project of a page; None when the page is no longer stored."""
         with transaction(self._engine) as db:
             found: UUID | None = db.execute(text(_PROJECT), {"page": page_id}).scalar_one_or_none()
         return found

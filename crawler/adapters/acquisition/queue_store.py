@@ -45,8 +45,8 @@ class QueueStore:
             db.execute(_TAKE_IN, (project_id,))
             return db.rowcount
 
-    def learn_size(self) -> None:
-        """Until Postgres knows how many there are, it sorts all of them to find the first."""
+    def analyze(self) -> None:
+        """Let Postgres count the entries: until it knows how many there are, it sorts all of them to find the first."""
         with transaction(self._engine) as db:
             db.execute(text("ANALYZE crawl_queue"))
 
@@ -63,7 +63,7 @@ class QueueStore:
             return [_entry(row) for row in db.execute(text(query), {**values, "limit": limit})]
 
     def counts(self) -> dict[str, int]:
-        """By status."""
+        """How many entries there are, by status."""
         with transaction(self._engine) as db:
             found = {row.status: row.entries for row in db.execute(text(_COUNTS))}
         return {status.value: found.get(status.value, 0) for status in EntryStatus}
@@ -81,7 +81,7 @@ class QueueStore:
         return _entry(row)
 
     def rows(self, chosen: QueueFilter) -> Generator[ExportedEntry]:
-        """All of them by id, streamed."""
+        """All entries that the filter chooses, by id, streamed."""
         where, values = conditions_of(chosen)
         query = f"SELECT {_EXPORTED} FROM crawl_queue q{where_of(where)} ORDER BY q.id"  # noqa: S608 - our own words
         with transaction(self._engine) as connection:
@@ -92,7 +92,7 @@ class QueueStore:
     def change(
         self, action: BulkAction, chosen: Chosen, *, after: int = 0, seconds: float = float("inf")
     ) -> BulkChange:
-        """Some at a time: nobody waits long for one of them. When the time is over, it says where to go on."""
+        """Change entries, some at a time: nobody waits long for one. When the time is over, it says where to go on."""
         changed, until = 0, time.monotonic() + seconds
         while True:
             with transaction(self._engine) as db:
@@ -175,7 +175,7 @@ _SORTS: dict[Sort, tuple[str, str, tuple[str, ...]]] = {
 
 
 def place_of(entry: QueueEntry, sort: Sort) -> tuple[str, ...]:
-    """Where a list in this order goes on behind the entry."""
+    """The place in a list of this order from which it goes on behind the entry."""
     if sort is Sort.PRIORITY:
         return str(entry.priority), entry.created_at.isoformat(), str(entry.id)
     return (str(entry.id),)

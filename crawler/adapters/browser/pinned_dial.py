@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from crawler.adapters.browser.upstream_proxy import ProxyFailed, Streams, UpstreamProxy
 from crawler.adapters.curl.errors import REFUSED
-from crawler.adapters.curl.name_lookup import Answer, LookupFunction, NameLookup
+from crawler.adapters.curl.name_lookup import LookupFunction, LookupResult, NameLookup
 from crawler.domain.hosts.egress import EgressRule, Target
 from crawler.domain.reasons import Reason
 
@@ -43,13 +43,13 @@ class NameFinder:
     def __init__(self, lookup: LookupFunction) -> None:
         self._lookup = NameLookup(lookup)
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[str, list[asyncio.Future[Answer]]] = {}
+        self._waiting: dict[str, list[asyncio.Future[LookupResult]]] = {}
         self._loop.add_reader(self._lookup.fileno(), self._collect)
 
     async def find(self, host: str) -> Sequence[str]:
         answer = self._lookup.find(host, self._loop.time())
         if answer is None:
-            future: asyncio.Future[Answer] = self._loop.create_future()
+            future: asyncio.Future[LookupResult] = self._loop.create_future()
             self._waiting.setdefault(host, []).append(future)
             self._lookup.ask(host)
             answer = await future

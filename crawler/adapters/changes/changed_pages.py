@@ -15,7 +15,7 @@ class ChangedPagesReader:
         self._engine = engine
 
     def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str]) -> tuple[ChangedPage, ...]:
-        """Of these normalized URLs, in the order of the URLs' names. What was pruned is left out."""
+        """The changed pages at these normalized URLs, with both versions, by URL. What was pruned is left out."""
         given = {"crawl": crawl_id, "before": compared_to, "keys": list(keys), "further": 0}
         with transaction(self._engine) as db:
             rows = db.execute(text(_CHANGED), given)

@@ -38,14 +38,14 @@ class ComparedPages:
         self._engine = engine
 
     def between(self, crawl_id: UUID, compared_to: UUID, key: str, further: int = 0) -> ComparedPage | None:
-        """Of this normalized URL; None when either version was pruned, or there never were two."""
+        """The page at a normalized URL with both versions; None when either was pruned, or there never were two."""
         given = {"crawl": crawl_id, "before": compared_to, "key": key, "further": further}
         with transaction(self._engine) as db:
             row = db.execute(text(_BETWEEN), given).one_or_none()
         return ComparedPage(*row) if row else None
 
     def versions(self, project_id: UUID, page_id: UUID, ids: Sequence[UUID]) -> list[KeptVersion]:
-        """In this order. Raises NotFound when one of them is none of this page."""
+        """These versions of a page, in this order. Raises NotFound when one of them is none of this page."""
         given = {"project": project_id, "page": page_id, "ids": list(ids)}
         with transaction(self._engine) as db:
             rows = {row.id: row for row in db.execute(text(_VERSIONS), given)}

@@ -17,7 +17,7 @@ class NoiseStore:
         self._engine = engine
 
     def list_rules(self, project_id: UUID) -> list[NoiseRule]:
-        """Those of people first, then by age."""
+        """A project's rules: those of people first, then by age."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_LIST), {"project": project_id})
             return [NoiseRule.model_validate(row._asdict()) for row in rows]

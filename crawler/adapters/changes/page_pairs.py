@@ -9,7 +9,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.engine.compared_versions import OLD_VERSION
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
-from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide, StoredPage
+from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
 
 PAGES_AT_ONCE = 50
 """No transaction stays open while they are compared."""
@@ -22,7 +22,7 @@ class PagePairs:
     def between(
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
     ) -> Iterator[PagePair]:
-        """Of these URLs those whose both versions are still kept and not too large.
+        """The pages at these URLs whose both versions are still kept and not too large.
 
         With `further`, the older side is so many versions further back.
         """
@@ -41,13 +41,13 @@ class PagePairs:
             keys, snapshots = (list(column) for column in zip(*looks[start : start + PAGES_AT_ONCE], strict=True))
             yield from self._read(_LOOKS, {"crawl": crawl_id, "keys": keys, "snapshots": snapshots})
 
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]:
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]:
         """These pages as the crawl has them; without those no longer kept, or too large."""
         for start in range(0, len(urls), PAGES_AT_ONCE):
             given = {"crawl": crawl_id, "urls": list(urls[start : start + PAGES_AT_ONCE]), "most": MAX_BYTES}
             with transaction(self._engine) as db:
                 rows = db.execute(text(_STORED), given).all()
-            yield from (StoredPage(row.url, _side(row, "new")) for row in rows)
+            yield from (PageOfCrawl(row.url, _side(row, "new")) for row in rows)
 
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:

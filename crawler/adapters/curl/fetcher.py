@@ -24,7 +24,7 @@ import pycurl
 
 from crawler.adapters.curl.errors import REFUSED
 from crawler.adapters.curl.handle import TransferOptions, trusted_certificates
-from crawler.adapters.curl.name_lookup import Answer, LookupFunction, NameLookup, pinned_lookup, system_lookup
+from crawler.adapters.curl.name_lookup import LookupFunction, LookupResult, NameLookup, pinned_lookup, system_lookup
 from crawler.adapters.curl.transfer import Meter, Transfer
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.hosts.egress import EgressRule, target_of
@@ -188,7 +188,7 @@ class CurlFetcher:
             self._waiting_for.setdefault(host, []).append(transfer)
             self._lookup.ask(host)
 
-    def _resolved(self, transfer: Transfer, answer: Answer, now: float) -> None:
+    def _resolved(self, transfer: Transfer, answer: LookupResult, now: float) -> None:
         if not answer.addresses:
             self._finish(transfer, now, Reason.DNS, answer.error)
             return

@@ -32,7 +32,7 @@ def pinned_lookup(names: Mapping[str, Sequence[str]], otherwise: LookupFunction)
     return lambda host: names[host] if host in names else otherwise(host)
 
 
-class Answer:
+class LookupResult:
     """The addresses of one name; none and an error when the lookup failed."""
 
     __slots__ = ("addresses", "error", "expires_at", "pinned_ports")
@@ -54,7 +54,7 @@ class NameLookup:
         self._max_threads = max_threads
         self._threads = 0
         self._asked: set[str] = set()
-        self._known: dict[str, Answer] = {}
+        self._known: dict[str, LookupResult] = {}
         self._questions: SimpleQueue[str | None] = SimpleQueue()
         self._found: deque[tuple[str, Sequence[str], str]] = deque()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -64,7 +64,7 @@ class NameLookup:
     def fileno(self) -> int:
         return self._wake
 
-    def find(self, host: str, now: float) -> Answer | None:
+    def find(self, host: str, now: float) -> LookupResult | None:
         """The answer if it is known and fresh."""
         answer = self._known.get(host)
         return answer if answer is not None and now < answer.expires_at else None
@@ -79,7 +79,7 @@ class NameLookup:
             self._threads += 1
             threading.Thread(target=self._work, name="name-lookup", daemon=True).start()
 
-    def answers(self, now: float) -> Iterator[tuple[str, Answer]]:
+    def answers(self, now: float) -> Iterator[tuple[str, LookupResult]]:
         """What was found since the last call; also remembered for `find`."""
         try:
             os.eventfd_read(self._wake)
@@ -88,7 +88,7 @@ class NameLookup:
         while self._found:
             host, addresses, error = self._found.popleft()
             keep = KEEP_SECONDS if addresses else KEEP_FAILURE_SECONDS
-            answer = Answer(addresses, error, now + keep)
+            answer = LookupResult(addresses, error, now + keep)
             self._asked.discard(host)
             self._remember(host, answer)
             yield host, answer
@@ -101,7 +101,7 @@ class NameLookup:
         for _ in range(self._threads):
             self._questions.put(None)
 
-    def _remember(self, host: str, answer: Answer) -> None:
+    def _remember(self, host: str, answer: LookupResult) -> None:
         self._known.pop(host, None)  # so that the first key is the oldest answer
         self._known[host] = answer
         if len(self._known) > MAX_NAMES:

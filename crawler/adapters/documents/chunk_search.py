@@ -1,7 +1,7 @@
 """Search in Postgres: words by its full-text index, meaning by pgvector.
 
-A word that stands in very many chunks would have to be weighed in all of them. So some are chosen first: those that
-have it in a title or heading, then others, up to a number; only these are weighed.
+A word that stands in very many chunks would have to be ranked in all of them. So some are chosen first: those that
+have it in a title or heading, then others, up to a number; only these are ranked.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from crawler.domain.documents.searching import (
     typed,
 )
 
-WEIGHED = 2000
-WEIGHED_HEADINGS = 1000
+MOST_RANKED = 2000
+MOST_RANKED_HEADINGS = 1000
 CANDIDATES = 200
 WHOLE_SNIPPET = 300
 """Characters that are shown as they are."""
@@ -48,8 +48,8 @@ class ChunkSearch:
         parts = []
         for number, (config, read) in enumerate(query.by_config.items()):
             given |= {f"config{number}": config, f"query{number}": read, f"heading{number}": in_headings(read)}
-            parts += [_part(number, f":heading{number}", WEIGHED_HEADINGS, prefix)]
-            parts += [_part(number, None, WEIGHED, prefix)]
+            parts += [_part(number, f":heading{number}", MOST_RANKED_HEADINGS, prefix)]
+            parts += [_part(number, None, MOST_RANKED, prefix)]
         if not parts:
             return []
         statement = _RANKED.format(parts=" UNION ALL ".join(parts))
@@ -105,7 +105,7 @@ def _range(prefix: str | None) -> dict[str, str]:
 
 
 def _scan_on(db: Connection) -> None:
-    """Of an index over all projects: go on until enough of this one's are found."""
+    """Search on in an index over all projects until enough chunks of this one are found."""
     db.execute(text(_SCAN_ON))
 
 

@@ -22,7 +22,7 @@ class DocumentFilter(NamedTuple):
     state: str = ""
     """One of `STATES`; anything else is all."""
     prefix: str | None = None
-    """Of the normalized URL."""
+    """The beginning of the normalized URL."""
 
 
 class DocumentList:

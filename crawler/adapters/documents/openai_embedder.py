@@ -79,7 +79,7 @@ class OpenAIEmbedder:
         return vectors
 
     def _patiently(self, texts: Sequence[str]) -> list[Vector]:
-        """All tries together within the time: others wait for the same worker."""
+        """Ask until it works, all tries together within the time: others wait for the same worker."""
         until = time.monotonic() + self._timeout_seconds
         for wait in (*self._waits, None):
             try:
@@ -128,7 +128,7 @@ class OpenAIEmbedder:
 
 
 def _body(answer: requests.Response, until: float) -> bytes:
-    """As a whole within the time: a service that sends a byte a second is one that does not answer."""
+    """The whole body within the time: a service that sends a byte a second is one that does not answer."""
     body = bytearray()
     for part in answer.iter_content(65_536):
         body += part
@@ -144,7 +144,7 @@ def _wait(given: str | None) -> float | None:
 
 
 def _vectors(answer: Any) -> list[Any]:
-    """In the order of the texts, whatever order they came in."""
+    """The vectors in the order of the texts, whatever order they came in."""
     rows = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise EmbeddingFailed("The embedding service answers no list of vectors; check CRAWLER_EMBED_URL.")

@@ -44,7 +44,7 @@ class DocumentReader:
         return _document(row) if row else None
 
     def chunks(self, document_id: UUID, after: int, limit: int) -> list[DocumentChunk]:
-        """In their order, from the one behind this position."""
+        """A document's chunks in their order, from the one behind this position."""
         given = {"id": document_id, "after": after, "limit": limit}
         with transaction(self._engine) as db:
             return [_chunk(row) for row in db.execute(text(_CHUNKS), given)]
@@ -55,7 +55,7 @@ class DocumentReader:
 
 
 def _some(entries: list[FeedEntry]) -> list[FeedEntry]:
-    """As many as one answer can hold with all their chunks; one in any case."""
+    """As many documents as one answer can hold with all their chunks; one in any case."""
     held = 0
     for number, entry in enumerate(entries):
         held += entry.document.chunk_count

@@ -34,7 +34,7 @@ class DocumentStore:
         return self._configs
 
     def existing(self, project_id: UUID, crawl_id: UUID, normalized_urls: Sequence[str]) -> set[str]:
-        """Those with a document; one that failed is none, and what this very crawl stored it may look at again."""
+        """The URLs with a document; one that failed is none, and what this very crawl stored it may look at again."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             db.execute(_EXISTING, (project_id, list(normalized_urls), crawl_id))
             return {url for (url,) in db}
@@ -57,7 +57,7 @@ class DocumentStore:
             return [_source(dict(zip(names, row, strict=True))) for row in db]
 
     def count_waiting(self) -> int:
-        """Of those that nobody works on, up to a few."""
+        """How many documents wait that nobody works on; counted up to a few."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             db.execute(_WAITING)
             row = db.fetchone()
@@ -65,7 +65,7 @@ class DocumentStore:
 
     @again_after_deadlock
     def keep(self, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool) -> int:
-        """All of it or nothing. How many were kept: not those of which another version is due by now."""
+        """Keep all documents or none. How many were kept: not those of which another version is due by now."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             worked_on = [*(one.source for one in made), *(one.source for one in failed), *unwanted]
             hold_documents(db, [source.id for source in worked_on])
@@ -118,7 +118,7 @@ Turned = dict[UUID, tuple[str, str | None]]
 def _turn(
     db: Cursor, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool
 ) -> Turned:
-    """Those that still waited for the very version that was worked on, with what their crawls are told."""
+    """The documents that still waited for the very version that was worked on, with what their crawls are told."""
     rows = [_made_row(document, embed=embed) for document in made]
     rows += [{**_fence(f.source), "status": "failed", "error": f.error[:2000]} for f in failed]
     rows += [{**_fence(source), "status": "gone"} for source in unwanted]

@@ -86,7 +86,7 @@ class VectorStore:
 
     @again_after_deadlock
     def finish(self, document_ids: Sequence[UUID], model: str) -> int:
-        """Those that lack nothing any more go to the end of the feed."""
+        """Documents that lack no vector any more go to the end of the feed."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             hold_documents(db, document_ids)
             db.execute(_FINISH, (model, list(document_ids), model))
@@ -97,7 +97,7 @@ class VectorStore:
 
     @again_after_deadlock
     def put_back(self, document_ids: Sequence[UUID]) -> None:
-        """Those that were claimed and are not finished are due at once."""
+        """Documents that were claimed and are not finished are due at once."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             hold_documents(db, document_ids)
             db.execute(_PUT_BACK, (list(document_ids),))

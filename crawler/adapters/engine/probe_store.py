@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.postgres.database import Cursor, cursor, transaction
 from crawler.domain.changes.comparison import Probed, SeenPage, Standing, standing
-from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, MissingPage, Probe, ProbeState, Purpose
+from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, Probe, ProbeState, Purpose, UnmetPage
 from crawler.domain.changes.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
 from crawler.domain.engine.ledger import ProbeEnd, UrlKey
 
@@ -64,7 +64,7 @@ class ProbeStore:
         with transaction(self._engine) as db:
             db.execute(text(_CLOSE), {"crawl": crawl_id})
 
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[MissingPage]:
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[UnmetPage]:
         """Pages of the baseline, and those it asked for in vain, that this crawl has not met.
 
         The nearest first, and last those that answered: they must not keep others from being asked for. Of those that
@@ -76,17 +76,17 @@ class ProbeStore:
         }  # fmt: skip
         with transaction(self._engine) as db:
             return [
-                MissingPage(key, url, depth, _bytes(digest), rounds)
+                UnmetPage(key, url, depth, _bytes(digest), rounds)
                 for key, url, depth, digest, rounds, outcome, _ in db.execute(text(_MISSING), given)
                 if outcome != Removal.MOVED or url in unsettled
             ]
 
-    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]:
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]:
         """Pages of the baseline, and those it could not settle, that failed in this crawl."""
         given = {"crawl": crawl_id, "baseline": baseline_id, "settled": _names({Removal.GONE, Removal.MOVED})}
         with transaction(self._engine) as db:
             return [
-                MissingPage(key, url, depth, _bytes(digest), rounds)
+                UnmetPage(key, url, depth, _bytes(digest), rounds)
                 for key, url, depth, digest, rounds, state, reason, status in db.execute(text(_UNSURE), given)
                 if standing(state, reason, status) is Standing.UNKNOWN and kind_by_reason(reason) in UNSETTLED
             ]

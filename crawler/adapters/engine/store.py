@@ -47,7 +47,7 @@ def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
 
 
 def _set_phase(db: Connection, crawl: CrawlJob) -> None:
-    """Where the project stands (seed 000's phase status) is where its latest crawl does."""
+    """A project's `phase_status` is the status of its latest crawl."""
     db.execute(update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value))
 
 

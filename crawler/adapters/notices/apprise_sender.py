@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.domain.notices.notice import CLOSED, Answer
+from crawler.domain.notices.notice import CLOSED, DeliveryResult
 
 SECONDS = 20
 """With a second or so for Python and Apprise to start."""
@@ -20,21 +20,21 @@ class AppriseSender:
         self._allow = list(egress_allow)
         self._seconds = seconds
 
-    def __call__(self, url: str, title: str, body: str) -> Answer:
+    def __call__(self, url: str, title: str, body: str) -> DeliveryResult:
         """Never raises for what the other side does."""
         message = {"url": url, "title": title, "body": body, "allow": self._allow}
         try:
             answer = self._ask({"do": "send", "urls": [], "message": message})
         except subprocess.TimeoutExpired:
-            return Answer(delivered=False, words=f"Not sent: no answer within {self._seconds:g} s.")
+            return DeliveryResult(delivered=False, words=f"Not sent: no answer within {self._seconds:g} s.")
         if answer is None or "missing" in answer:
             why = "Apprise ended without a word" if answer is None else answer["missing"]
-            return Answer(delivered=False, words=f"Not sent: {why}.")
+            return DeliveryResult(delivered=False, words=f"Not sent: {why}.")
         if answer["delivered"]:
-            return Answer(delivered=True, words="Apprise's channel took it.")
+            return DeliveryResult(delivered=True, words="Apprise's channel took it.")
         refused = bool(answer["refused"])
         why = CLOSED if refused else answer["words"] or "the channel refused it"
-        return Answer(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
+        return DeliveryResult(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
 
     def why_unusable(self, urls: Sequence[str]) -> Sequence[str | None]:
         try:

@@ -28,7 +28,7 @@ class BeatEntries:
         self._app = app
 
     def mirror(self, schedule: Schedule) -> None:
-        """As the schedule says: set, moved or taken away. Without Redis the reconciler does without."""
+        """Set, move or remove beat's entry as the schedule says. Without Redis the reconciler does without."""
         project, at = schedule.project_id, schedule.next_run_at
         if at is None:
             self.remove(project)
@@ -75,7 +75,7 @@ class BeatEntries:
             self._remove(name)
 
     def _names(self) -> list[str]:
-        """Of all entries that are schedules'."""
+        """The names of all entries that belong to schedules."""
         from redbeat.schedulers import get_redis  # noqa: PLC0415 - as above
 
         keys = get_redis(self._app).zrange(self._conf().schedule_key, 0, -1)

@@ -8,7 +8,7 @@ from email.utils import formatdate
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
-from crawler.domain.notices.notice import Answer, Mail
+from crawler.domain.notices.notice import DeliveryResult, Mail
 
 SECONDS = 15
 _PORTS = {"smtp": 25, "smtps": 465}
@@ -20,16 +20,16 @@ class Mailer:
         self._url = smtp_url
         self._sender = sender
 
-    def __call__(self, to: str, mail: Mail, message_id: UUID) -> Answer:
+    def __call__(self, to: str, mail: Mail, message_id: UUID) -> DeliveryResult:
         """Never raises for what the server does."""
         if not self._url or not self._sender:
-            return Answer(delivered=False, words="Not sent: set CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM.")
+            return DeliveryResult(delivered=False, words="Not sent: set CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM.")
         try:
             with self._connected() as server:
                 server.send_message(self._message(to, mail, message_id))
         except (smtplib.SMTPException, OSError, ValueError) as exc:
-            return Answer(delivered=False, words=f"Not sent: the mail server {self.place} {_why(exc)}."[:2000])
-        return Answer(delivered=True, words="The mail server took it.")
+            return DeliveryResult(delivered=False, words=f"Not sent: the mail server {self.place} {_why(exc)}."[:2000])
+        return DeliveryResult(delivered=True, words="The mail server took it.")
 
     @property
     def place(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What was told to whom, and what came of it."""
+"""Notifications in Postgres: what was sent to whom, and what came of it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,11 +10,11 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.notices.notice import Answer, Delivery, Kind, Notification, Target, Told
+from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureNotice, NoticeKind, Notification, Target
 
 
 class KeptNotification(NamedTuple):
-    """With what was said."""
+    """A notification with its payload, as it is kept."""
 
     id: UUID
     project_id: UUID
@@ -39,9 +39,15 @@ class NotificationStore:
         self._engine = engine
 
     def claim(
-        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
+        self,
+        identity: UUID,
+        project_id: UUID,
+        crawl_id: UUID,
+        kind: NoticeKind,
+        target: Target,
+        payload: dict[str, Any],
     ) -> bool:
-        """Before anything is sent: True for one caller only, so that nobody is told twice."""
+        """Claim a notification before it is sent: True for one caller only, so that nobody is told twice."""
         given = {
             "id": identity, "project": project_id, "crawl": crawl_id, "kind": kind.value, "channel": target.name,
             "target": target.address, "payload": orjson.dumps(payload).decode(),
@@ -52,7 +58,7 @@ class NotificationStore:
         except IntegrityError:  # the project is gone, and whoever cared with it
             return False
 
-    def answered(self, identity: UUID, answer: Answer) -> None:
+    def answered(self, identity: UUID, answer: DeliveryResult) -> None:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
 
@@ -62,12 +68,12 @@ class NotificationStore:
         with transaction(self._engine) as db:
             return db.execute(text(_GIVE_UP), given).rowcount
 
-    def last_told(self, project_id: UUID) -> Told | None:
-        """Of failing and working again."""
-        kinds = [Kind.FAILING.value, Kind.RECOVERED.value]
+    def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None:
+        """The last notice about failing or working again."""
+        kinds = [NoticeKind.FAILING.value, NoticeKind.RECOVERED.value]
         with transaction(self._engine) as db:
             row = db.execute(text(_LAST_TOLD), {"project": project_id, "kinds": kinds}).one_or_none()
-        return Told(Kind(row.kind), row.crawl_id) if row else None
+        return LastFailureNotice(NoticeKind(row.kind), row.crawl_id) if row else None
 
     def find(self, identity: UUID) -> KeptNotification | None:
         with transaction(self._engine) as db:
@@ -77,7 +83,7 @@ class NotificationStore:
     def newest(
         self, limit: int, before: UUID | None = None, only: tuple[UUID, ...] | None = None
     ) -> list[KeptNotification]:
-        """Of these projects, or of all."""
+        """The newest notifications of these projects, or of all."""
         rules = ["id < :before"] * (before is not None) + ["project_id = ANY(:only)"] * (only is not None)
         where = f"WHERE {' AND '.join(rules)}" if rules else ""
         given = {"limit": limit, "before": before, "only": list(only or ())}
@@ -85,10 +91,10 @@ class NotificationStore:
             rows = db.execute(text(f"{_SELECT} {where} ORDER BY id DESC LIMIT :limit"), given)
             return [KeptNotification(*row) for row in rows]
 
-    def told_of(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
+    def sent_for(self, crawl_ids: Sequence[UUID]) -> dict[UUID, list[tuple[str, str]]]:
         """By which channels the changes of each crawl were told, and what became of that."""
         found: dict[UUID, list[tuple[str, str]]] = {}
-        given = {"crawls": list(crawl_ids), "kind": Kind.CHANGES.value}
+        given = {"crawls": list(crawl_ids), "kind": NoticeKind.CHANGES.value}
         with transaction(self._engine) as db:
             for crawl, channel, status in db.execute(text(_TOLD_OF), given):
                 found.setdefault(crawl, []).append((channel, status))

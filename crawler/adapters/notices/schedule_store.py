@@ -38,7 +38,7 @@ class ScheduleStore:
         return _schedule(row) if row else None
 
     def notification_urls(self, project_id: UUID) -> tuple[str, ...]:
-        """As they were given, secrets and all."""
+        """A schedule's notification URLs as they were given, secrets and all."""
         with transaction(self._engine) as db:
             sealed = db.execute(text(_SECRETS), {"id": project_id}).scalar()
         return self._box().open_urls(bytes(sealed)) if sealed else ()
@@ -67,7 +67,7 @@ class ScheduleStore:
             db.execute(text(_GONE), {"project": project_id, "url": url, "now": now})
 
     def streak(self, crawl_id: UUID) -> Streak:
-        """Of failed runs up to this crawl."""
+        """The streak of failed runs up to this crawl."""
         with transaction(self._engine) as db:
             tries = db.execute(text(_TRIES), {"id": crawl_id}).scalar_one()
             runs, since = db.execute(text(_STREAK), {"id": crawl_id}).one()
@@ -111,7 +111,7 @@ class ScheduleStore:
             return [tuple(row) for row in db.execute(text(_FAILED_RUNS), {"now": now})]
 
     def plan(self, before: Schedule, after: Schedule) -> bool:
-        """Only its next run; whoever changed the schedule meanwhile has planned anew."""
+        """Save a schedule's next run only; whoever changed the schedule meanwhile has planned anew."""
         given = {"id": after.id, "next": after.next_run_at, "before": before.next_run_at}
         with transaction(self._engine) as db:
             return bool(db.execute(text(_PLAN), given).rowcount)

@@ -9,7 +9,7 @@ import pycurl
 
 from crawler.adapters.curl.handle import TransferOptions, new_handle, trusted_certificates
 from crawler.domain.hosts.egress import EgressRule
-from crawler.domain.notices.notice import CLOSED, Answer
+from crawler.domain.notices.notice import CLOSED, DeliveryResult
 from crawler.domain.urls.url import parse
 
 SECONDS = 15
@@ -18,7 +18,7 @@ GONE = 410
 
 
 def webhook_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
-    """Without the proxy of page fetches: receivers are people's own."""
+    """How webhooks are sent: without the proxy of page fetches, as receivers are people's own."""
     milliseconds = SECONDS * 1000
     return TransferOptions(
         user_agent, rule, milliseconds, milliseconds, KEPT_BYTES, "", trusted_certificates(ca_bundle)
@@ -29,7 +29,7 @@ class WebhookSender:
     def __init__(self, options: TransferOptions) -> None:
         self._options = options
 
-    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> Answer:
+    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> DeliveryResult:
         """Never raises for what the other side does."""
         target, refused = parse(url), []
 
@@ -53,12 +53,12 @@ class WebhookSender:
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
             why = CLOSED if refused else _why(exc)
-            return Answer(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
+            return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()
         body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
         words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
-        return Answer(delivered=200 <= status < 300, words=words, gone=status == GONE)
+        return DeliveryResult(delivered=200 <= status < 300, words=words, gone=status == GONE)
 
 
 def _why(exc: pycurl.error) -> str:
@@ -68,7 +68,7 @@ def _why(exc: pycurl.error) -> str:
 
 
 def _meaning(status: int) -> str:
-    """Of answers that do not speak for themselves."""
+    """The meaning of answers that do not speak for themselves."""
     if status == GONE:
         return "It wants nothing more."
     return "It redirects, which is not followed." if 300 <= status < 400 else ""

@@ -25,7 +25,7 @@ class PageContent:
         self._engine = engine
 
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot:
-        """Of this version; of the newest when none is named."""
+        """The stored bytes of this version; of the newest when none is named."""
         given = {"project": project_id, "page": page_id, "version": version_id}
         with transaction(self._engine) as db:
             row = db.execute(text(_SNAPSHOT), given).one_or_none()
@@ -37,7 +37,7 @@ class PageContent:
     def get_screenshot(
         self, project_id: UUID, page_id: UUID, version_id: UUID | None = None, *, thumbnail: bool = False
     ) -> PagePicture:
-        """Of this version; of the newest that has one when none is named."""
+        """The screenshot of this version; of the newest that has one when none is named."""
         given = {"project": project_id, "page": page_id, "version": version_id}
         query = _PICTURE.format(image="thumbnail" if thumbnail else "image")
         with transaction(self._engine) as db:
@@ -74,7 +74,7 @@ class PageContent:
 
 
 def _markdown(row: Row[Any]) -> str | None:
-    """None of markup that was built to hurt a parser."""
+    """A page's markdown; None of markup that was built to hurt a parser."""
     pruning = Pruning() if row.prunes else None
     try:
         return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from crawler.adapters.postgres.database import transaction
 
 MOST_URLS = 300_000
-"""Of a larger crawl nobody waits for the counting."""
+"""URLs of a crawl whose pace is counted: nobody waits for the counting of a larger one."""
 STEPS = 120
 """Points of a plot, about."""
 

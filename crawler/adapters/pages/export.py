@@ -101,7 +101,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
 
 
 def _markdown(row: Row[Any], pruning: Pruning | None) -> str | None:
-    """None for what no parser should be given; it was refused when it was crawled, too."""
+    """A page's markdown; None for what no parser should be given, which was refused when it was crawled, too."""
     try:
         return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
     except UnparsablePage:
@@ -130,7 +130,7 @@ ORDER BY u.crawl_job_id, u.normalized_url
 """  # noqa: S608 - both parts are constants of this file
 _COUNT = f"SELECT count(*) FROM crawl_discovered_urls u WHERE {_ASKED}"  # noqa: S608
 _IS_PRUNED = "SELECT (config ->> 'prune_markdown')::boolean FROM crawl_jobs WHERE id = :crawl"
-# In the seed's order, breadth first: who reads only the beginning reads the homepage.
+# Breadth first, from the start URL on: who reads only the beginning reads the homepage.
 _STORED = """
 FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id

@@ -55,14 +55,14 @@ class PageNeighbours:
         self._most = most_looked_at
 
     def outgoing(self, page_id: UUID) -> Outgoing:
-        """In the order of the page, each with the words of its anchor where its version is kept."""
+        """A page's links, in the order of the page, each with the words of its anchor where its version is kept."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_OUT), {"page": page_id, "most": MOST_OUT}).all()
         total = rows[0].total if rows else 0
         return Outgoing([OutLink(row.url, row.anchor or "", row.rel or "") for row in rows], total)
 
     def known(self, project_id: UUID, keys: Sequence[str]) -> dict[str, UUID]:
-        """Those of these normalized URLs that are pages of the project."""
+        """The normalized URLs among these that are pages of the project."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_KNOWN), {"project": project_id, "keys": list(keys)})
             return {row.normalized_url: row.id for row in rows}

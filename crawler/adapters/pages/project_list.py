@@ -55,7 +55,7 @@ class ProjectList:
         only: Sequence[UUID] | None = None,
         limit: int = 50,
     ) -> list[ProjectLine]:
-        """By name. The queue's own project is not one of them: it has a room of its own."""
+        """Projects by name. The queue's own project is not one of them: it has pages of its own."""
         where = ["p.id <> :queue"]
         given: dict[str, Any] = {"queue": ACQUISITION_ID, "limit": limit}
         if state in STATES:

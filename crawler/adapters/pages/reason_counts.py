@@ -12,7 +12,7 @@ class ReasonCounts:
         self._engine = engine
 
     def __call__(self, crawl_id: UUID) -> dict[str, int]:
-        """It looks at every row of the crawl's ledger: not for every blink of an eye."""
+        """How many URLs ended with each reason. It reads all of the crawl's ledger: not for every refresh of a page."""
         with transaction(self._engine) as connection:
             return {row.reason: row.n for row in connection.execute(text(_COUNTS), {"crawl": crawl_id})}
 

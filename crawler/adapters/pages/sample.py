@@ -11,7 +11,7 @@ from crawler.adapters.postgres.database import transaction
 class Sample(NamedTuple):
     urls: list[str]
     total: int
-    """Of all stored pages."""
+    """How many pages are stored."""
 
 
 class PageSample:

@@ -54,7 +54,7 @@ def _part(db: Connection, query: str, given: dict[str, Any]) -> Part[UrlRow]:
 
 
 def _reasons(chosen: UrlFilter) -> Sequence[str] | None:
-    """Those of the index that have all that is asked for; None when it is not only there."""
+    """The reasons by which an index finds all rows that are asked for; None when it does not have all of them."""
     wanted = [chosen.reason] if chosen.reason else _BY_STATE.get(chosen.fetch_state or "")
     if wanted is None or chosen.reason is Reason.UNCHANGED:
         return None

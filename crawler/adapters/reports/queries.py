@@ -1,4 +1,4 @@
-"""One query for each kind of finding, over the tables of `report_facts`.
+"""One query for each kind of finding, over the temporary tables of `reports/facts`.
 
 Each gives key, url, problem, text, value, related and related_count. Their parameters: `crawl`, the lists of reasons
 `broken` and `redirecting`, `invalid_tags`, `slow_ms`, `large_bytes`, `sources`.
@@ -203,7 +203,7 @@ WHERE u.crawl_job_id = :crawl AND u.source = 'sitemap'
 
 
 def _by(*problems: str) -> str:
-    """In this order; what is not named comes last."""
+    """A sort key of SQL: problems in this order; what is not named comes last."""
     return f"array_position(ARRAY[{', '.join(map(repr, problems))}], CAST(problem AS text))"
 
 

@@ -31,7 +31,7 @@ class ReportReader:
             return [_finding(row) for row in db.execute(text(query), given)]
 
     def stream(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool = False) -> Generator[Finding]:
-        """All of these kinds, in the order of `kinds`: a cursor on the server, a few rows in memory."""
+        """All findings of these kinds, in the order of `kinds`: a cursor on the server, a few rows in memory."""
         query = _ALL.format(new=_NEW if new_only else "")
         with transaction(self._engine) as db:
             streamed = db.execution_options(yield_per=ROWS_AT_ONCE)

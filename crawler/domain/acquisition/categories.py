@@ -68,7 +68,7 @@ class DryRun(BaseModel):
 
 
 def checked_name(name: str) -> str:
-    """As entries spell it."""
+    """A category's name as entries spell it. Raises Invalid when it is none."""
     name = name.strip()
     if not name or len(name) > MAX_CATEGORY or not name.isprintable() or not _NAME.fullmatch(name):
         raise Invalid(f"A category's name is one line of 1 to {MAX_CATEGORY} visible characters without '/'.")

@@ -42,7 +42,7 @@ Row = NewEntry | RowProblem
 class Heading(NamedTuple):
     delimiter: str
     places: tuple[int, int | None, int | None]
-    """Of url, category and priority."""
+    """In which columns url, category and priority stand."""
     width: int
 
 

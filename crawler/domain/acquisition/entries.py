@@ -51,7 +51,7 @@ _NEXT: dict[EntryStatus, frozenset[EntryStatus]] = {
 
 
 def sources_of(status: EntryStatus) -> frozenset[EntryStatus]:
-    """From where an entry may become this: the guard of every statement that changes a status."""
+    """The statuses from which an entry may become this one: the guard of every statement that changes a status."""
     return frozenset(source for source, targets in _NEXT.items() if status in targets)
 
 
@@ -88,7 +88,7 @@ class NewEntry(NamedTuple):
 
 
 def new_entry(url: str, category: str = "", priority: str = "") -> NewEntry | str:
-    """From cells as they are written; a sentence when one of them will not do. It never quotes the URL."""
+    """An entry from cells as they are written, or a sentence that says which will not do. It never quotes the URL."""
     found = read(url)
     if isinstance(found, Unusable):
         return found.rule
@@ -137,7 +137,7 @@ class QueueFilter(BaseModel):
 
     @property
     def key_prefix(self) -> str | None:
-        """As keys are written."""
+        """The beginning of keys that the filter wants, as keys are written."""
         if self.prefix is None:
             return None
         written = self.prefix.strip().lower()
@@ -232,13 +232,13 @@ class Stranded(NamedTuple):
     crawl_id: UUID
     source_url: str
     url: str | None
-    """Of the ledger: where its redirects had led so far."""
+    """The URL in the ledger: where its redirects had led so far."""
     project_id: UUID | None
     config: dict[str, Any] | None
     end: LedgerEnd | None
 
 
-class Verdict(NamedTuple):
+class StrandedEnd(NamedTuple):
     """What becomes of a stranded entry."""
 
     id: int
@@ -253,18 +253,18 @@ NOT_TRIED = frozenset({Reason.HOST_BLOCKED, Reason.CANCELLED, Reason.MAX_PAGES})
 _NOT_ASKED = "Its batch was over before its turn came"
 
 
-def verdict_of(entry: Stranded, url: str | None, end: LedgerEnd | None, *, is_own: bool = True) -> Verdict:
+def stranded_end(entry: Stranded, url: str | None, end: LedgerEnd | None, *, is_own: bool = True) -> StrandedEnd:
     """`url` and `end` are those of where its redirects lead; not its own is an end to which another has led."""
     known = end is not None and end.state != FetchState.QUEUED and end.reason not in NOT_TRIED
     if end is None or url is None or entry.project_id is None or not known:
         why = f" ({end.reason})." if end and end.reason else "."
-        return Verdict(entry.id, entry.crawl_id, EntryStatus.PENDING, None, _NOT_ASKED + why)
+        return StrandedEnd(entry.id, entry.crawl_id, EntryStatus.PENDING, None, _NOT_ASKED + why)
     if end.state == FetchState.DONE:
         page = page_id(entry.project_id, url)
-        return Verdict(entry.id, entry.crawl_id, EntryStatus.FETCHED, page, None)
+        return StrandedEnd(entry.id, entry.crawl_id, EntryStatus.FETCHED, page, None)
     words = error_words(end.reason, end.error, end.http_status)
     status = EntryStatus.FAILED if is_own else EntryStatus.PENDING
-    return Verdict(entry.id, entry.crawl_id, status, None, words)
+    return StrandedEnd(entry.id, entry.crawl_id, status, None, words)
 
 
 def acquisition(now: datetime) -> Project:

@@ -37,7 +37,7 @@ class ReadPage(NamedTuple):
     page_id: UUID
     version_id: UUID
     content_hash: bytes
-    """Of its bytes: selectors see more than the text."""
+    """The hash of the page's bytes: selectors see more than the text."""
     url: str
     content_type: str
     body: bytes

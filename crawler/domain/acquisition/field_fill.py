@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 WINDOW = 50
 """Extractions of a category that are one window."""
 LEAST = 20
-"""Of them, before a window says anything."""
+"""Extractions in a window before it says anything."""
 TRAILING = 10
 LEAST_BEFORE = 3
 _LEAST_DROP = 0.15

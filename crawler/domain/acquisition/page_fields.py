@@ -32,6 +32,6 @@ class ExtractionFailed(NamedTuple):
 
 
 class ProcessLost(NamedTuple):
-    """It was ended from outside, or the page took it down: nobody can tell which."""
+    """The process that read a page ended: from outside, or because of the page; nobody can tell which."""
 
     signal: int

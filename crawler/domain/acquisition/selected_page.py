@@ -15,7 +15,7 @@ from crawler.domain.acquisition.selectors import FieldRule, Selector, SelectorKi
 from crawler.domain.pages.element_text import element_text, normalised
 
 MAX_MATCHES = 10_000
-"""Of one selector: more than that is no choice any more."""
+"""Matches of one selector: more than that is no choice any more."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -29,7 +29,7 @@ class SelectedPage:
         self._mirror: tuple[Any, dict[Any, Tag]] | None = None
 
     def drop(self, selectors: tuple[Selector, ...]) -> None:
-        """All are looked for first: what one of them drops must not hide what another means."""
+        """Drop what these selectors name. All are looked for first: what one drops must not hide what another means."""
         found = [tag for selector in selectors for tag in self.find(selector) if isinstance(tag, Tag)]
         for tag in found:
             if not tag.decomposed:
@@ -38,7 +38,7 @@ class SelectedPage:
             self._mirror = None
 
     def find(self, selector: Selector) -> list[Found]:
-        """In the order of the page."""
+        """The elements that a selector names, in the order of the page."""
         if selector.kind is SelectorKind.CSS:
             return list(soupsieve.select(selector.selector, self.soup, limit=MAX_MATCHES))
         root, tags = self._mirrored()

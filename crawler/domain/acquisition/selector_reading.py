@@ -29,7 +29,7 @@ class PageTooLarge(CrawlerError):
 
 
 def extract_fields(body: bytes, *, url: str, content_type: str, rules: SelectorSet) -> PageFields:
-    """Raises UnparsablePage or PageTooLarge."""
+    """The fields of a page, as a category's selectors name them. Raises UnparsablePage or PageTooLarge."""
     if is_pdf(content_type, body):
         return _of_pdf(body)
     if rules.is_default:

@@ -28,11 +28,11 @@ _FUNCTIONS = frozenset(_FUNCTIONS_NAMES.split())
 _EMPTY = etree.fromstring("<html><body/></html>")
 _SHOWN_BEFORE = 20
 _MOST_STEPS = 100
-"""Of one CSS selector, each within the one before: matching goes as deep."""
+"""Steps of one CSS selector, each within the one before: matching goes as deep."""
 
 
 def check_selectors(rules: SelectorSet) -> None:
-    """Raises InvalidSelector with one sentence for the first that is wrong."""
+    """Check all selectors. Raises InvalidSelector with one sentence for the first that is wrong."""
     for where, selector in rules.placed():
         if "\x00" in selector.selector:
             raise InvalidSelector(f"{where}: the selector holds a NUL character.")

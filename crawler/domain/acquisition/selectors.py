@@ -81,7 +81,7 @@ class SelectorSet(BaseModel):
     @field_validator("fields", mode="after")
     @classmethod
     def _in_order(cls, value: dict[str, FieldRule]) -> dict[str, FieldRule]:
-        """Of their names: Postgres keeps no other."""
+        """Fields in the order of their names: Postgres keeps no other."""
         return dict(sorted(value.items()))
 
     @property
@@ -90,7 +90,7 @@ class SelectorSet(BaseModel):
 
     @property
     def revision(self) -> str:
-        """The same selectors are the same revision, whenever they were set."""
+        """The revision of these selectors: the same selectors have the same one, whenever they were set."""
         return sha256(f"{_EXTRACTOR} {self.model_dump_json()}".encode()).hexdigest()[:16]
 
     def placed(self) -> Iterator[tuple[str, Selector]]:
@@ -106,7 +106,7 @@ DEFAULT = SelectorSet()
 
 
 def read_selectors(given: Any) -> SelectorSet:
-    """From JSON or YAML; a sentence that says where it is wrong."""
+    """Selectors from JSON or YAML. Raises InvalidSelector with a sentence that says where they are wrong."""
     if not isinstance(given, dict):
         raise InvalidSelector("Selectors are an object with include, exclude and fields.")
     try:
@@ -122,7 +122,7 @@ def read_selectors(given: Any) -> SelectorSet:
 
 
 def _place(path: Sequence[int | str]) -> str:
-    """As `placed` has it: `include[0]`, not `include.0.selector`."""
+    """A place as `SelectorSet.placed` names it: `include[0]`, not `include.0.selector`."""
     parts = path[:-1] if path and path[-1] == "selector" else path
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
 

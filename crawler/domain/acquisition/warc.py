@@ -49,7 +49,7 @@ class QueueWarc:
         self._lost = False
         """Between records, where a heading should be and none is."""
         self._beginning: bytes | None = None
-        """Of a packed part, until it can be told whether a record begins with it."""
+        """The beginning of a packed part, until it can be told whether a record begins with it."""
 
     def feed(self, data: bytes) -> list[Row]:
         rows: list[Row] = []
@@ -69,7 +69,7 @@ class QueueWarc:
         return rows
 
     def _go_on(self, piece: bytes) -> Iterator[Row]:
-        """With a packed part. If a record begins with it, the one before is over, whatever that says of itself."""
+        """Go on with a packed part. If a record begins with it, the one before is over, whatever that one says."""
         if self._beginning is None:
             return
         self._beginning += piece
@@ -140,7 +140,7 @@ class QueueWarc:
 
 
 class _Unpacked:
-    """Each record is packed by itself, or the whole archive is, or nothing. None stands for what cannot be unpacked."""
+    """An archive, unpacked: each record is packed by itself, or all of it is, or nothing. None: cannot be unpacked."""
 
     def __init__(self) -> None:
         self._plain: bool | None = None

@@ -7,39 +7,29 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
-from uuid import UUID
+from functools import cached_property
+from typing import NamedTuple
 
 from crawler.domain.changes.removals import (
     COUNTED,
     GONE_STATUSES,
     Key,
-    Lost,
+    LostPage,
     Move,
     Removal,
     kind_by_reason,
-    led_together,
     pair_moves,
     settle_targets,
 )
-from crawler.domain.changes.shared_redirects import places_before, places_now, waited_for
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
+from crawler.domain.changes.shared_redirects import barrier_targets, earlier_barrier_targets, temporary_targets
+from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.reasons import FAILED, Reason
-from crawler.domain.rendering.signals import lane_of
 
 SIGNIFICANT_NEW_PAGES = 5
 SIGNIFICANT_CHANGED_SHARE = 0.1
-MOST_REMOVALS = 1000
-"""Named one by one in a summary; all are counted."""
 
-_REACH = {
-    "max_depth", "include_patterns", "exclude_patterns", "include_mode", "preset", "query_params", "meaningful_params",
-    "allow_subdomains", "allowed_hosts", "path_prefix", "use_sitemaps", "respect_robots_txt", "content_types",
-    "max_links_per_page",
-}  # fmt: skip
 _REDIRECTED = frozenset({Reason.REDIRECTED, Reason.OFF_DOMAIN})
 _RANK = {kind: rank for rank, kind in enumerate(Removal)}
-_COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
 
 
 class Standing(StrEnum):
@@ -88,7 +78,7 @@ class Changes:
     """Pages of one crawl about which the other could not tell."""
     moved: tuple[Move, ...] = ()
     """Neither new nor removed: one page at another address."""
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostPage, ...] = ()
     """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
 
     @property
@@ -113,7 +103,7 @@ class Changes:
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
-    """Of a ledger row when its crawl is over."""
+    """What a ledger row says about its URL when the crawl is over."""
     if state == FetchState.DONE:
         return Standing.PAGE
     if reason in _REDIRECTED:
@@ -133,134 +123,236 @@ def compare(
     key_of: Key = str,
     unsettled: Container[str] = (),
 ) -> Changes:
-    """What a crawl did not meet is removed only if one more request said so.
+    """Compare two crawls of a site. A page that the new crawl did not meet is removed only if a probe said so.
 
     `unsettled`: URLs of pages that the old crawl could not tell about when it was compared itself.
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
     `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
     """
-    before = {page.normalized_url: page for page in old}
-    after = {page.normalized_url: page for page in new}
-    open_ends = {page.normalized_url: page for page in remembered if _is_open(before, page.normalized_url)}
-    known = before | open_ends
-    barred = _behind_barrier(before, key_of)
-    earlier = {page.normalized_url: page for page in last_seen}
-    behind = {page.url for page in barred}
-    known |= {
-        key: page for key, page in earlier.items() if key in behind or _could_not_tell(before, page, baseline_exhausted)
-    }
-    found: dict[str, list[str]] = {"new": [], "changed": [], "unchanged": [], "not_compared": []}
-    arrived: dict[str, bytes | None] = {}
-    for key, page in after.items():
-        if page.state == Standing.PAGE:
-            kind = _kind(known.get(key), page, baseline_exhausted)
-            found[kind].append(page.url)
-            if kind == "new" or key not in known:
-                arrived[key] = page.content_hash
-    barred += [Lost(key, None, Removal.BLOCKED, page.target) for key, page in open_ends.items() if page.target]
-    waited = waited_for(barred, {key: page.url for key, page in known.items()}, unsettled)
-    had = sum(page.state == Standing.PAGE or key in waited for key, page in known.items())
-    lost = _settle(_lost(before, open_ends, after, probed, waited), after, key_of, had, waited)
-    gone = places_before(barred, known.keys() & (earlier.keys() | open_ends.keys()), _led_to(after), key_of)
-    lost = [page for page in lost if key_of(page.url) not in gone and not _still_waits(page, before, key_of)]
-    for key in places_now(lost, _behind_barrier(after, key_of), key_of) & arrived.keys():
-        del arrived[key]
-        _set_apart(found, after[key].url)
-    return _told(found, lost, arrived, before, after, key_of)
+    return _Comparison(
+        _CrawledPages(old, key_of),
+        _CrawledPages(new, key_of),
+        probes={probe.normalized_url: probe for probe in probed},
+        remembered=remembered,
+        last_seen={page.normalized_url: page for page in last_seen},
+        baseline_exhausted=baseline_exhausted,
+        key_of=key_of,
+        unsettled=unsettled,
+    ).changes()
 
 
-def _set_apart(found: Mapping[str, list[str]], url: str) -> None:
-    """It is there only as what a barrier leads to."""
-    if url in found["new"]:
-        found["new"].remove(url)
-        found["not_compared"].append(url)
+class _CrawledPages:
+    """What one crawl found out about each URL it met."""
+
+    def __init__(self, pages: Iterable[SeenPage], key_of: Key) -> None:
+        self.by_key = {page.normalized_url: page for page in pages}
+        self._key_of = key_of
+
+    def is_silent_about(self, key: str) -> bool:
+        """Whether the crawl says nothing about this URL: not met, or failed."""
+        return key not in self.by_key or self.by_key[key].state == Standing.UNKNOWN
+
+    @cached_property
+    def pages(self) -> list[SeenPage]:
+        return [page for page in self.by_key.values() if page.state == Standing.PAGE]
+
+    @cached_property
+    def redirects(self) -> dict[str, str]:
+        """Where each URL that redirects leads."""
+        return {key: page.target for key, page in self.by_key.items() if page.state == Standing.MOVED and page.target}
+
+    def is_gone(self, key: str) -> bool:
+        met = self.by_key.get(key)
+        return met is not None and met.state == Standing.GONE
+
+    def settle(self, lost: Iterable[LostPage], known: int, waited: Mapping[str, str] | None = None) -> list[LostPage]:
+        """LostPage pages with their redirects followed through this crawl. `known`: how many pages there were."""
+        return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited)
+
+    def behind_barrier(self) -> list[LostPage]:
+        """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back."""
+        led = [
+            LostPage(key, None, Removal.MOVED, target, self.by_key[key].status)
+            for key, target in self.redirects.items()
+        ]
+        settled = self.settle(led, known=len(led) + len(self.pages))
+        return [page for page in settled if page.kind is Removal.BLOCKED]
 
 
-def _led_to(after: Mapping[str, SeenPage]) -> list[str | None]:
-    return [page.target for page in after.values() if page.state == Standing.MOVED]
+class _Kind(StrEnum):
+    """How a page of the new crawl compares with the old crawl."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    NOT_COMPARED = "not_compared"
 
 
-def _still_waits(page: Lost, before: Mapping[str, SeenPage], key_of: Key) -> bool:
-    """Whether it was behind the same barrier already: that was told."""
-    old = before.get(key_of(page.url) or "")
-    return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
+class _Comparison:
+    """One comparison of two crawls, in the steps that `changes` names."""
+
+    def __init__(
+        self,
+        before: _CrawledPages,
+        after: _CrawledPages,
+        *,
+        probes: Mapping[str, Probed],
+        remembered: Iterable[SeenPage],
+        last_seen: Mapping[str, SeenPage],
+        baseline_exhausted: bool,
+        key_of: Key,
+        unsettled: Container[str],
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._probes = probes
+        self._last_seen = last_seen
+        self._baseline_exhausted = baseline_exhausted
+        self._key_of = key_of
+        self._remembered = {
+            page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
+        }
+        barred = before.behind_barrier()
+        self._known = self._known_pages({page.url for page in barred})
+        self._barred = barred + [
+            LostPage(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
+        ]
+        self._waited = temporary_targets(self._barred, {key: page.url for key, page in self._known.items()}, unsettled)
+        self._found: dict[_Kind, list[str]] = {kind: [] for kind in _Kind}
+        self._arrived: dict[str, bytes | None] = {}
+        """Content of pages, by key, that only the new crawl has; moved pages are found among them."""
+
+    def changes(self) -> Changes:
+        self._classify_pages()
+        lost = self._lost_pages()
+        self._set_barrier_targets_apart(lost)
+        return self._with_moves(lost)
+
+    def _known_pages(self, barred: Container[str]) -> dict[str, SeenPage]:
+        """Everything that is known from before the new crawl, by key."""
+        earlier = {key: page for key, page in self._last_seen.items() if key in barred or self._was_left_open(key)}
+        return self._before.by_key | self._remembered | earlier
+
+    def _was_left_open(self, key: str) -> bool:
+        """Whether the old crawl leaves open what became of a page; one that it found gone is new when it is back."""
+        old = self._before.by_key.get(key)
+        return not self._baseline_exhausted if old is None else old.state == Standing.UNKNOWN
+
+    def _classify_pages(self) -> None:
+        for page in self._after.pages:
+            key = page.normalized_url
+            kind = _kind(self._known.get(key), page, self._baseline_exhausted)
+            self._found[kind].append(page.url)
+            if kind is _Kind.NEW or key not in self._known:
+                self._arrived[key] = page.content_hash
+
+    def _lost_pages(self) -> list[LostPage]:
+        """Pages of the old crawl that are none in the new one, without what a barrier explains."""
+        had = sum(page.state == Standing.PAGE or key in self._waited for key, page in self._known.items())
+        met = [*self._lost_of_remembered(), *self._lost_of_old_crawl(), *self._lost_by_probe()]
+        lost = self._after.settle(met, had, self._waited)
+        were_pages = self._known.keys() & (self._last_seen.keys() | self._remembered.keys())
+        old_targets = earlier_barrier_targets(self._barred, were_pages, self._after.redirects.values(), self._key_of)
+        return [page for page in lost if self._key_of(page.url) not in old_targets and not self._still_waits(page)]
+
+    def _lost_of_remembered(self) -> Iterator[LostPage]:
+        for key, page in self._remembered.items():
+            now = self._after.by_key.get(key)
+            if now is not None and now.state in (Standing.GONE, Standing.MOVED):
+                yield _lost(now, page.content_hash)
+
+    def _lost_of_old_crawl(self) -> Iterator[LostPage]:
+        """What the new crawl itself met counts more than what a probe said."""
+        for key, page in self._before.by_key.items():
+            now = self._after.by_key.get(key)
+            if page.state != Standing.PAGE and not (key in self._waited and now is not None):
+                continue
+            if now is None:
+                probe = self._probes.get(key) or Probed(key, page.url, Removal.NOT_REACHED)
+                yield LostPage(page.url, page.content_hash, probe.kind, probe.target, probe.status)
+            elif now.state != Standing.PAGE:
+                yield _lost(now, page.content_hash)
+
+    def _lost_by_probe(self) -> Iterator[LostPage]:
+        """Pages of earlier crawls that neither of the two met, and a probe did."""
+        for key, probe in self._probes.items():
+            if key not in self._after.by_key and self._before.is_silent_about(key):
+                yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
+
+    def _still_waits(self, page: LostPage) -> bool:
+        """Whether the page was behind the same barrier already: that was told."""
+        old = self._before.by_key.get(self._key_of(page.url) or "")
+        return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
+
+    def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
+        """A page that is there only because a barrier leads to it is not new."""
+        targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of)
+        for key in targets & self._arrived.keys():
+            del self._arrived[key]
+            url = self._after.by_key[key].url
+            if url in self._found[_Kind.NEW]:
+                self._found[_Kind.NEW].remove(url)
+                self._found[_Kind.NOT_COMPARED].append(url)
+
+    def _with_moves(self, lost: list[LostPage]) -> Changes:
+        """A lost page and a new one that are the same page are neither lost nor new."""
+        pairs = self._moves(lost)
+        moved = sorted(Move(url, self._after.by_key[key].url) for url, key in pairs.items())
+        places = {move.target for move in moved}
+        rest = sorted((page for page in lost if page.url not in pairs), key=lambda page: (_RANK[page.kind], page.url))
+        unsure = [page.url for page in rest if page.kind not in COUNTED]
+        return Changes(
+            new=_sorted(url for url in self._found[_Kind.NEW] if url not in places),
+            removed=_sorted(page.url for page in rest if page.kind in COUNTED),
+            changed=_sorted(self._found[_Kind.CHANGED]),
+            unchanged=_sorted(self._found[_Kind.UNCHANGED]),
+            not_compared=_sorted([*(url for url in self._found[_Kind.NOT_COMPARED] if url not in places), *unsure]),
+            moved=tuple(moved),
+            lost=tuple(rest),
+        )
+
+    def _moves(self, lost: list[LostPage]) -> dict[str, str]:
+        """URL of each lost page that moved → key of the page it is now."""
+        contents = [Counter(page.content_hash for page in crawl.pages) for crawl in (self._before, self._after)]
+        new = set(self._found[_Kind.NEW])
+        return pair_moves(
+            lost,
+            {key: content for key, content in self._arrived.items() if self._after.by_key[key].url in new},
+            self._arrived,
+            is_unique=lambda content: all(count[content] <= 1 for count in contents),
+            key_of=self._key_of,
+        )
 
 
-def _is_open(before: Mapping[str, SeenPage], key: str) -> bool:
-    """Whether the old crawl said nothing about it."""
-    return key not in before or before[key].state == Standing.UNKNOWN
-
-
-def _could_not_tell(before: Mapping[str, SeenPage], page: SeenPage, baseline_exhausted: bool) -> bool:
-    """Whether the old crawl leaves open what became of this page; one that it found gone is new when it is back."""
-    old = before.get(page.normalized_url)
-    return not baseline_exhausted if old is None else old.state == Standing.UNKNOWN
-
-
-def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> str:
-    """Of a page of this crawl."""
+def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> _Kind:
     if old is None:
-        return "new" if baseline_exhausted else "not_compared"
-    # One that failed when it was first met, and was never stored before: this crawl is the first that has it.
+        return _Kind.NEW if baseline_exhausted else _Kind.NOT_COMPARED
+    # One that failed when it was first met, and was never stored before: the new crawl is the first that has it.
     if old.state in (Standing.GONE, Standing.MOVED) or (baseline_exhausted and old.reason in FAILED):
-        return "new"
+        return _Kind.NEW
     if old.state == Standing.UNKNOWN or old.content_hash is None or new.content_hash is None:
-        return "not_compared"
+        return _Kind.NOT_COMPARED
     if old.content_hash == new.content_hash:
-        return "unchanged"
+        return _Kind.UNCHANGED
     # A browser shows more than the server sends: that the two differ is no change of the page.
-    return "not_compared" if old.method and new.method and old.method != new.method else "changed"
+    return _Kind.NOT_COMPARED if old.method and new.method and old.method != new.method else _Kind.CHANGED
 
 
-def _lost(
-    before: Mapping[str, SeenPage],
-    open_ends: Mapping[str, SeenPage],
-    after: Mapping[str, SeenPage],
-    probed: Iterable[Probed],
-    waited: Container[str] = (),
-) -> Iterator[Lost]:
-    """Pages that are pages no longer. What the crawl itself met counts more than what a probe said."""
-    asked = {probe.normalized_url: probe for probe in probed}
-    for key, page in open_ends.items():
-        now = after.get(key)
-        if now is not None and now.state in (Standing.GONE, Standing.MOVED):
-            yield Lost(now.url, page.content_hash, _class_of(now), now.target, now.status)
-    for key, page in before.items():
-        if page.state != Standing.PAGE and not (key in waited and key in after):
-            continue
-        now, probe = after.get(key), asked.get(key)
-        if now is not None and now.state != Standing.PAGE:
-            yield Lost(now.url, page.content_hash, _class_of(now), now.target, now.status)
-        elif now is None:
-            kind = probe.kind if probe else Removal.NOT_REACHED
-            target, status = (probe.target, probe.status) if probe else (None, None)
-            yield Lost(page.url, page.content_hash, kind, target, status)
-    for key, probe in asked.items():
-        if key not in after and _is_open(before, key):
-            yield Lost(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
+def _lost(now: SeenPage, content_hash: bytes | None) -> LostPage:
+    """A page that was there before with this content, by what the new crawl met at its URL."""
+    return LostPage(now.url, content_hash, _removal_class(now), now.target, now.status)
 
 
-def _class_of(now: SeenPage) -> Removal:
+def _removal_class(now: SeenPage) -> Removal:
     if now.state == Standing.GONE:
         return Removal.GONE
     return Removal.MOVED if now.state == Standing.MOVED else kind_by_reason(now.reason)
 
 
-def _behind_barrier(before: Mapping[str, SeenPage], key_of: Key) -> list[Lost]:
-    """Pages, by key, that only led to a login or the like when that crawl came: they are not new when back."""
-    led = [
-        Lost(key, None, Removal.MOVED, page.target, page.status)
-        for key, page in before.items()
-        if page.state == Standing.MOVED and page.target
-    ]
-    had = len(led) + sum(page.state == Standing.PAGE for page in before.values())
-    return [page for page in _settle(led, before, key_of, had) if page.kind is Removal.BLOCKED]
-
-
 def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
-    """The same for pages that the old crawl only probed, as they were before."""
+    """Pages that a crawl only probed and that led to a barrier, such as a login, as they were before it."""
     asked = {probe.normalized_url: probe for probe in probed}
-    led = [Lost(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
+    led = [LostPage(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
     barred = [
         page.url for page in settle_targets(led, {}, lambda _: False, key_of, len(led)) if _is_barred(page, asked)
     ]
@@ -270,141 +362,9 @@ def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
     ]
 
 
-def _is_barred(page: Lost, asked: Mapping[str, Probed]) -> bool:
+def _is_barred(page: LostPage, asked: Mapping[str, Probed]) -> bool:
     return page.kind is Removal.BLOCKED and asked[page.url].kind is Removal.MOVED
-
-
-def _settle(
-    lost: Iterable[Lost],
-    after: Mapping[str, SeenPage],
-    key_of: Key,
-    known: int,
-    waited: Mapping[str, str] | None = None,
-) -> list[Lost]:
-    redirects = {key: page.target for key, page in after.items() if page.state == Standing.MOVED and page.target}
-
-    def gone(key: str) -> bool:
-        met = after.get(key)
-        return met is not None and met.state == Standing.GONE
-
-    return settle_targets(lost, redirects, gone, key_of, known, waited)
-
-
-def _told(
-    found: dict[str, list[str]],
-    lost: list[Lost],
-    arrived: Mapping[str, bytes | None],
-    before: Mapping[str, SeenPage],
-    after: Mapping[str, SeenPage],
-    key_of: Key,
-) -> Changes:
-    contents = [
-        Counter(p.content_hash for p in pages.values() if p.state == Standing.PAGE) for pages in (before, after)
-    ]
-    fresh = set(found["new"])
-    pairs = pair_moves(
-        lost,
-        {key: content for key, content in arrived.items() if after[key].url in fresh},
-        arrived,
-        is_unique=lambda content: all(count[content] <= 1 for count in contents),
-        key_of=key_of,
-    )
-    moved = sorted(Move(url, after[key].url) for url, key in pairs.items())
-    places = {move.target for move in moved}
-    rest = sorted((page for page in lost if page.url not in pairs), key=lambda page: (_RANK[page.kind], page.url))
-    unsure = [page.url for page in rest if page.kind not in COUNTED]
-    return Changes(
-        new=_sorted(url for url in found["new"] if url not in places),
-        removed=_sorted(page.url for page in rest if page.kind in COUNTED),
-        changed=_sorted(found["changed"]),
-        unchanged=_sorted(found["unchanged"]),
-        not_compared=_sorted([*(url for url in found["not_compared"] if url not in places), *unsure]),
-        moved=tuple(moved),
-        lost=tuple(rest),
-    )
 
 
 def _sorted(urls: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(urls))
-
-
-def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:
-    """Whether both crawls were after the same URLs; if not, what only one of them met says nothing."""
-    return one.model_dump(include=_REACH) == other.model_dump(include=_REACH)
-
-
-def change_summary(
-    changes: Changes,
-    *,
-    crawl_id: UUID,
-    compared_to: UUID,
-    new_pages: int = SIGNIFICANT_NEW_PAGES,
-    changed_share: float = SIGNIFICANT_CHANGED_SHARE,
-    template_pages: int = 0,
-) -> dict[str, Any]:
-    """Seed 002's shape first, then what is ours."""
-    return {
-        "crawl_id": str(crawl_id),
-        "compared_to": str(compared_to),
-        "summary": {
-            "new_pages": len(changes.new),
-            "removed_pages": len(changes.removed),
-            "changed_pages": len(changes.changed),
-            "unchanged_pages": len(changes.unchanged),
-        },
-        "new_page_urls": list(changes.new),
-        "removed_page_urls": list(changes.removed),
-        "changed_page_urls": list(changes.changed),
-        "is_significant": changes.is_significant(
-            new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
-        ),
-        "not_compared": len(changes.not_compared),
-        "not_compared_urls": list(changes.not_compared),
-        "changed_share": round(changes.changed_share, 4),
-        "moved_pages": len(changes.moved),
-        "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
-        "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
-        "removal_counts": _by_class(changes.lost),
-        "redirected_together": [group.as_record() for group in led_together(changes.lost, Removal.MOVED)],
-    }
-
-
-def _removal(page: Lost) -> dict[str, str]:
-    told = {"url": page.url, "class": page.kind.value}
-    return {**told, "target": page.target} if page.target and page.kind is Removal.MOVED else told
-
-
-def _by_class(lost: Iterable[Lost]) -> dict[str, int]:
-    counted = Counter(page.kind for page in lost)
-    return {kind.value: counted[kind] for kind in Removal}
-
-
-def choose_baseline(candidates: Iterable[CrawlJob], crawl: CrawlJob) -> CrawlJob | None:
-    """The crawl to compare `crawl` with; None when there is nothing it could honestly be compared with.
-
-    The newest of those that were fetched in the same way, else the newest. What a browser shows cannot be compared
-    with what a server sends, so a site that flips once and back would otherwise never hear of what changed meanwhile;
-    what crawls in between have told may be told again.
-    """
-    if crawl.crawl_type is CrawlType.FETCH_ONLY:
-        return None
-    usable = [earlier for earlier in candidates if _is_comparable(earlier, crawl)]
-    alike = [earlier for earlier in usable if lane_of(earlier) is lane_of(crawl)]
-    return max(alike or usable, key=_ended, default=None)
-
-
-def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:
-    return (
-        earlier.id != crawl.id
-        and (earlier.project_id, earlier.seed_url) == (crawl.project_id, crawl.seed_url)
-        and earlier.crawl_type is not CrawlType.FETCH_ONLY
-        and earlier.status is CrawlStatus.COMPLETED
-        and earlier.end_reason in _COMPARABLE_ENDS
-        and not earlier.stats.get("by_reason", {}).get(Reason.EXISTS)  # it left out what had a document
-        and _ended(earlier) < _ended(crawl)
-    )
-
-
-def _ended(crawl: CrawlJob) -> tuple[bool, Any, UUID]:
-    """Crawls in the order they ended; one that is still running is the last."""
-    return crawl.completed_at is None, crawl.completed_at or crawl.created_at, crawl.id

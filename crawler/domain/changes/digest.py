@@ -8,7 +8,7 @@ from uuid import UUID
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.diffs.word_diff import Run, diff_words
+from crawler.domain.diffs.word_diff import WordRun, diff_words
 from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
 
 LONGEST_LINE = 300
@@ -25,7 +25,7 @@ class LineChange(NamedTuple):
     """What a bare value is a value of, where that is known."""
 
     @property
-    def words(self) -> tuple[Run, ...]:
+    def words(self) -> tuple[WordRun, ...]:
         return diff_words(self.removed or "", self.added or "")
 
 
@@ -54,13 +54,13 @@ def digest_of_changes(
     most_lines: int = 10,
     contexts: Sequence[str | None] = (),
 ) -> PageDigest:
-    """In the order of the page."""
+    """What changed on one page, in the order of the page, as far as `most_lines` go."""
     lines = tuple(_line(edit, context) for edit, context in zip_longest(edits[:most_lines], contexts[:most_lines]))
     return PageDigest(url, page_id, lines, len(edits) - len(lines))
 
 
 def without_title_again(edits: Sequence[BlockEdit]) -> list[BlockEdit]:
-    """Without the edit of a heading that the title's shows, too."""
+    """Edits without that of a heading that the title's edit shows, too."""
     title = next((edit for edit in edits if edit.place == "title"), None)
     return [edit for edit in edits if title is None or not (_HEADING.search(edit.place) and _is_within(edit, title))]
 
@@ -71,7 +71,7 @@ def _is_within(edit: BlockEdit, title: BlockEdit) -> bool:
 
 
 def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str, Any]]) -> list[BlockEdit]:
-    """Without edits that the summary already tells once for the whole site."""
+    """Edits without those that the summary tells once for the whole site."""
     texts = {(told["removed"], told["added"]) for told in template}
     lines = {_told_line(told) for told in template if told.get("line")}
     return [edit for edit in edits if shown(*texts_of(edit), LONGEST_TEXT) not in texts and line_key(edit) not in lines]

@@ -10,22 +10,22 @@ from crawler.domain.changes.digest import without_template
 from crawler.domain.changes.removals import COUNTED, Move
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import weigh_page
-from crawler.domain.noise.page_pairs import StoredPage
+from crawler.domain.noise.page_noise import apply_noise_rules
+from crawler.domain.noise.page_pairs import PageOfCrawl
 from crawler.domain.noise.rules import RuleSet
 
 MOST_PAGES = 500
 """On either side; beyond that only equal hashes make a move."""
 ALIKE = 0.5
-"""Of its lines that a page shares with the one it may have become, title and all."""
+"""The share of its lines, title and all, that a page must have in common with the one it may have become."""
 MOST_TRIED = 3
-"""Of those most like it; if several of them fit, none does."""
+"""Pages most like a removed one that are tried; if several of them fit, none does."""
 FEWEST_LINES = 2
-"""Of its own: a page that says nothing is like any other."""
+"""Lines of its own that a page must have to be found: one that says nothing is like any other."""
 
 
 class Candidate(NamedTuple):
-    page: StoredPage
+    page: PageOfCrawl
     blocks: PageBlocks
 
 
@@ -70,7 +70,7 @@ def with_moves(changes: Changes, moves: Iterable[Move]) -> Changes:
 
 
 def _common_lines(pages: Sequence[Candidate]) -> set[str]:
-    """That stand on so many of them that they say nothing about any."""
+    """Lines that stand on so many pages that they say nothing about any of them."""
     counted = Counter(line for page in pages for line in set(page.blocks.lines))
     return {line for line, count in counted.items() if count > max(2, len(pages) // 2)}
 
@@ -90,7 +90,7 @@ def _alike(old: Candidate, by_line: Mapping[str, list[Candidate]], shared: set[s
 
 def _is_same(old: Candidate, new: Candidate, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> bool:
     moments = Moments(old.page.side.fetched_at, new.page.side.fetched_at)
-    weight = weigh_page(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
+    page = apply_noise_rules(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
     # What may run with the clock is no edit here: the words around it are the same.
-    edits = [edit for edit in weight.edits if edit not in weight.clock]
-    return weight.wall is None and not without_template(edits, template)
+    edits = [edit for edit in page.edits if edit not in page.clock]
+    return page.wall is None and not without_template(edits, template)

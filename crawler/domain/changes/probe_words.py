@@ -56,6 +56,6 @@ def _why_not_asked(probe: KeptProbe, *, met: bool) -> str:
 
 
 def probed_verdict(probe: KeptProbe) -> str:
-    """Of a URL that the crawl did not meet and an earlier one had."""
+    """What became of a URL that the crawl did not meet and an earlier one had."""
     words = probe_words(probe, met=False)
     return f"The crawl did not meet it, but an earlier one had it: {words}."

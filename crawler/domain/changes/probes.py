@@ -21,7 +21,7 @@ SEEN = "seen"
 MOST_ROUNDS = 21
 """How long a missing page is asked for again: by so many crawls, where one in vain counts for several."""
 ROUNDS = {Removal.ALIVE: 1, Removal.BLOCKED: 7}
-"""It answers, and may be gone later: twenty crawls more. Nobody could tell: three in all."""
+"""What one crawl counts for: a page that answers is asked for by twenty crawls more, one nobody could tell by three."""
 
 
 class Purpose(StrEnum):
@@ -43,7 +43,7 @@ class Probe(NamedTuple):
     rounds: int = 0
 
 
-class MissingPage(NamedTuple):
+class UnmetPage(NamedTuple):
     """A page of the crawl before, or one it could not settle, that this crawl has not met."""
 
     normalized_url: str
@@ -64,10 +64,10 @@ def probe_entry(probe: Probe) -> Entry:
     return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
 
 
-def choose_again(
+def choose_second_looks(
     pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
 ) -> list[tuple[str, str]]:
-    """Of (key, URL) a sample spread over the kinds of URLs, first of those that were looked at least often before.
+    """A sample of (key, URL) spread over the kinds of URLs, first of those that were looked at least often before.
 
     The same pages and looks give the same sample.
     """

@@ -1,4 +1,4 @@
-"""Of pages that an earlier crawl had and this one has not, in words."""
+"""Words for pages that an earlier crawl had and this one has not."""
 
 from collections.abc import Mapping
 
@@ -13,5 +13,5 @@ _WORDS = {
 
 
 def missing_words(counts: Mapping[str, int]) -> str:
-    """Those that do not count as removed; empty when there are none."""
+    """How many missing pages do not count as removed, and why; empty when there are none."""
     return ", ".join(f"{n:,} {words}" for kind, words in _WORDS.items() if (n := counts.get(kind.value, 0)))

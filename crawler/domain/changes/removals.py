@@ -10,7 +10,7 @@ from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import Reason
 
 Key = Callable[[str], str | None]
-"""By which normalized URL a crawl knows an address; None when it is none."""
+"""From an address to the normalized URL by which a crawl knows it; None when it is none."""
 
 GONE_STATUSES = frozenset({404, 410})
 TEMPORARY = frozenset({302, 303, 307})
@@ -43,9 +43,9 @@ class Removal(StrEnum):
 
 COUNTED = frozenset({Removal.GONE, Removal.MOVED})
 UNSETTLED = frozenset({Removal.BLOCKED, Removal.NOT_REACHED})
-"""The next crawl asks again."""
+"""Classes of pages that could not be settled: the next crawl asks again."""
 ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
-"""So it does of these: what was only unlinked may be gone later."""
+"""Classes of pages that the next crawls ask for again: what was only unlinked may be gone later."""
 
 _EXCLUDED = frozenset({
     Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
@@ -56,7 +56,7 @@ _ALIVE = frozenset({Reason.CONTENT_TYPE, Reason.EXISTS})
 _SILENT = frozenset({Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT})
 
 
-class Lost(NamedTuple):
+class LostPage(NamedTuple):
     """A page of the earlier crawl that is none in this one, and what this one knows of it."""
 
     url: str
@@ -71,7 +71,7 @@ class Move(NamedTuple):
     target: str
 
 
-class Fate(NamedTuple):
+class ProbeResult(NamedTuple):
     """What a probe found out."""
 
     kind: Removal
@@ -80,22 +80,22 @@ class Fate(NamedTuple):
     """Nothing more of this crawl is asked of the host."""
 
 
-def fate(judgement: Judgement, status: int, failure: Reason | None = None) -> Fate:
-    """Of a missing page, by the answer to one more request for it."""
+def judge_probe(judgement: Judgement, status: int, failure: Reason | None = None) -> ProbeResult:
+    """What became of a missing page, by the answer to one more request for it."""
     if judgement.block_host:
-        return Fate(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
+        return ProbeResult(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
     if judgement.verdict is Verdict.REDIRECT:
-        return Fate(Removal.MOVED)
+        return ProbeResult(Removal.MOVED)
     if status in GONE_STATUSES:
-        return Fate(Removal.GONE, Reason.NOT_FOUND)
+        return ProbeResult(Removal.GONE, Reason.NOT_FOUND)
     if 200 <= status < 300:
-        return Fate(Removal.ALIVE)
+        return ProbeResult(Removal.ALIVE)
     reason = judgement.reason or failure or Reason.PROTOCOL
-    return Fate(Removal.BLOCKED, reason, silences_host=reason in _SILENT)
+    return ProbeResult(Removal.BLOCKED, reason, silences_host=reason in _SILENT)
 
 
 def kind_by_reason(reason: str | None) -> Removal:
-    """Of a URL that the crawl met and that is no page, nor gone, nor redirected."""
+    """The class of a URL that the crawl met and that is no page, nor gone, nor redirected."""
     if reason in _EXCLUDED:
         return Removal.EXCLUDED
     if reason in _ALIVE:
@@ -104,13 +104,13 @@ def kind_by_reason(reason: str | None) -> Removal:
 
 
 def settle_targets(
-    lost: Iterable[Lost],
+    lost: Iterable[LostPage],
     redirects: Mapping[str, str],
     gone: Callable[[str], bool],
     key_of: Key,
     known: int = 0,
     waited: Mapping[str, str] | None = None,
-) -> list[Lost]:
+) -> list[LostPage]:
     """Redirects followed to their end, as far as this crawl knows it: to nothing is gone, to a barrier is blocked.
 
     `known`: how many pages there were. `waited`: key → where it led for the time being a crawl ago.
@@ -125,26 +125,26 @@ def settle_targets(
     ]
 
 
-def _with_company(lost: Sequence[Lost]) -> list[tuple[Lost, int]]:
-    """Each with how many lead where it leads."""
+def _with_company(lost: Sequence[LostPage]) -> list[tuple[LostPage, int]]:
+    """Each page with how many pages lead where it leads."""
     leading = Counter(place for page in lost if (place := _leads_to(page)))
     return [(page, leading[place] if (place := _leads_to(page)) else 0) for page in lost]
 
 
-def _leads_to(page: Lost) -> str | None:
-    """Of a login only where it stands: it is told where to go on."""
+def _leads_to(page: LostPage) -> str | None:
+    """Where a page leads. Of a login only the path counts: its query says where to go on."""
     if page.kind is not Removal.MOVED or page.target is None:
         return None
     return re.split(r"[?#]", page.target)[0] if _SIGN_IN.search(page.target) else page.target
 
 
-def _led_there(page: Lost, waited: Mapping[str, str] | None, key_of: Key) -> bool:
+def _led_there(page: LostPage, waited: Mapping[str, str] | None, key_of: Key) -> bool:
     if not waited or page.target is None or (key := key_of(page.url)) is None:
         return False
     return waited.get(key) == page.target
 
 
-def _is_barrier(page: Lost, pages: int, known: int, *, led_there_before: bool) -> bool:
+def _is_barrier(page: LostPage, pages: int, known: int, *, led_there_before: bool) -> bool:
     if page.target is None or pages < SHARED_TARGET:
         return False
     most = known > SHARED_TARGET and pages >= MOST_OF_SITE * known
@@ -155,7 +155,7 @@ def is_sign_in(target: str | None) -> bool:
     return target is not None and _SIGN_IN.search(target) is not None
 
 
-class Together(NamedTuple):
+class RedirectGroup(NamedTuple):
     """Pages that lead to one and the same place."""
 
     target: str
@@ -166,21 +166,21 @@ class Together(NamedTuple):
         return {**self._asdict(), "example_urls": list(self.example_urls)}
 
 
-def led_together(lost: Iterable[Lost], kind: Removal) -> list[Together]:
-    """Of pages of this class, groups of those that lead to one place; the largest first."""
+def redirect_groups(lost: Iterable[LostPage], kind: Removal) -> list[RedirectGroup]:
+    """Groups of pages of one class that lead to one place; the largest first."""
     groups: dict[str, list[str]] = {}
     for page in lost:
         if page.kind is kind and (place := _leads_to(page._replace(kind=Removal.MOVED))):
             groups.setdefault(place, []).append(page.url)
     found = [
-        Together(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
+        RedirectGroup(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
         for target, urls in groups.items()
         if len(urls) >= SHARED_TARGET
     ]
     return sorted(found, key=lambda one: (-one.pages, one.target))[:MOST_GROUPS]
 
 
-def _followed(page: Lost, redirects: Mapping[str, str], gone: Callable[[str], bool], key_of: Key) -> Lost:
+def _followed(page: LostPage, redirects: Mapping[str, str], gone: Callable[[str], bool], key_of: Key) -> LostPage:
     if page.kind is not Removal.MOVED or page.target is None:
         return page
     target, key = page.target, key_of(page.target)
@@ -195,14 +195,14 @@ def _followed(page: Lost, redirects: Mapping[str, str], gone: Callable[[str], bo
 
 
 def pair_moves(
-    lost: Iterable[Lost],
+    lost: Iterable[LostPage],
     arrived: Mapping[str, bytes | None],
     redirected_to: Mapping[str, bytes | None],
     *,
     is_unique: Callable[[bytes], bool],
     key_of: Key,
 ) -> dict[str, str]:
-    """Of the removed pages those that are another page now: URL → that page's key. One page is one other's new place.
+    """Removed pages that are another page now: URL → that page's key. One page is one other's new place.
 
     `arrived`: pages only this crawl has, by key. `redirected_to`: the same, with those of which an earlier crawl
     that stopped early could not tell; a redirect says enough.
@@ -217,9 +217,9 @@ def pair_moves(
     return pairs
 
 
-def _by_redirect(moved: Iterable[Lost], arrived: Mapping[str, bytes | None], key_of: Key) -> dict[str, str]:
+def _by_redirect(moved: Iterable[LostPage], arrived: Mapping[str, bytes | None], key_of: Key) -> dict[str, str]:
     """Many that lead to one new page did not become it, unless one of them says what it says."""
-    leading: dict[str, list[Lost]] = {}
+    leading: dict[str, list[LostPage]] = {}
     for page in moved:
         if page.target and (key := key_of(page.target)) in arrived and key is not None:
             leading.setdefault(key, []).append(page)

@@ -5,29 +5,29 @@ Those that still lead there when the next crawl comes, and to no sign-in page, w
 
 from collections.abc import Container, Iterable, Mapping
 
-from crawler.domain.changes.removals import Key, Lost, Removal, is_sign_in
+from crawler.domain.changes.removals import Key, LostPage, Removal, is_sign_in
 
 
-def places_now(lost: Iterable[Lost], barred: Iterable[Lost], key_of: Key) -> set[str]:
-    """Keys of where barriers lead. `barred`: all that is behind one, pages or not; of those only sign-in pages count,
+def barrier_targets(lost: Iterable[LostPage], barred: Iterable[LostPage], key_of: Key) -> set[str]:
+    """Keys of where barriers lead. `barred`: all URLs behind one, pages or not; of their targets only sign-ins count,
     as links may have led through redirects to a true page ever since."""
     led = [page for page in lost if page.kind is Removal.BLOCKED]
     led += [page for page in barred if is_sign_in(page.target)]
     return _keys(led, key_of)
 
 
-def places_before(
-    barred: Iterable[Lost], were_pages: Container[str], still_led_to: Iterable[str | None], key_of: Key
+def earlier_barrier_targets(
+    barred: Iterable[LostPage], were_pages: Container[str], still_led_to: Iterable[str | None], key_of: Key
 ) -> set[str]:
-    """The same of an earlier crawl, without those that something still leads to. `barred` by key."""
+    """Keys of where barriers of an earlier crawl led, without those that something still leads to. `barred` by key."""
     led = [page for page in barred if is_sign_in(page.target) or page.url in were_pages]
     return _keys(led, key_of) - {key_of(target) for target in still_led_to if target}
 
 
-def waited_for(barred: Iterable[Lost], told: Mapping[str, str], unsettled: Container[str]) -> dict[str, str]:
-    """Where those led of which the earlier crawl could not tell (`unsettled`, by URL). `told`: key → URL."""
+def temporary_targets(barred: Iterable[LostPage], told: Mapping[str, str], unsettled: Container[str]) -> dict[str, str]:
+    """Where pages led that the earlier crawl could not tell about (`unsettled`, by URL). `told`: key → URL."""
     return {page.url: page.target for page in barred if page.target and told.get(page.url) in unsettled}
 
 
-def _keys(pages: Iterable[Lost], key_of: Key) -> set[str]:
+def _keys(pages: Iterable[LostPage], key_of: Key) -> set[str]:
     return {key for page in pages if page.target and (key := key_of(page.target)) is not None}

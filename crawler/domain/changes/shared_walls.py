@@ -7,32 +7,29 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from crawler.domain.diffs.walls import Wall
-from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import is_template
 
 OWN_TEXTS = 0.5
-"""Of the pages behind it: so many different texts they had."""
+"""The share of different texts that the pages behind a wall must have had."""
 
 
-def with_shared_walls(weights: Mapping[str, Weight], compared: int) -> dict[str, Weight]:
-    """Marked when it comes, and when it goes."""
-    before, now = (_behind(weights, side, compared) for side in (0, 1))
-    return {
-        url: _marked(weight, passed=url not in now) if url in before | now else weight
-        for url, weight in weights.items()
-    }
+def with_shared_walls(pages: Mapping[str, FilteredPage], compared: int) -> dict[str, FilteredPage]:
+    """Pages with a wall marked that many of them share, when it comes and when it goes."""
+    before, now = (_behind(pages, side, compared) for side in (0, 1))
+    return {url: _marked(page, passed=url not in now) if url in before | now else page for url, page in pages.items()}
 
 
-def _marked(weight: Weight, *, passed: bool) -> Weight:
-    return weight._replace(wall=Wall.SAME, edits=(), clock=(), heavy=False, passed=passed)
+def _marked(page: FilteredPage, *, passed: bool) -> FilteredPage:
+    return page._replace(wall=Wall.SAME, edits=(), clock=(), is_truncated=False, passed=passed)
 
 
-def _behind(weights: Mapping[str, Weight], side: int, compared: int) -> set[str]:
+def _behind(pages: Mapping[str, FilteredPage], side: int, compared: int) -> set[str]:
     """Pages that say the same on this side and did not on the other."""
     found: dict[bytes, dict[str, bytes]] = defaultdict(dict)
-    for url, weight in weights.items():
-        if weight.texts and weight.texts[side].asks_who and weight.wall in (None, Wall.SAME):
-            found[weight.texts[side].loosely][url] = weight.texts[1 - side].exactly
+    for url, page in pages.items():
+        if page.texts and page.texts[side].asks_who and page.wall in (None, Wall.SAME):
+            found[page.texts[side].loosely][url] = page.texts[1 - side].exactly
     return {
         url
         for pages in found.values()

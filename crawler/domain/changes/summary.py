@@ -1,14 +1,18 @@
-"""What a crawl found changed, as it is shown: counts, URLs, and the changed pages' versions."""
+"""What a crawl found changed: the summary that is kept with the crawl, and the same as it is shown."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.changes.removals import Removal
+from crawler.domain.changes.comparison import SIGNIFICANT_CHANGED_SHARE, SIGNIFICANT_NEW_PAGES, Changes
+from crawler.domain.changes.removals import LostPage, Removal, redirect_groups
 
+MOST_REMOVALS = 1000
+"""Named one by one in a summary; all are counted."""
 MOST_TEXT_PAGES = 200
 MOST_TEXT_LINES = 100
 _SHORT = ("compared_to", "summary", "is_significant", "moved_pages")
@@ -158,5 +162,51 @@ class CrawlChanges(_Value):
 
 
 def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Of a crawl's change summary, what fits into a list of crawls."""
+    """The part of a crawl's change summary that fits into a list of crawls."""
     return {name: summary[name] for name in _SHORT if name in summary} if summary else None
+
+
+def change_summary(
+    changes: Changes,
+    *,
+    crawl_id: UUID,
+    compared_to: UUID,
+    new_pages: int = SIGNIFICANT_NEW_PAGES,
+    changed_share: float = SIGNIFICANT_CHANGED_SHARE,
+    template_pages: int = 0,
+) -> dict[str, Any]:
+    """The record that is kept as `crawl_jobs.change_summary`. `template_pages`: see `Changes.is_significant`."""
+    return {
+        "crawl_id": str(crawl_id),
+        "compared_to": str(compared_to),
+        "summary": {
+            "new_pages": len(changes.new),
+            "removed_pages": len(changes.removed),
+            "changed_pages": len(changes.changed),
+            "unchanged_pages": len(changes.unchanged),
+        },
+        "new_page_urls": list(changes.new),
+        "removed_page_urls": list(changes.removed),
+        "changed_page_urls": list(changes.changed),
+        "is_significant": changes.is_significant(
+            new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
+        ),
+        "not_compared": len(changes.not_compared),
+        "not_compared_urls": list(changes.not_compared),
+        "changed_share": round(changes.changed_share, 4),
+        "moved_pages": len(changes.moved),
+        "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
+        "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
+        "removal_counts": _by_class(changes.lost),
+        "redirected_together": [group.as_record() for group in redirect_groups(changes.lost, Removal.MOVED)],
+    }
+
+
+def _removal(page: LostPage) -> dict[str, str]:
+    told = {"url": page.url, "class": page.kind.value}
+    return {**told, "target": page.target} if page.target and page.kind is Removal.MOVED else told
+
+
+def _by_class(lost: Iterable[LostPage]) -> dict[str, int]:
+    counted = Counter(page.kind for page in lost)
+    return {kind.value: counted[kind] for kind in Removal}

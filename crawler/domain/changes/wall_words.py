@@ -1,4 +1,4 @@
-"""In words: what stood in place of pages, and what leads to one place."""
+"""Words for what stood in place of pages, and for pages that lead to one place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -117,8 +117,8 @@ class CrawlConfig(BaseModel):
 
     @field_validator("include_patterns", "exclude_patterns", mode="before")
     @classmethod
-    def _split_seed_form(cls, value: Any) -> Any:
-        """Seed 000 writes patterns as one comma-separated string; lists are never split."""
+    def _split_at_commas(cls, value: Any) -> Any:
+        """Patterns may come as one comma-separated string; items of a list are never split."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value

@@ -31,7 +31,7 @@ def name_after(url: str) -> str:
 
 
 class Project(BaseModel):
-    """Seed 001's notebook is the same thing with the same id."""
+    """A website to crawl and watch. The API calls it a notebook, too, with the same id."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -39,7 +39,7 @@ NEVER_REASONS = frozenset(
 
 
 class RenderRule(BaseModel):
-    """The thresholds: seed 004's, unless somebody sets others."""
+    """The thresholds by which a page is a shell that needs a browser."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Seed 001's crawl: begins at a URL, stays near it, and its pages become documents."""
+"""A crawl for documents: it begins at a URL, stays near it, and its pages become documents of the project."""
 
 from typing import Any
 

@@ -15,13 +15,13 @@ _ABOVE = re.compile(r"(?:^|>)(?:h[1-6]|dt)\b[^>]*$")
 
 
 def is_bare(edit: BlockEdit) -> bool:
-    """Whether it says little without what stands around it."""
+    """Whether an edit says little without the text around it."""
     texts = [block.text for block in edit if block]
     return all(len(text) <= LONGEST_BARE and len(text.split()) <= MOST_WORDS for text in texts)
 
 
 def contexts(edits: Sequence[BlockEdit], old: PageBlocks, new: PageBlocks, most: int = 10) -> list[str | None]:
-    """Of the first of these edits."""
+    """What the values in the first of these edits are values of."""
     alike, met, found = Counter(edits), Counter[BlockEdit](), list[str | None]()
     for edit in edits[:most]:
         labels = _labels(edit, old, new) if is_bare(edit) else []
@@ -33,7 +33,7 @@ def contexts(edits: Sequence[BlockEdit], old: PageBlocks, new: PageBlocks, most:
 
 
 def _labels(edit: BlockEdit, old: PageBlocks, new: PageBlocks) -> list[str]:
-    """Where the one stood and the other stands, in the order of the page."""
+    """The labels of the places where this edit may have been made, in the order of the page."""
     before = _of_all(old, edit.removed) if edit.removed else _of_all(old, edit.added)
     after = _of_all(new, edit.added) if edit.added else _of_all(new, edit.removed)
     if edit.removed and edit.added:

@@ -17,7 +17,7 @@ from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
-from crawler.domain.pages.text import dissolve
+from crawler.domain.pages.text import unwrap_inline
 from crawler.errors import Invalid
 
 MAX_BYTES = 2_000_000
@@ -67,14 +67,14 @@ class PageBlocks:
         return Block(_place(self._nodes[at - len(self._head)]), self.lines[at])
 
     def row_of(self, at: int) -> int | None:
-        """Which row of a table it stands in; None when in none."""
+        """Which row of a table a block stands in; None when in none."""
         above = self._nodes[at - len(self._head)].parent if at >= len(self._head) else None
         while above is not None and above.tag_id not in _ROWS:
             above = above.parent
         return above.mem_id if above is not None else None
 
     def without(self, places: Container[str]) -> "PageBlocks":
-        """Only the blocks that stand elsewhere."""
+        """The page without the blocks at these places."""
         first = len(self._head)
         kept = [at for at in range(first, len(self)) if self.block(at).place not in places]
         nodes = [self._nodes[at - first] for at in kept]
@@ -84,11 +84,11 @@ class PageBlocks:
         return Counter(block for at in range(len(self)) if (block := self.block(at)).place in places)
 
     def lines_at(self, place: str) -> list[str]:
-        """In the order of the page."""
+        """The lines at a place, in the order of the page."""
         return [block.text for at in range(len(self)) if (block := self.block(at)).place == place]
 
     def digest(self, *, loose: bool = False) -> bytes:
-        """Of all it says; loosely without what a wall may say about each request: tokens, times, paths."""
+        """A digest of the whole text; `loose` leaves out what a wall says about each request: tokens, times, paths."""
         text = "\n".join(self.lines)
         text = _OF_REQUEST.sub("#", text) if loose else text
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -99,7 +99,7 @@ class PageBlocks:
 
     @property
     def body(self) -> list[str]:
-        """Without title and description."""
+        """The lines of the page without its title and description."""
         return self.lines[len(self._head) :]
 
     @property
@@ -108,7 +108,7 @@ class PageBlocks:
 
 
 def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()) -> PageBlocks:
-    """Without what these CSS selectors name. Raises UnparsablePage as extraction does."""
+    """The blocks of a page, without what these CSS selectors name. Raises UnparsablePage, as parsing does."""
     markup, _charset = to_utf8(body, content_type)
     refuse_bombs(markup)
     tree = parse(markup)
@@ -116,7 +116,7 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     nodes.inline = _without_boxes(nodes.inline)
-    dissolve(nodes)
+    unwrap_inline(nodes)
     for anchor in nodes.anchors:
         anchor.unwrap(delete_empty=True)
     nodes.body.merge_text_nodes()
@@ -144,7 +144,7 @@ def check_selector(selector: str) -> str:
 
 
 def _without_boxes(inline: list[LexborNode]) -> list[LexborNode]:
-    """Without those that are used as boxes: with a name of their own, in a parent without text of its own."""
+    """Elements without those used as boxes, which have a class or id, and a parent without text of its own."""
     mixed: dict[int, bool] = {}
     flowing = []
     for node in inline:

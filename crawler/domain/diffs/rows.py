@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.text_diff import TextDiff
-from crawler.domain.diffs.word_diff import Run, diff_words
+from crawler.domain.diffs.word_diff import WordRun, diff_words
 
 MOST_ROWS = 500
 LONGEST_LINE = 1_500
 _MOST_PAIRED = 40
 """Lines of one edit that are set beside those they became; of larger edits, in the order they stand."""
 _ALIKE = 0.4
-"""Of their words: then one line became the other."""
+"""The share of words two lines must have in common for one to have become the other."""
 _HEAD = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _WORD = re.compile(r"\w+")
 
@@ -31,7 +31,7 @@ class Row(NamedTuple):
         return self.removed == self.added
 
     @property
-    def words(self) -> tuple[Run, ...]:
+    def words(self) -> tuple[WordRun, ...]:
         return diff_words(self.removed or "", self.added or "")
 
 

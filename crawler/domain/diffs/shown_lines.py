@@ -5,7 +5,7 @@ _BEFORE = 3
 
 
 def shown(old: str, new: str, longest: int) -> tuple[str, str]:
-    """Both cut at the same place; empty where there was no line."""
+    """The old and the new line, both cut at the same place; empty where there was no line."""
     if max(len(old), len(new)) <= longest:
         return old, new
     start = 0

@@ -13,9 +13,9 @@ FEWEST_WORDS = 4
 MOST_WORDS = 120
 """A page with more to say is about errors or captchas; it is none."""
 ALIKE = 0.5
-"""Of a page's lines."""
+"""The share of a page's lines that must stay for it to be the same page."""
 SAME_TITLE = 0.6
-"""Of its words."""
+"""The share of a title's words that must stay for it to be the same title."""
 _SURE = re.compile(
     r"verify (?:that )?you(?:'re| are) (?:a )?human|checking (?:if the site connection is secure|your browser)|"
     r"(?:are|you are|that you are) not a robot|are you a robot|unusual traffic (?:coming )?from your|"
@@ -82,7 +82,7 @@ def wall_between(old: PageBlocks, new: PageBlocks) -> Wall | None:
 
 
 def is_walled(page: PageBlocks, other: PageBlocks) -> bool:
-    """Whether it is this one of both that is none."""
+    """Whether the wall is this one of the two versions."""
     return not lines_kept(page, other) and _stands_in(find_wall(page), page, other)
 
 
@@ -101,7 +101,7 @@ def _stands_in(wall: Wall | None, page: PageBlocks, other: PageBlocks) -> bool:
 
 
 def asks_who(page: PageBlocks, other: PageBlocks) -> bool:
-    """Whether it does so in lines that the other has not: a sign-in page, a question about cookies."""
+    """Whether a page asks who is there, in lines that the other has not: a sign-in page, a question about cookies."""
     return page.words <= MOST_WORDS and any(map(_ASKS.search, set(page.lines) - set(other.lines)))
 
 
@@ -112,7 +112,7 @@ def lines_kept(old: PageBlocks, new: PageBlocks) -> bool:
 
 
 def _title_kept(one: PageBlocks, other: PageBlocks) -> bool:
-    """But for a word or two; the name of the site alone, which walls may bear, too, is not enough."""
+    """Whether the title stayed, but for a word or two. The site's name alone, which walls have, too, is not enough."""
     here, there = (set(_TITLE_WORDS.findall(page.title.lower())) for page in (one, other))
     both = here & there
     return bool(both) and (both in (here, there) or len(both) >= SAME_TITLE * max(len(here), len(there)))

@@ -6,31 +6,31 @@ from enum import StrEnum
 from typing import NamedTuple
 
 MOST_WORDS = 400
-"""Of both lines; beyond it the line counts as replaced."""
+"""Words of both lines together; with more of them the line counts as replaced."""
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 
-class Kind(StrEnum):
+class WordKind(StrEnum):
     SAME = "same"
     REMOVED = "removed"
     ADDED = "added"
 
 
-class Run(NamedTuple):
-    kind: Kind
+class WordRun(NamedTuple):
+    kind: WordKind
     text: str
 
 
-def diff_words(old: str, new: str) -> tuple[Run, ...]:
+def diff_words(old: str, new: str) -> tuple[WordRun, ...]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
-        return tuple(Run(kind, text) for kind, text in ((Kind.REMOVED, old), (Kind.ADDED, new)) if text)
-    runs: list[Run] = []
+        return tuple(WordRun(kind, text) for kind, text in ((WordKind.REMOVED, old), (WordKind.ADDED, new)) if text)
+    runs: list[WordRun] = []
     matcher = difflib.SequenceMatcher(None, [word.strip() for word in before], [word.strip() for word in after])
     for tag, start, end, first, last in matcher.get_opcodes():
         if tag == "equal":
-            runs.append(Run(Kind.SAME, "".join(after[first:last])))
+            runs.append(WordRun(WordKind.SAME, "".join(after[first:last])))
             continue
-        runs += [Run(Kind.REMOVED, "".join(before[start:end]))] if end > start else []
-        runs += [Run(Kind.ADDED, "".join(after[first:last]))] if last > first else []
+        runs += [WordRun(WordKind.REMOVED, "".join(before[start:end]))] if end > start else []
+        runs += [WordRun(WordKind.ADDED, "".join(after[first:last]))] if last > first else []
     return tuple(runs)

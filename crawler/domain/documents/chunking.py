@@ -15,7 +15,7 @@ from uuid import UUID
 from crawler.domain.markdown.blocks import Block, Form, Section, sections
 
 BYTES_PER_TOKEN = 4
-"""Of English text by common tokenizers; of other scripts each character has more bytes and more tokens alike."""
+"""Bytes for each token of English text; in other scripts each character has more bytes and more tokens alike."""
 MOST_SECTIONS = 2000
 """A page with more headings is cut by size alone."""
 _BETWEEN = "\n\n"
@@ -60,7 +60,7 @@ def chunk_markdown(markdown: str, rule: ChunkRule) -> list[Chunk]:
 
 
 def chunk_ids(document_id: UUID, chunks: Sequence[Chunk]) -> list[UUID]:
-    """The same text under the same headings keeps its id, wherever in the document it stands."""
+    """The ids of a document's chunks. The same text under the same headings keeps its id, wherever it stands."""
     seen: Counter[bytes] = Counter()
     ids = []
     for chunk in chunks:
@@ -103,7 +103,7 @@ def _overlap(last: _Piece, most: int) -> list[_Piece]:
 
 
 def _tail(text: str, most: int) -> str:
-    """Whole lines if any fit, else whole words."""
+    """The end of a chunk that the next one repeats: whole lines if any fit, else whole words."""
     lines = text.rsplit("\n", 8)[1:]
     while lines and _size("\n".join(lines)) > most:
         del lines[0]

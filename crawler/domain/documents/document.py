@@ -44,7 +44,7 @@ class Made(NamedTuple):
     source: Source
     chunks: Sequence[Chunk]
     config: str
-    """Of full-text search."""
+    """The configuration of full-text search for its language."""
 
     @property
     def tokens(self) -> int:
@@ -110,7 +110,7 @@ class DocumentCounts(NamedTuple):
 
 
 def document_id(project_id: UUID, normalized_url: str) -> UUID:
-    """The same URL has the same document in every crawl."""
+    """The id of a URL's document: the same in every crawl."""
     digest = hashlib.blake2b(project_id.bytes + normalized_url.encode(), digest_size=16, person=b"document")
     return UUID(bytes=digest.digest())
 

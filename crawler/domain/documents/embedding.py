@@ -31,7 +31,7 @@ class TextRefused(EmbeddingFailed):
 class Embedder(Protocol):
     @property
     def name(self) -> str:
-        """Of the model: vectors of two names are not comparable."""
+        """The model's name: vectors of two models are not comparable."""
 
     @property
     def dimension(self) -> int: ...
@@ -44,7 +44,7 @@ class Embedder(Protocol):
 
 
 def checked(vectors: Sequence[Any], texts: int, dimension: int) -> list[Vector]:
-    """What came back, if it can be what was asked for."""
+    """The vectors that came back, if they can be what was asked for."""
     if len(vectors) != texts:
         raise EmbeddingFailed(f"The embedding service answered {len(vectors)} vectors for {texts} texts.")
     return [_vector(found, dimension) for found in vectors]
@@ -71,5 +71,5 @@ def vector_kind(dimension: int) -> str:
 
 
 def text_to_embed(headings: Sequence[str], content: str) -> str:
-    """With its headings: a paragraph alone often does not say what it is about."""
+    """A chunk's text with its headings: a paragraph alone often does not say what it is about."""
     return "\n".join((" > ".join(headings), content)) if headings else content

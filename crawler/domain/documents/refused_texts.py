@@ -17,7 +17,7 @@ class EmbedEach:
         self._works = False
 
     def __call__(self, texts: Sequence[str]) -> list[Vector | TextRefused | None]:
-        """For each its vector, or why it has none; None is what there was no time for."""
+        """For each text its vector, or why it has none; None if there was no time for it."""
         if self._is_over():
             return [None] * len(texts)
         try:

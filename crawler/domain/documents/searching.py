@@ -19,7 +19,7 @@ _WORD = r"'(?:[^'\\]|''|\\.)*'(?::\*?[A-D]*)?"
 # A whole word first: what is quoted may have any sign in it. Of what a person types a negation has at most one level.
 _EXCLUDED = re.compile(rf"!({_WORD}|\((?:{_WORD}|[^'()])*\))|{_WORD}")
 _FUSION = 60
-"""Of reciprocal rank fusion: how little the first places differ."""
+"""The constant of reciprocal rank fusion: how little the first places differ."""
 
 
 class Found(NamedTuple):
@@ -67,7 +67,7 @@ class SearchAnswer(NamedTuple):
 
 
 def typed(words: str) -> str:
-    """As Postgres can take it: of many dashes in a row it makes an error instead of a query."""
+    """A query as Postgres can take it: of many dashes in a row it makes an error instead of a query."""
     return re.sub(r"-(?![\w\"])|(?<=\S)-(?=\")", " ", words)
 
 
@@ -89,7 +89,7 @@ def fuse(ways: Iterable[Sequence[Found]], limit: int) -> list[tuple[Found, float
 
 
 def snippet(marked: str) -> tuple[SnippetPart, ...]:
-    """Of text in which matches stand between `BEGIN` and `END`."""
+    """The parts of a text in which matches stand between `BEGIN` and `END`."""
     parts = []
     for piece in re.split(f"({BEGIN}[^{BEGIN}{END}]*{END})", marked):
         text = piece.replace(BEGIN, "").replace(END, "")
@@ -104,5 +104,5 @@ def excluded(query: str) -> str:
 
 
 def in_headings(query: str) -> str:
-    """The same tsquery over the words of titles and headings, which chunks also hold with this mark."""
+    """A tsquery for the words of titles and headings, which chunks hold once more with a mark."""
     return re.sub(_LEXEME, r"'h:\1'", query)

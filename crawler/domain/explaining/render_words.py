@@ -1,5 +1,8 @@
 """Whether a page went through a browser and why, as a sentence."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.engine.ledger import RENDERED
 from crawler.domain.explaining.url_explanation import LedgerUrl, StoredPage
@@ -11,26 +14,33 @@ def rendering_words(row: LedgerUrl, crawl: CrawlJob, stored: StoredPage | None) 
     """The page's own decision if it has one, else its crawl's."""
     if stored is None or stored.crawl_method is None:
         return None
-    rendered, record = stored.crawl_method == RENDERED, row.rendering or {}
+    record = row.rendering or {}
     own = Decision.from_record(record) if "render" in record else None
+    words = _how(row, crawl, own, rendered=stored.crawl_method == RENDERED)
+    return words + _comparison(record.get("compared"))
+
+
+def _how(row: LedgerUrl, crawl: CrawlJob, own: Decision | None, *, rendered: bool) -> str:
+    """`own`: the decision for this page alone; None where its crawl's decision held."""
     site = decide_crawl(crawl)
     if own and own.signal is Signal.RENDER_FAILED:
-        told = f"without a browser, as {own.words}"
-    elif row.reason == Reason.RENDER_FAILED:
+        return f"without a browser, as {own.words}"
+    if row.reason == Reason.RENDER_FAILED:
         how = failed_words(str((crawl.rendering or {}).get(FAILED, "")))
-        told = f"without a browser, which {how} on the homepage: {(own or site or LIGHT).words}"
-    elif row.reason == Reason.RENDER_UNAVAILABLE:
-        told = f"without a browser, as none was there: {(own or site or LIGHT).words}"
-    elif rendered:
-        told = f"in a browser: {own.words if own else _site_words(site)}"
-    else:
-        told = f"without a browser: {own.words if own else LIGHT.words}"
-    if compared := record.get("compared"):
-        alike = "said the same" if compared["agrees"] else "said less"
-        told += (
-            f"; the server alone {alike} ({compared['words']:.0%} of the words, {compared['links']:.0%} of the links)"
-        )
-    return told
+        return f"without a browser, which {how} on the homepage: {(own or site or LIGHT).words}"
+    if row.reason == Reason.RENDER_UNAVAILABLE:
+        return f"without a browser, as none was there: {(own or site or LIGHT).words}"
+    if rendered:
+        return f"in a browser: {own.words if own else _site_words(site)}"
+    return f"without a browser: {own.words if own else LIGHT.words}"
+
+
+def _comparison(compared: Mapping[str, Any] | None) -> str:
+    """How much of a page the server alone sent, if it was fetched both ways."""
+    if not compared:
+        return ""
+    alike = "said the same" if compared["agrees"] else "said less"
+    return f"; the server alone {alike} ({compared['words']:.0%} of the words, {compared['links']:.0%} of the links)"
 
 
 def _site_words(site: Decision | None) -> str:

@@ -127,7 +127,7 @@ class Queued(NamedTuple):
     by_this_crawl: int
     by_others: int
     complaints: int
-    """Of these answered 429 or 503."""
+    """How many of these requests were answered with 429 or 503."""
 
 
 class Ruling(_Value):
@@ -240,7 +240,7 @@ def _robots_rule(reason: Reason | None, rule: str | None) -> str | None:
 
 
 def known_verdict(row: LedgerUrl, found: Ruling, waits: WaitsNow | None) -> str:
-    """One sentence: what became of it."""
+    """What became of a URL that the crawl met, as one sentence."""
     reason = Reason(row.reason) if row.reason else None
     if row.fetch_state == FetchState.QUEUED:
         return f"It waits: {waits.words}." if waits else "It waits for its turn."
@@ -256,7 +256,7 @@ def known_verdict(row: LedgerUrl, found: Ruling, waits: WaitsNow | None) -> str:
 
 
 def unknown_verdict(found: Ruling, mentions: Sequence[Mention], status: CrawlStatus, *, pruned: bool) -> str:
-    """Of a URL that is not in the crawl's ledger."""
+    """Why a URL is not in the crawl's ledger, as one sentence."""
     if pruned:
         return "The list of this crawl's URLs is no longer kept ('crawler prune'), so nobody can say."
     if found.refused_by:

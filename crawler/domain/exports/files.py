@@ -99,7 +99,7 @@ def as_csv(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
 
 
 def as_markdown(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
-    """The whole site as one text, in seed 004's form."""
+    """The whole site as one text, each page below a line with its URL and depth."""
     return (piece.encode("utf-8", "replace") for piece in aggregate(exported.page for exported in pages))
 
 

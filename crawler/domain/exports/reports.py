@@ -188,14 +188,14 @@ class Report(_Value):
 
 
 def problem_meaning(kind: FindingKind, problem: str) -> str:
-    """One sentence; a broken link's problem is the reason its URL ended with."""
+    """A problem as one sentence. A broken link's problem is the reason its URL ended with."""
     if kind is FindingKind.BROKEN_LINK:
         return meaning(Reason(problem))
     return PROBLEM_MEANINGS[kind][problem]
 
 
 def finding_kinds(names: Iterable[str]) -> tuple[FindingKind, ...]:
-    """Those of these names in reading order, all when none is named; or one sentence that names those there are."""
+    """The kinds with these names in reading order, all when none is named. Raises Invalid with the names there are."""
     wanted = list(names)
     for name in wanted:
         if name not in FindingKind.__members__.values():

@@ -89,7 +89,7 @@ def _write(writer: Any, page: ArchivedPage) -> None:
 
 
 def _write_request(writer: Any, page: ArchivedPage) -> None:
-    """Only what is known of it: which headers beyond these went along is kept nowhere."""
+    """The request, as far as it is known: which other headers went along is kept nowhere."""
     parts = urlsplit(page.url)
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     asked = StatusAndHeaders(f"GET {target} HTTP/1.1", [("Host", parts.netloc)], is_http_request=True)

@@ -37,7 +37,7 @@ class Section(NamedTuple):
 
 
 def sections(markdown: str, most: int) -> list[Section]:
-    """In their order; with more than `most` headings all of it as one. A heading with nothing below is its own text."""
+    """The sections, in order; one with more than `most` headings. A heading with nothing below is its own text."""
     found: list[Section] = []
     path: list[tuple[int, str]] = []
     blocks: list[Block] = []
@@ -67,7 +67,7 @@ def sections(markdown: str, most: int) -> list[Section]:
 
 
 def plain(text: str) -> str:
-    """Without the addresses of links and what markdown needs to be read as it is meant."""
+    """Markdown as plain text: without addresses of links and escapes."""
     if "](" in text:
         text = _LINK.sub(_inner, text)
         if "](" in text:  # a picture may stand in a link

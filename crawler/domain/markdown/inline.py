@@ -28,7 +28,7 @@ _OTHER_SCHEMES = ("mailto:", "tel:", "sms:")
 
 
 def clean(text: str) -> str:
-    """Without what no text has, in single spaces; a space at either end stays, it parts words."""
+    """Text without control characters, in single spaces; a space at either end stays, it parts words."""
     if not text or text.isspace():  # half of all text only indents the markup
         return " " if text else ""
     words = " ".join(text.split())
@@ -38,7 +38,7 @@ def clean(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Of cleaned text."""
+    """Cleaned text with markdown's own characters escaped."""
     return _SPECIAL.sub(r"\\\g<0>", text) if _SUSPECT(text) else text
 
 
@@ -79,7 +79,7 @@ def _free_run(text: str, least: int) -> int:
 
 
 def language_of(*classes: str | None) -> str:
-    """Of a code block, from the class attributes around it: the first that names one."""
+    """The language of a code block: the first that the class attributes around it name."""
     for value in classes:
         found = _LANGUAGE.search(value) if value else None
         if found and found[1].lower() not in _NO_LANGUAGE:

@@ -54,7 +54,7 @@ class MarkdownLines:
         self._margin += margin
 
     def end(self) -> bool:
-        """Of the quote or item that began last: whether it shows anything. If not, it leaves no trace."""
+        """End the quote or item that began last, and say whether it shows anything. If not, it leaves no trace."""
         level = self._levels.pop()
         shown = len(self._lines) > level.lines
         self._margin = level.margin

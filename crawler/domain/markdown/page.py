@@ -1,8 +1,8 @@
 """Pages as markdown, for people and language models: the content, without what surrounds it.
 
-Headings with #, bullets with -, fenced code, `![alt](address)`, all addresses absolute. Seed 004's boilerplate is
-left out. Written here instead of by a library because it walks the tree that the crawler's own parser makes: no
-second parser with other opinions, no depth at which text is lost, and about as fast as the best of them.
+Headings with #, bullets with -, fenced code, `![alt](address)`, all addresses absolute. Navigation, headers, footers
+and the like are left out. Written here instead of by a library because it walks the tree that the crawler's own parser
+makes: no second parser with other opinions, no depth at which text is lost, and about as fast as the best of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,14 +26,14 @@ class MarkdownPage(NamedTuple):
 
 
 def to_markdown(body: bytes, *, url: str, content_type: str = "", pruning: Pruning | None = None) -> str:
-    """Raises UnparsablePage, and only for markup built to hurt a parser."""
+    """A page's content as markdown. Raises UnparsablePage, and only for markup built to hurt a parser."""
     markup, _ = to_utf8(body, content_type)
     refuse_bombs(markup)
     return from_tree(parse(markup), url, pruning)
 
 
 def from_tree(tree: LexborHTMLParser, url: str, pruning: Pruning | None = None) -> str:
-    """Of a page that is parsed already, and not changed yet."""
+    """The markdown of a page that is parsed already, and not changed yet."""
     root = tree.body or tree.root
     if root is None:
         return ""
@@ -42,7 +42,7 @@ def from_tree(tree: LexborHTMLParser, url: str, pruning: Pruning | None = None) 
 
 
 def aggregate(pages: Iterable[MarkdownPage]) -> Iterator[str]:
-    """A whole site as one text, piece by piece, in seed 004's form. The seed counts the homepage as depth 1."""
+    """A whole site as one text, piece by piece, each page below its URL. The homepage is shown as depth 1."""
     for page in pages:
         yield f"\n--- {page.url} (depth {page.depth + 1}) ---\n{page.markdown}"
 

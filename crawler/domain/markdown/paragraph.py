@@ -100,6 +100,6 @@ def _emphasise(pieces: list[str], mark: str, text: str) -> None:
 
 
 def paragraph_lines(text: str) -> list[str]:
-    """Of taken text; two spaces at the end break a line."""
+    """The lines of a paragraph; two spaces at the end of one break it."""
     lines = [escape_line(line) for line in text.split("\n")]
     return [f"{line}  " for line in lines[:-1]] + lines[-1:]

@@ -33,7 +33,7 @@ _UNJUDGED = PLAIN | tag_ids(
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """crawl4ai's settings in seed 004."""
+    """What a block needs to stay: such a score, and so many words if it holds other blocks."""
 
     threshold: float = 0.48
     min_words: int = 75

@@ -12,7 +12,7 @@ from crawler.domain.markdown.table import is_data
 from crawler.domain.markdown.writer import MarkdownWriter
 from crawler.domain.pages.tag_ids import COMMENT, TEXT, tag_id, tag_ids
 
-# Seed 004's list, and what shows no text of its own. Forms are looked at first.
+# What surrounds a page's content, and what shows no text of its own. Forms are looked at first.
 DROPPED = tag_ids(
     "script style nav footer header aside noscript iframe "
     "template svg noembed noframes audio video canvas datalist title meta link base area head select textarea"
@@ -38,7 +38,7 @@ _PERMALINKS = frozenset("¶#§⚓🔗")
 
 
 class MarkdownWalk:
-    """For one page. `pruned` are nodes to leave out, by their `mem_id`."""
+    """Walks the tree of one page and writes its markdown. `pruned` are nodes to leave out, by their `mem_id`."""
 
     def __init__(self, base: str, pruned: Container[int] = ()) -> None:
         self._base = base

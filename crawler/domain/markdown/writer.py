@@ -20,7 +20,7 @@ class _List:
 
 
 class MarkdownWriter:
-    """Each `begin` that says it began something wants its `end`."""
+    """Writes markdown block by block. Each `begin` that says it began something wants its `end`."""
 
     def __init__(self) -> None:
         self._out = MarkdownLines()

@@ -32,7 +32,7 @@ _FEW = 12
 
 
 class Span(NamedTuple):
-    """Somewhere in between."""
+    """A time in the past, as two moments between which it lies."""
 
     first: datetime
     last: datetime
@@ -52,7 +52,7 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
 
 
 def _counts(moment: str) -> bool:
-    """Whether it names a number of days or the like, or a day."""
+    """Whether a text names a number of days or the like, or a day."""
     return bool(dates_in(moment)) or _NUMBERED.search(moment) is not None
 
 
@@ -76,7 +76,7 @@ def _spans(moment: str, at: datetime) -> list[Span]:
 
 
 def _length(text: str) -> tuple[timedelta, timedelta]:
-    """All parts together, and the smallest unit among them."""
+    """The length of all parts of an age together, and the smallest unit among them."""
     ago, smallest = timedelta(), timedelta()
     for number, name in _COUNTED.findall(text):
         unit = None if name in _NO_UNITS and not number else _unit(name)

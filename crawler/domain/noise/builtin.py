@@ -48,8 +48,8 @@ class Moments(NamedTuple):
     new: datetime | None = None
 
 
-def is_own_noise(change: ValueChange, moments: Moments) -> str | None:
-    """The name of the rule it falls under; None: it may be what the page is about."""
+def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
+    """The name of the built-in rule that this change falls under; None if it may be what the page is about."""
     if change.kind is ValueKind.MOMENT:
         return _moment(change, moments)
     around = change.around
@@ -67,7 +67,7 @@ def is_own_noise(change: ValueChange, moments: Moments) -> str | None:
 
 
 def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
-    """Whether it looks so on this page. Other pages, or earlier versions, must say the same (`clock_lines`)."""
+    """Whether a date seems to be that of its fetch. Other pages or earlier versions must confirm it (`clock_lines`)."""
     if change.kind is not ValueKind.MOMENT or not moments.old or not moments.new:
         return False
     return not _APPOINTED.search(change.around) and runs_with_clock(change, moments.old, moments.new)
@@ -97,7 +97,7 @@ def _is_new_year(change: ValueChange, moments: Moments) -> bool:
 
 
 def _has_grown(change: ValueChange) -> bool:
-    """As views do, and limits do not: they are written in round numbers."""
+    """Whether a number grew as views do. Limits do not: they are written in round numbers."""
     old, new = (re.sub(r"\D", "", text) for text in (change.old, change.new))
     before, after = int(old or 0), int(new or 0)
     if not before % _ROUND or not after % _ROUND:

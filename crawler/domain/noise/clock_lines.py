@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.noise.moving_values import dates_in
-from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
 RULE = "date of the fetch"
@@ -19,21 +19,21 @@ _OF_TIME = re.compile(
     re.IGNORECASE,
 )
 SHARE = 0.5
-"""Of the pages on which such a line changed at all; the others may have been edited."""
+"""The share of pages, among those on which a line changed, that must suspect it; the others may have been edited."""
 
 
-def without_clock_lines(weights: Mapping[str, Weight]) -> dict[str, Weight]:
-    """Without lines that run with the clock on so many pages."""
-    running = _pages(weights, lambda weight: weight.clock)
-    edited = _pages(weights, lambda weight: weight.edits)
-    sure = {key for key, pages in running.items() if len(pages) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
-    sure -= {key for key in sure if not _is_evidence(key, _texts(running[key], key, weights))}
-    return {url: muted(weight, sure) for url, weight in weights.items()}
+def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
+    """Pages without the lines that run with the clock on several of them."""
+    running = _pages(pages, lambda page: page.clock)
+    edited = _pages(pages, lambda page: page.edits)
+    sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
+    sure -= {key for key in sure if not _is_evidence(key, _texts(running[key], key, pages))}
+    return {url: without_lines(page, sure) for url, page in pages.items()}
 
 
-def to_ask(weights: Mapping[str, Weight]) -> dict[LineKey, list[str]]:
+def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[str]]:
     """Lines of which these pages cannot tell, and pages whose earlier versions may."""
-    found = _pages(weights, lambda weight: weight.clock)
+    found = _pages(pages, lambda page: page.clock)
     return {key: pages[:MOST_ASKED] for key, pages in sorted(found.items())[:MOST_LINES]}
 
 
@@ -43,21 +43,21 @@ def confirmed(asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Contain
     return {key for key, told in found.items() if told and all(told)}
 
 
-def muted(weight: Weight, lines: Iterable[LineKey]) -> Weight:
-    """Without those of its own suspicions that these lines confirm."""
+def without_lines(page: FilteredPage, lines: Iterable[LineKey]) -> FilteredPage:
+    """A page without its edits in these lines, if they were suspected to run with the clock."""
     sure = set(lines)
-    gone = {edit for edit in weight.clock if line_key(edit) in sure}
+    gone = {edit for edit in page.clock if line_key(edit) in sure}
     if not gone:
-        return weight
-    return weight._replace(
-        edits=tuple(edit for edit in weight.edits if edit not in gone),
-        clock=tuple(edit for edit in weight.clock if edit not in gone),
-        rules=tuple(dict.fromkeys((*weight.rules, RULE))),
+        return page
+    return page._replace(
+        edits=tuple(edit for edit in page.edits if edit not in gone),
+        clock=tuple(edit for edit in page.clock if edit not in gone),
+        rules=tuple(dict.fromkeys((*page.rules, RULE))),
     )
 
 
-def suspected(weight: Weight) -> set[LineKey]:
-    return {key for edit in weight.clock if (key := line_key(edit))}
+def suspected(page: FilteredPage) -> set[LineKey]:
+    return {key for edit in page.clock if (key := line_key(edit))}
 
 
 def _is_evidence(key: LineKey, texts: set[tuple[str, str]]) -> bool:
@@ -71,15 +71,15 @@ def _is_evidence(key: LineKey, texts: set[tuple[str, str]]) -> bool:
     return speaks_of_time and any(dates_in(new) for _, new in texts)
 
 
-def _texts(urls: Iterable[str], key: LineKey, weights: Mapping[str, Weight]) -> set[tuple[str, str]]:
-    return {texts_of(edit) for url in urls for edit in weights[url].clock if line_key(edit) == key}
+def _texts(urls: Iterable[str], key: LineKey, pages: Mapping[str, FilteredPage]) -> set[tuple[str, str]]:
+    return {texts_of(edit) for url in urls for edit in pages[url].clock if line_key(edit) == key}
 
 
 def _pages(
-    weights: Mapping[str, Weight], edits_of: Callable[[Weight], tuple[BlockEdit, ...]]
+    pages: Mapping[str, FilteredPage], edits_of: Callable[[FilteredPage], tuple[BlockEdit, ...]]
 ) -> dict[LineKey, list[str]]:
     found: dict[LineKey, list[str]] = defaultdict(list)
-    for url in sorted(weights):
-        for key in {key for edit in edits_of(weights[url]) if (key := line_key(edit))}:
+    for url in sorted(pages):
+        for key in {key for edit in edits_of(pages[url]) if (key := line_key(edit))}:
             found[key].append(url)
     return found

@@ -26,18 +26,18 @@ from crawler.domain.noise.priced_values import holds_prices, is_priced, is_rando
 MOST_RULES = 200
 """Per project; a site that varies in more places is not masked further."""
 VARYING_SHARE = 0.5
-"""Of the lines at a place, or of the words in a line."""
+"""The share of the lines at a place, or of the words in a line, that must vary."""
 VARYING_PAGES = 0.3
-"""Of pages that have the place: what rotates among a few texts is the same twice now and then."""
+"""The share of pages with a place that must differ: what rotates among a few texts is the same now and then."""
 ANYWHERE = "*"
 ANY = "*"
 """A word of a line that may be any other."""
 FEWEST_WORDS = 2
-"""That name a line, where the place alone is too wide."""
+"""Words that name a line, where the place alone is too wide."""
 FEWEST_PAGES = 3
-"""On which a box must differ that is masked but for its fixed lines."""
+"""Pages on which a box must differ before it is masked but for its fixed lines."""
 MOST_LINES = 20
-"""Of one place that have a rule each, so that one place does not take all rules of a site."""
+"""Lines of one place that get a rule each, so that one place does not take all rules of a site."""
 _MOST_TEXT = 300
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = ".,:;!?()"
@@ -62,16 +62,16 @@ class LearnedRule(NamedTuple):
     place: str
     varies: Varies
     shape: str | None = None
-    """Only on pages whose URL has this shape."""
+    """The rule holds only on pages whose URL has this shape."""
     line: str | None = None
-    """Only lines that read so, with marks for their values."""
+    """The rule holds only for lines that read so, with marks for their values."""
     keeps: tuple[int, ...] = ()
-    """But not these of the place's lines, counted from the end if negative: they never varied."""
+    """Positions of lines that never varied, counted from the end if negative: the rule does not hold for them."""
     values: tuple[int, ...] = ()
-    """Only these of the line's values, from 0; none: all, as all were seen to vary."""
+    """The rule holds only for these values of the line, from 0; none: for all, as all were seen to vary."""
 
     def as_value(self) -> str:
-        """The same rule is always the same text."""
+        """The rule as JSON, as it is stored. The same rule is always the same text."""
         given = {name: value for name, value in self._asdict().items() if value not in (None, ())}
         return json.dumps(given, ensure_ascii=False, sort_keys=True)
 
@@ -100,7 +100,7 @@ class TwoLooks(NamedTuple):
 
     @property
     def third(self) -> tuple[PageBlocks, PageBlocks] | None:
-        """It and the look next to it, in their order."""
+        """The third look and the one next to it, in their order; None if there was no third."""
         if self.after is not None:
             return self.second, self.after
         return None if self.before is None else (self.before, self.first)
@@ -114,7 +114,7 @@ class _Varied(NamedTuple):
 
     @property
     def values(self) -> list[ValueChange] | None:
-        """Those that differed both times, if only values did."""
+        """The values of the line that differed both times, if only values did."""
         found, again = _values(self.edit), _values(self.again) if self.again else None
         if found is None or self.again is None:
             return found
@@ -131,7 +131,7 @@ class _Stable:
         self._ends: list[tuple[int, int]] = []
 
     def add(self, looks: Sequence[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Of one page: its lines there in two looks, and in the third and the one next to it, if there was one."""
+        """Take in one page: its lines at the place in two looks, and in the third and the one next to it, if any."""
         self._sizes |= {len(lines) for pair in looks for lines in pair}
         pairs = [list(enumerate(zip(*pair, strict=False))) for pair in looks]
         same = {at for pair in pairs for at, (one, other) in pair if one == other}
@@ -146,7 +146,7 @@ class _Stable:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Where there are always as many lines each has its number; else only the first and the last ones have."""
+        """Positions of lines that never varied. Where the number of lines varies, only those of the first and last."""
         if self.is_fixed:
             return tuple(sorted(self._same or ()))
         head, tail = (min((ends[side] for ends in self._ends), default=0) for side in (0, 1))
@@ -163,21 +163,21 @@ class _Seen:
     def __init__(self) -> None:
         self.stable = _Stable()
         self.pages = 0
-        """That have the place."""
+        """Pages that have the place."""
         self.differed = 0
-        """Of them, on which something there was another a moment later."""
+        """Pages on which something at the place was another a moment later."""
         self.varied = 0
-        """Of those, on which it was so again in a third look."""
+        """Pages on which it was another again in a third look."""
         self.blocks = 0
-        """On those."""
+        """Blocks at the place on those pages."""
         self.edits = 0
         self.how: set[Varies] = set()
         self.priced = False
         """Among the values are prices: one that was set anew between two looks must not be masked for ever."""
         self.lines: dict[str, set[int]] = defaultdict(set)
-        """And which of their values varied."""
+        """Lines in which values varied, and which of their values did."""
         self.fixed_values = False
-        """Some did not, in a line in which others did."""
+        """Some values stayed the same in a line in which others varied."""
         self.patterns: set[str] = set()
 
     @property
@@ -194,11 +194,11 @@ class _Seen:
 
 
 def learn(looks: Iterable[TwoLooks]) -> list[LearnedRule]:
-    """The same looks always give the same rules."""
+    """Rules for what differs by itself. The same looks always give the same rules."""
     seen: dict[str, dict[str | None, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
     for look in looks:
         _observe(look, seen)
-    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_of(place, shapes)]
+    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_at(place, shapes)]
     return (_lines_anywhere(seen) + rules)[:MOST_RULES]
 
 
@@ -240,7 +240,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> 
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
-    """By place, of what differed between both looks, what differed again from the third."""
+    """The lines, by place, that differed between both looks and again from the third."""
     here = _at_places(edits)
     if look.third is None or not edits:
         return {place: [_Varied(edit, None) for edit in found] for place, found in here.items()}
@@ -270,7 +270,7 @@ def _differed_twice(edits: list[BlockEdit], again: list[BlockEdit], middle: int)
 
 
 def _is_order(edits: list[BlockEdit]) -> bool:
-    """The same lines, elsewhere."""
+    """Whether the same lines only stand in another order."""
     gone = Counter(edit.removed.text for edit in edits if edit.removed)
     return gone == Counter(edit.added.text for edit in edits if edit.added)
 
@@ -361,43 +361,68 @@ def _pattern(old: str, new: str) -> str | None:
     return " ".join(words) if stable >= max(FEWEST_WORDS, VARYING_SHARE * len(words)) else None
 
 
-def _rules_of(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
-    """For the whole site where the place varies nearly everywhere; else for the kinds of pages on which it does."""
+def _rules_at(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
+    """Rules for a place: for the whole site if it varies nearly everywhere, else for kinds of pages where it does."""
     everywhere = shapes[None]
     if everywhere.mostly_varies:
-        return _rules_for(place, None, everywhere)
+        return _PlaceRules(place, None, everywhere).learned()
     apart = [(shape, seen) for shape, seen in shapes.items() if shape is not None and seen.mostly_varies]
-    return [rule for shape, seen in sorted(apart) for rule in _rules_for(place, shape, seen)]
+    return [rule for shape, seen in sorted(apart) for rule in _PlaceRules(place, shape, seen).learned()]
 
 
-def _rules_for(place: str, shape: str | None, seen: _Seen) -> list[LearnedRule]:
-    confirmed = seen.differed > 1 or seen.pages == 1
-    keeps = seen.stable.positions
-    is_wide = seen.varies_whole and is_named(place)
-    if Varies.ALL in seen.how and confirmed and (is_wide or (seen.is_box and is_named(place))):
-        return [LearnedRule(place, Varies.ALL, shape, None, keeps)]
-    rules = [LearnedRule(place, Varies.WORDS, shape, line) for line in sorted(seen.patterns)]
-    if Varies.ORDER in seen.how and confirmed:
-        rules.append(LearnedRule(place, Varies.ORDER, shape))
-    if Varies.VALUES in seen.how and (seen.varied > 1 or not seen.priced):
-        is_named_by_words = all(map(names_a_line, seen.lines))
-        if is_wide and not (seen.fixed_values or seen.priced) and not (keeps and is_named_by_words):
-            rules.append(LearnedRule(place, Varies.VALUES, shape, None, keeps))
-        else:
-            lines = sorted(seen.lines.items())[:MOST_LINES]
-            rules += [_for_line(place, shape, line, values) for line, values in lines]
-    return rules
+class _PlaceRules:
+    """The rules for one place, on pages of one shape or, with None, on all pages."""
 
+    def __init__(self, place: str, shape: str | None, seen: _Seen) -> None:
+        self._place = place
+        self._shape = shape
+        self._seen = seen
+        self._fixed_lines = seen.stable.positions
+        self._varies_whole = seen.varies_whole and is_named(place)
+        self._is_confirmed = seen.differed > 1 or seen.pages == 1
+        """It differed on more than one page, unless there is only one."""
 
-def _for_line(place: str, shape: str | None, line: str, values: set[int]) -> LearnedRule:
-    return LearnedRule(place, Varies.VALUES, shape, line, (), tuple(sorted(values)))
+    def learned(self) -> list[LearnedRule]:
+        if self._masks_everything:
+            return [LearnedRule(self._place, Varies.ALL, self._shape, None, self._fixed_lines)]
+        return [*self._word_rules(), *self._order_rules(), *self._value_rules()]
+
+    @property
+    def _masks_everything(self) -> bool:
+        is_box = self._seen.is_box and is_named(self._place)
+        return Varies.ALL in self._seen.how and self._is_confirmed and (self._varies_whole or is_box)
+
+    def _word_rules(self) -> list[LearnedRule]:
+        return [LearnedRule(self._place, Varies.WORDS, self._shape, line) for line in sorted(self._seen.patterns)]
+
+    def _order_rules(self) -> list[LearnedRule]:
+        learns = Varies.ORDER in self._seen.how and self._is_confirmed
+        return [LearnedRule(self._place, Varies.ORDER, self._shape)] if learns else []
+
+    def _value_rules(self) -> list[LearnedRule]:
+        """One rule for all values of the place if that is safe; else one for each line, with the values that varied."""
+        seen = self._seen
+        if Varies.VALUES not in seen.how or (seen.priced and seen.varied <= 1):
+            return []
+        if self._masks_all_values:
+            return [LearnedRule(self._place, Varies.VALUES, self._shape, None, self._fixed_lines)]
+        return [
+            LearnedRule(self._place, Varies.VALUES, self._shape, line, (), tuple(sorted(values)))
+            for line, values in sorted(seen.lines.items())[:MOST_LINES]
+        ]
+
+    @property
+    def _masks_all_values(self) -> bool:
+        if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        return not (self._fixed_lines and all(map(names_a_line, self._seen.lines)))
 
 
 def is_named(place: str) -> bool:
-    """By a class or an id; tags alone stand for any part of any page."""
+    """Whether a place has a class or an id; tags alone stand for any part of any page."""
     return "." in place or "#" in place
 
 
 def names_a_line(line: str, fewest: int = FEWEST_WORDS) -> bool:
-    """By its words, wherever it stands."""
+    """Whether a line has enough words to be known by them, wherever it stands."""
     return sum(word.strip(_PUNCTUATION).isalpha() for word in line.split()) >= fewest

@@ -80,7 +80,7 @@ class ValueChange(NamedTuple):
     around: str
     """The part of the line that the value stands in, with marks for values, in small letters."""
     number: int = 0
-    """Of the values in its line, from 0."""
+    """Its number among the values of the line, from 0."""
 
 
 class Skeleton(NamedTuple):
@@ -124,7 +124,7 @@ def _places(found: Skeleton) -> list[int]:
 
 
 def same_words(line: str, other: str) -> bool:
-    """Of two lines with marks for their values; `1 view` and `2 views` read alike."""
+    """Whether two lines with marks for their values read alike; `1 view` and `2 views` do."""
     return line == other or _singular(line) == _singular(other)
 
 
@@ -150,7 +150,7 @@ def seconds_in(moment: str) -> int | None:
 
 
 def runs_with_clock(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
-    """Each day shown is that of its own fetch, in one and the same zone; a mere time is as far from ours as it was.
+    """Whether each day shown is that of its own fetch, in one zone; a mere time must be as far from ours as it was.
 
     An author may write such a day, too: this alone is no evidence.
     """

@@ -1,4 +1,4 @@
-"""Whether a page whose text differs changed, or is only never the same twice."""
+"""Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.walls import Wall, asks_who, is_walled, lines_kept, wall_between
-from crawler.domain.noise.builtin import Moments, is_own_noise, may_run_with_clock
+from crawler.domain.noise.builtin import Moments, builtin_rule, may_run_with_clock
 from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
 from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
 from crawler.domain.noise.rules import Learned, RuleSet
@@ -20,8 +20,8 @@ LONGEST_LINE = 4_000
 """A longer line is compared as it is."""
 
 
-class Said(NamedTuple):
-    """All that a page says, as digests."""
+class TextDigest(NamedTuple):
+    """All that a page says, as digests, to find pages that say the same."""
 
     exactly: bytes
     loosely: bytes
@@ -30,39 +30,41 @@ class Said(NamedTuple):
     """It asks who is there, as a sign-in page does and the other side did not."""
 
 
-class Weight(NamedTuple):
+class FilteredPage(NamedTuple):
+    """A page whose text differs between two crawls, after the noise rules."""
+
     edits: tuple[BlockEdit, ...]
     """What is left when all noise is taken away; nothing: the page is quiet."""
     rules: tuple[str, ...]
     """Which kept something quiet: ids of the project's rules, names of ours."""
     wall: Wall | None = None
     clock: tuple[BlockEdit, ...] = ()
-    """Of the edits, those that may only run with the clock; other pages or earlier versions tell."""
-    texts: tuple[Said, Said] | None = None
+    """Those of the edits that may only run with the clock; other pages or earlier versions tell."""
+    texts: tuple[TextDigest, TextDigest] | None = None
     """What the whole page said before and after."""
-    heavy: bool = False
-    """It changed in any case; only the first of its edits is kept."""
+    is_truncated: bool = False
+    """It changed in any case, and only the first of its many edits is kept."""
     passed: bool = False
     """The wall stood there before; now it is the page again."""
 
 
-def weigh_page(
+def apply_noise_rules(
     old: PageBlocks, new: PageBlocks, rules: RuleSet = NO_RULES, *, shape: str = "", moments: Moments = UNKNOWN
-) -> Weight:
-    """Both read without what the rules' selectors name."""
+) -> FilteredPage:
+    """What changed on a page, without noise. Both sides are read without what the rules' selectors name."""
     loose = not lines_kept(old, new)
     texts = (
-        Said(old.digest(), old.digest(loose=loose), asks_who(old, new)),
-        Said(new.digest(), new.digest(loose=loose), asks_who(new, old)),
+        TextDigest(old.digest(), old.digest(loose=loose), asks_who(old, new)),
+        TextDigest(new.digest(), new.digest(loose=loose), asks_who(new, old)),
     )
     wall = wall_between(old, new)
     if wall:
-        return Weight((), (), wall, texts=texts, passed=not is_walled(new, old))
-    return _Scale(old, new, rules, shape, moments).weigh(texts)
+        return FilteredPage((), (), wall, texts=texts, passed=not is_walled(new, old))
+    return _NoiseFilter(old, new, rules, shape, moments).filtered(texts)
 
 
-class _Scale:
-    """One page on it, and the rules that hold for it. `used` are those that kept something quiet."""
+class _NoiseFilter:
+    """Applies the rules that hold for one page. `used` are the names of rules that left something out."""
 
     def __init__(self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments) -> None:
         self._pages = (old, new)
@@ -72,7 +74,7 @@ class _Scale:
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
         self.used: list[str] = []
 
-    def weigh(self, texts: tuple[Said, Said]) -> Weight:
+    def filtered(self, texts: tuple[TextDigest, TextDigest]) -> FilteredPage:
         old, new = self._pages
         selectors = self._rules.selectors
         self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]
@@ -84,7 +86,7 @@ class _Scale:
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
         clock = tuple(edit for edit in left if self._may_run_with_clock(edit))
-        return Weight(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
+        return FilteredPage(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
 
     def _came_and_went(self, places: set[str]) -> list[BlockEdit]:
         """At places where order says nothing. A line that never varied is compared with what stands in its place."""
@@ -133,10 +135,8 @@ class _Scale:
         ordered = {place: name for place in {edit.place for edit in edits} if (name := self._order_rule(place))}
         if not ordered:
             return edits
-        gone = Counter(edit.removed for edit in edits if edit.removed)
-        come = Counter(edit.added for edit in edits if edit.added)
-        both = gone & come
-        spare = [Counter(both), Counter(both)]
+        moved = _moved_blocks(edits)
+        spare = (Counter(moved), Counter(moved))
         left: list[BlockEdit] = []
         for edit in edits:
             if edit.place not in ordered:
@@ -171,7 +171,7 @@ class _Scale:
         return True
 
     def _is_kept(self, edit: BlockEdit, rule: LearnedRule) -> bool:
-        """Whether it touches a line of the place that was never seen to vary."""
+        """Whether an edit touches a line of the place that was never seen to vary."""
         if not rule.keeps:
             return False
         return any(block and block.text in self._kept_lines(side, rule) for side, block in enumerate(edit))
@@ -190,7 +190,7 @@ class _Scale:
         return False
 
     def _may_run_with_clock(self, edit: BlockEdit) -> bool:
-        """Whether all that is left of it may."""
+        """Whether all that is left of an edit may run with the clock."""
         if not _is_comparable(edit):
             return False
         changes = value_changes(*_sides(edit)) or []
@@ -212,6 +212,12 @@ def picked(lines: Sequence[str], positions: Sequence[int]) -> list[str]:
     return [lines[at] for at in positions if -len(lines) <= at < len(lines)]
 
 
+def _moved_blocks(edits: Sequence[BlockEdit]) -> "Counter[Block]":
+    """Blocks that went at one position and came again at another."""
+    gone = Counter(edit.removed for edit in edits if edit.removed)
+    return gone & Counter(edit.added for edit in edits if edit.added)
+
+
 def _take(spare: "Counter[Block]", block: Block) -> bool:
     found = spare[block] > 0
     spare[block] -= found
@@ -231,4 +237,4 @@ def _name_for(change: ValueChange, rules: RuleSet, moments: Moments) -> str | No
         return rules.dates
     if rules.numbers and change.kind is ValueKind.NUMBER:
         return rules.numbers
-    return is_own_noise(change, moments)
+    return builtin_rule(change, moments)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks, read_blocks
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
@@ -21,7 +21,7 @@ class PageSide(NamedTuple):
         return read_blocks(self.content, self.content_type, tuple(rules.selectors))
 
 
-class StoredPage(NamedTuple):
+class PageOfCrawl(NamedTuple):
     """A page as one crawl has it."""
 
     url: str
@@ -42,10 +42,12 @@ class PagePair(NamedTuple):
     def shape(self) -> str:
         return url_shape(parse(self.url))
 
-    def weigh(self, rules: RuleSet) -> Weight:
-        """Raises UnparsablePage."""
+    def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
+        """What changed on the page, without noise. Raises UnparsablePage."""
         moments = Moments(self.old.fetched_at, self.new.fetched_at)
-        return weigh_page(self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments)
+        return apply_noise_rules(
+            self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments
+        )
 
 
-__all__ = ["MAX_BYTES", "PagePair", "PageSide", "StoredPage"]
+__all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

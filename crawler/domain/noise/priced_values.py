@@ -10,16 +10,8 @@ _PRICED = re.compile(
     r"\b(?:prices?|priced|costs?|fees?|fares?|rates?|tax|rent|salary|deposit|discount|save|total|worth|balance|odds|"
     r"preise?|kosten|prix|precios?|prezzo|prijs|versions?|releases?)\b"
 )
-# What is measured or left goes up and down with what it is; it is no count of what happened.
-_MEASURED = re.compile(
-    r"#\s?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|weeks?|months?|years?|km|kg|g|mg|mm|cm|m|l|ml|mb|gb|tb|kb|ms|"
-    r"watts?|kwh?|°|tage?n?|stunden|jours?|heures?|pieces?|seats?|places?|rooms?|left|available|remaining|in stock)\b|"
-    r"\b(?:stock|left|available|remaining|limit|max(?:imum)?|min(?:imum)?|up to|at least|at most|within|per|allowed|"
-    r"includ\w+|phone|tel|fax|room|opening|open|level|grade|score|rank|age)\b"
-)
 _PLACES = re.compile(r"price|preis|prix|precio|prezzo|cost|amount|total", re.IGNORECASE)
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f-]{7,64}", re.IGNORECASE).fullmatch
-_WHOLE_NUMBER = re.compile(r"\d{1,3}(?:[.,' \u202f\u00a0]\d{3})+|\d+").fullmatch
 
 
 def is_priced(changes: list[ValueChange]) -> bool:
@@ -28,20 +20,12 @@ def is_priced(changes: list[ValueChange]) -> bool:
 
 
 def holds_prices(place: str) -> bool:
-    """By the name that the site gave it."""
+    """Whether a place is for prices, by the name that the site gave it."""
     return _PLACES.search(place) is not None
 
 
 def names_a_price(line: str) -> bool:
     return _PRICED.search(skeleton(line).words.lower()) is not None
-
-
-def moves_by_itself(old: str, new: str) -> bool:
-    """Whether it may: only whole numbers went up in this line, as what is counted does, or random tokens differ."""
-    changes = value_changes(old, new)
-    if not changes or is_priced(changes) or any(_MEASURED.search(change.around) for change in changes):
-        return False
-    return all(is_random(change) or (change.kind is ValueKind.NUMBER and _grew(change)) for change in changes)
 
 
 def random_values(old: str, new: str) -> tuple[int, ...]:
@@ -52,10 +36,3 @@ def random_values(old: str, new: str) -> tuple[int, ...]:
 
 def is_random(change: ValueChange) -> bool:
     return change.kind is ValueKind.TOKEN and all(_RANDOM(text) for text in (change.old, change.new))
-
-
-def _grew(change: ValueChange) -> bool:
-    if not (_WHOLE_NUMBER(change.old) and _WHOLE_NUMBER(change.new)):
-        return False
-    old, new = (int(re.sub(r"\D", "", text)) for text in (change.old, change.new))
-    return old < new

@@ -1,4 +1,4 @@
-"""What a project does not want to hear of: rules written by people, and rules learned."""
+"""Noise rules: what a comparison leaves out. People write some, others are learned."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ class RuleSet(NamedTuple):
     numbers: str | None = None
     dates: str | None = None
     learned: Mapping[str, Sequence[Learned]] = {}
-    """By place."""
+    """Learned rules, by place."""
 
     @classmethod
     def of(cls, rules: Iterable[NoiseRule]) -> Self:

@@ -4,16 +4,16 @@ import re
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.learned import is_named
 from crawler.domain.noise.moving_values import ValueKind, value_changes
 from crawler.domain.noise.rules import RuleKind
 from crawler.domain.noise.template_changes import texts_of
 
 _LONGEST = 300
-"""Of an expression."""
+"""The longest expression that is suggested."""
 _FEWEST_LETTERS = 4
-"""That all such lines share: fewer would name lines of any kind."""
+"""Letters that all such lines share: fewer would name lines of any kind."""
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _GAP = ".*"
 _CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
@@ -49,7 +49,7 @@ def _selectors(place: str) -> list[Suggestion]:
 
 
 def loosened(selector: str) -> str:
-    """For classes with endings that each release changes: by how they begin."""
+    """A selector that names classes by how they begin: each release may change their endings."""
     return _CLASS.sub(r'[class*="\1"]', selector)
 
 
@@ -62,7 +62,7 @@ def _pattern(old: str, new: str) -> str | None:
         return _expression([old or new])
     parts: list[str] = []
     for run in diff_words(old, new):
-        if run.kind is Kind.SAME:
+        if run.kind is WordKind.SAME:
             parts.append(run.text)
         elif not parts or parts[-1] != _GAP:
             parts.append(_GAP)

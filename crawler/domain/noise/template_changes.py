@@ -9,7 +9,7 @@ from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.learned import ANYWHERE, is_named, line_words, names_a_line
 from crawler.domain.noise.moving_values import skeleton, value_changes
-from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, moves_by_itself, names_a_price
+from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -21,12 +21,10 @@ MOST_EXAMPLES = 5
 LONGEST_LINE = 4_000
 """A longer line is compared as it is."""
 LONGEST_TEXT = 500
-"""That is shown of a line."""
+"""Characters of a line that are shown."""
 VALUE_LIMITS = ((3, 0.5), (10, 0.3), (50, 0.2))
-"""The same for lines that differ from page to page in a number or a date: they may have been edited one by one."""
+"""Limits for lines that differ from page to page in a number or a date: they may have been edited one by one."""
 _RELEASE = re.compile(r"(?:build|revision|rev\.?|commit|deploy(?:ment)?|release):? ?#").fullmatch
-GROWING = 0.9
-"""Of the pages on which a line moves: then it counts something."""
 
 
 class LineKey(NamedTuple):
@@ -45,21 +43,18 @@ class TemplateChange(NamedTuple):
     example_urls: tuple[str, ...]
     place: str | None = None
     line: str | None = None
-    """Of lines in which only values moved: how all of them read."""
-    grows: bool = False
-    """Its numbers went up nearly everywhere, as what is counted does, or only random tokens differ."""
+    """How the lines read, where only values in them moved."""
     own_values: bool = False
-    """They are others on each page. The texts are those of one of them."""
+    """The values are others on each page. The texts are those of one page."""
 
     def as_record(self) -> dict[str, Any]:
         """What a summary tells."""
-        told = {**self._asdict(), "example_urls": list(self.example_urls)}
-        return {name: value for name, value in told.items() if name != "grows"}
+        return {**self._asdict(), "example_urls": list(self.example_urls)}
 
 
 class Collapsed(NamedTuple):
     left: dict[str, tuple[BlockEdit, ...]]
-    """By URL, without what the template changed."""
+    """Edits by URL, without those of the template."""
     template: list[TemplateChange]
     """Largest first."""
     edited: frozenset[str]
@@ -67,7 +62,7 @@ class Collapsed(NamedTuple):
 
 
 Edits = Mapping[str, Sequence[BlockEdit]]
-"""By URL."""
+"""Edits of pages, by URL."""
 
 
 def is_template(pages: int, compared: int, limits: Sequence[tuple[int, float]] = LIMITS) -> bool:
@@ -93,7 +88,7 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
 
 
 def line_key(edit: BlockEdit) -> LineKey | None:
-    """Of an edit in which only values moved, or of a line with values that came or went; anywhere if its words name it.
+    """The key of a line in which only values moved, or that came or went with values; anywhere if its words name it.
 
     None for prices and the like: they are what each page is about.
     """
@@ -128,17 +123,16 @@ def _is_release(edit: BlockEdit) -> bool:
 
 
 def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
-    """Where only values moved, they may be found moving again."""
+    """The same edit on these pages. Where only values moved, its line is kept, to know it when they move again."""
     key, texts = line_key(edit), texts_of(edit)
     change = _described(texts, urls)
     if key is None or key.sign != "~":
         return change
-    return change._replace(place=key.place, line=key.words, grows=moves_by_itself(*texts))
+    return change._replace(place=key.place, line=key.words)
 
 
 def _of_lines(line: LineKey, urls: Sequence[str], found: Sequence[tuple[str, str]]) -> TemplateChange:
-    grown = sum(moves_by_itself(*texts) for texts in found) >= GROWING * len(found)
-    return _described(found[0], urls)._replace(place=line.place, line=line.words, grows=grown, own_values=True)
+    return _described(found[0], urls)._replace(place=line.place, line=line.words, own_values=True)
 
 
 def _shared(
@@ -164,5 +158,5 @@ def _described(texts: tuple[str, str], urls: Sequence[str]) -> TemplateChange:
 
 
 def texts_of(edit: BlockEdit) -> tuple[str, str]:
-    """Whole; empty where there was no line."""
+    """The whole text before and after; empty where there was no line."""
     return edit.removed.text if edit.removed else "", edit.added.text if edit.added else ""

@@ -1,4 +1,4 @@
-"""Which past crawls would have been told with other rules or thresholds."""
+"""Backtests: which past crawls would have sent a notice with other rules or thresholds."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
 from crawler.domain.noise.rules import RuleKind, checked_value
-from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, is_news
+from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify
 from crawler.domain.notices.schedule import NotifyOn, ScheduleConfig
 from crawler.errors import Invalid, InvalidPattern
 
 MOST_CRAWLS = 50
 MOST_PAGES = 2_000
-"""Weighed again in one backtest; older crawls are then judged by their thresholds alone."""
+"""Compared again in one backtest; older crawls are then judged by their thresholds alone."""
 
 
 class TrialRules(BaseModel):
@@ -97,7 +97,7 @@ class Counted(NamedTuple):
     unchanged: int
     template: int
     template_pages: int = 0
-    """That show an edit of the template and did not change otherwise."""
+    """Pages that show an edit of the template and did not change otherwise."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":
@@ -128,11 +128,11 @@ def judge(counted: Counted, limits: Thresholds) -> Verdict:
         reasons.append(f"{counted.new:,} new page{'' if counted.new == 1 else 's'}, at least {limits.new_pages:,}")
     if counted.edited and counted.share >= limits.changed_share:
         reasons.append(f"{counted.share:.1%} changed, at least {limits.changed_share:.1%}")
-    alert = is_news(_told(limits.notify_on), _summary(counted, significant=bool(reasons)))
+    alert = should_notify(_schedule(limits.notify_on), _summary(counted, significant=bool(reasons)))
     return Verdict(alert=alert, why=_why(counted, reasons, limits), changed_pages=counted.changed)
 
 
-def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
+def past_verdict(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Counted) -> Verdict:
     """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
     arrived = any(status not in NOT_ARRIVED for _, status in told)
     if told:
@@ -146,7 +146,8 @@ def happened(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted: Co
     return Verdict(alert=arrived, why=why, changed_pages=counted.changed)
 
 
-def _told(notify_on: NotifyOn) -> ScheduleConfig:
+def _schedule(notify_on: NotifyOn) -> ScheduleConfig:
+    """Any schedule that notifies of these changes."""
     return ScheduleConfig.model_validate({"frequency": "daily", "notify_on": notify_on})
 
 

@@ -49,7 +49,7 @@ def why_refused(url: str, rule: EgressRule) -> str | None:
 
 
 def _is_closed(url: str, rule: EgressRule) -> bool:
-    """Whether it spells out an address we may not dial. Names are judged when they are dialled."""
+    """Whether a URL spells out an address that may not be dialled. Names are judged when they are dialled."""
     try:
         parts = urlsplit(url)
         address, port = ip_address(parts.hostname or ""), parts.port

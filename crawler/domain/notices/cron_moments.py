@@ -24,7 +24,7 @@ class Moment(NamedTuple):
 
 
 def moments(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[Moment]:
-    """After this one, in order. CronSim knows the wall's times; which moments these are is our own rule."""
+    """The moments after this one, in order. CronSim knows the clock's times; which moments they are is our rule."""
     begin = after.astimezone(zone).replace(tzinfo=None, fold=0)
     if _shifts(zone, after):  # what the clock has shown already it may show again
         begin -= LARGEST_SHIFT

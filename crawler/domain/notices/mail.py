@@ -1,4 +1,4 @@
-"""Notices as mails (seed 002's template first). What was crawled is text, never markup; lists end after a hundred."""
+"""Notices as mails. What was crawled is text, never markup; lists end after a hundred."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class Sender(NamedTuple):
 
 
 def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
-    """Seed 002's template; below it what changed, page by page. Where nothing did, it says so."""
+    """A mail about a crawl's changes: the counts and new pages first, then `details`. It says so if nothing changed."""
     summary = crawl.change_summary or {}
     if not has_changes(summary) and not summary["new_page_urls"]:
         nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
@@ -83,25 +83,37 @@ def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
 
 
 def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
-    """What the summary says beyond the seed's template, and the pages' own words; older summaries say less."""
+    """What changed, page by page, for the part of a mail below its opening; older summaries say less."""
+    yield from _changed_pages(summary, digests)
+    yield from _removed_pages(summary)
+    if moved := summary.get("moved"):
+        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
+    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
+        yield _template_change(change)
+    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
+        yield Section("Not seen this time:", unseen)
+
+
+def _changed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> Iterator[Section]:
     for page in digests:
         yield Section(f"Changed: {page.url}", list(_lines(page)))
-    told = {page.url for page in digests}
-    if others := [url for url in summary.get("changed_page_urls", ()) if url not in told]:
-        yield Section("Other changed pages:" if told else "Changed pages:", shortened(others))
+    shown = {page.url for page in digests}
+    if others := [url for url in summary.get("changed_page_urls", ()) if url not in shown]:
+        yield Section("Other changed pages:" if shown else "Changed pages:", shortened(others))
+
+
+def _removed_pages(summary: Mapping[str, Any]) -> Iterator[Section]:
     if removed := summary.get("removed_page_urls"):
         target = {page["url"]: page["target"] for page in summary.get("removals", ()) if page.get("target")}
         lines = [f"{url} → {target[url]}" if url in target else url for url in removed]
         together = redirect_sentences(summary.get("redirected_together", ()))
         yield Section("Removed pages:", [*together, *shortened(lines)])
-    if moved := summary.get("moved"):
-        yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
-    for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
-        sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
-        own = f"On {change['pages']} pages, each with values of its own, for example:"
-        yield Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
-    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
-        yield Section("Not seen this time:", unseen)
+
+
+def _template_change(change: Mapping[str, Any]) -> Section:
+    sides = [f"{mark} {change[side]}" for mark, side in (("-", "removed"), ("+", "added")) if change[side]]
+    own = f"On {change['pages']} pages, each with values of its own, for example:"
+    return Section(own if change.get("own_values") else f"The same on {change['pages']} pages:", sides)
 
 
 def _lines(page: PageDigest) -> Iterator[str]:
@@ -116,7 +128,7 @@ def _lines(page: PageDigest) -> Iterator[str]:
 
 
 def brief(text: str) -> str:
-    """For channels that take a few words only: whole lines, as many as fit."""
+    """A mail's text for channels that take a few words only: whole lines, as many as fit."""
     if len(text) <= LONGEST_BRIEF:
         return text
     return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"
@@ -136,7 +148,7 @@ def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Ite
 
 
 def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
-    """A bulleted list stands apart from its heading, as in the seed."""
+    """Sections as plain text. A bulleted list stands apart from its heading."""
     for part in parts:
         lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
         gap = "\n\n" if part.bulleted else "\n"

@@ -1,4 +1,4 @@
-"""What people and programs are told about a crawl, when, and by which channel (seed 002's payload, and ours)."""
+"""What people and programs are told about a crawl, when, and by which channel."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     CHANGES = "changes"
     FAILING = "crawl_failing"
     RECOVERED = "crawl_recovered"
@@ -73,11 +73,11 @@ class Mail(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Each is a channel of its own: told once of each thing."""
+    """An address that notices go to. Each is a channel of its own and gets each notice once."""
 
     channel: Channel
     address: str
-    """Of Apprise only the mask."""
+    """The address; of Apprise URLs only the mask."""
     number: int = 0
 
     @property
@@ -85,8 +85,8 @@ class Target(NamedTuple):
         return f"{self.channel}-{self.number + 1}" if self.number else self.channel.value
 
 
-class Answer(NamedTuple):
-    """What came of sending."""
+class DeliveryResult(NamedTuple):
+    """What came of sending a notice."""
 
     delivered: bool
     words: str
@@ -113,18 +113,18 @@ class Streak(NamedTuple):
 
     runs: int
     tries: int
-    """Of the crawl's own run, before it."""
+    """Failed tries of the crawl's own run, before it."""
     since: datetime | None = None
 
 
-class Told(NamedTuple):
+class LastFailureNotice(NamedTuple):
     """Which of FAILING and RECOVERED was told last, and with which crawl."""
 
-    kind: Kind
+    kind: NoticeKind
     crawl_id: UUID | None
 
 
-def is_news(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
+def should_notify(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
     """Whether this crawl is to be told of. Without a comparison there is nothing that could be true."""
     if not config.notify_on_changes or summary is None:
         return False
@@ -139,8 +139,8 @@ def has_changes(summary: dict[str, Any]) -> bool:
     return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
 
 
-def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told | None) -> bool:
-    """Whether it is to be told that runs fail: once, when there were enough of them and no more tries come."""
+def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: LastFailureNotice | None) -> bool:
+    """Whether to tell that runs fail: once, when there were enough of them and no more tries come."""
     enough = schedule.config.notify_after_failures
     if (
         not enough
@@ -148,12 +148,12 @@ def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: Told |
         or not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at)
     ):
         return False
-    return last is None or last.kind is not Kind.FAILING or last.crawl_id == crawl.id
+    return last is None or last.kind is not NoticeKind.FAILING or last.crawl_id == crawl.id
 
 
-def is_recovered(crawl: CrawlJob, last: Told | None) -> bool:
+def is_recovered(crawl: CrawlJob, last: LastFailureNotice | None) -> bool:
     """Whether somebody was told that runs fail and does not know yet that they work again."""
-    return last is not None and (last.kind is Kind.FAILING or last.crawl_id == crawl.id)
+    return last is not None and (last.kind is NoticeKind.FAILING or last.crawl_id == crawl.id)
 
 
 def targets(schedule: Schedule) -> list[Target]:
@@ -165,7 +165,7 @@ def targets(schedule: Schedule) -> list[Target]:
 
 
 def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    """Seed 002's, to the letter; among the changes, after the seed's keys, ours."""
+    """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order."""
     summary = crawl.change_summary or {}
     counts = summary["summary"]
     changes = {
@@ -181,11 +181,11 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[st
 
 def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
     failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
-    return _payload(Kind.FAILING.value, project, crawl, now, {"failures": failures})
+    return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures})
 
 
 def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    return _payload(Kind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
+    return _payload(NoticeKind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
 
 
 def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more:
 
 
 def webhook_headers(message_id: UUID, now: datetime, body: bytes, secret: str | None) -> dict[str, str]:
-    """By the Standard Webhooks specification; without a secret nothing is signed."""
+    """The headers of a webhook, by the Standard Webhooks specification; without a secret nothing is signed."""
     seconds = str(int(now.timestamp()))
     headers = {"webhook-id": str(message_id), "webhook-timestamp": seconds, "content-type": "application/json"}
     if secret:

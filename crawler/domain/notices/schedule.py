@@ -58,7 +58,7 @@ class NotifyOn(StrEnum):
 
 
 class ScheduleConfig(BaseModel):
-    """Seed 002's fields, then ours."""
+    """When a project is crawled again, and who is told of what changed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -196,7 +196,7 @@ class ScheduleConfig(BaseModel):
 
     @property
     def words(self) -> str:
-        """As a person would say it."""
+        """The schedule as a person would say it."""
         told = {
             Frequency.HOURLY: f"every hour at :{self.time[3:]}",
             Frequency.DAILY: f"every day at {self.time}",
@@ -329,6 +329,6 @@ class Schedule(BaseModel):
         return self.next_run_at is not None and self.next_run_at <= failed_at + CRAWL_WAITS[tries]
 
     def planned(self, now: datetime) -> Self:
-        """With the next run after now; none while it is disabled."""
+        """The schedule with its next run after `now`; without one while it is disabled."""
         slot = next_slot(self.config, now - self.jitter) if self.config.enabled else None
         return self.model_copy(update={"next_run_at": slot + self.jitter if slot else None})

@@ -124,7 +124,7 @@ def _from_markup(body: bytes) -> str | None:
 
 
 def _in_meta(start: bytes) -> re.Match[bytes] | None:
-    """By search instead of one pattern over all meta tags: this runs for every page that came without a charset."""
+    """The charset in a meta tag. A search, not one pattern over all tags: it runs for all pages without a header."""
     at = start.find(b"charset")
     while at >= 0:
         tag = start.rfind(b"<", 0, at)

@@ -26,7 +26,7 @@ _GAPS = re.compile(r"[ \0]*\0[ \0]*")
 
 
 def element_text(tag: Tag) -> str:
-    """Of an element that is not shown, such as a script, what is written in it."""
+    """The text of an element; of one that is not shown, such as a script, what is written in it."""
     if tag.name in _UNSEEN:
         return normalised("".join(str(part) for part in tag.strings))
     return _lines("".join(_pieces(tag)))
@@ -44,7 +44,7 @@ def _lines(marked: str) -> str:
 
 
 def _pieces(tag: Tag) -> Iterator[str]:
-    """Without recursion: pages of strangers nest as deep as they like."""
+    """The pieces of text below an element. Without recursion: pages of strangers nest as deep as they like."""
     waiting = [iter(tag.contents)]
     open_tags = [tag]
     while waiting:

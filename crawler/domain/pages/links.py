@@ -20,7 +20,7 @@ class Link(NamedTuple):
 
 
 def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int) -> list[Link]:
-    """Each URL once, in document order: anchors, then image maps, frames and `others`.
+    """The links of a page, each URL once, in document order: anchors, then image maps, frames and `others`.
 
     `<iframe>` is left out: it holds other people's pages (players, maps, advertisements), while a `<frame>` page has
     nothing of its own but its frames. `chars` bounds the anchor text read: nested anchors would make it quadratic.

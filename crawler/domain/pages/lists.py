@@ -53,7 +53,7 @@ class PageFilter(NamedTuple):
     reason: Reason | None = None
     changed_since: datetime | None = None
     prefix: str | None = None
-    """Of the normalized URL."""
+    """The beginning of the normalized URL."""
     title: str | None = None
     """Words that the title must have."""
 
@@ -87,7 +87,7 @@ class UrlFilter(NamedTuple):
 
 
 class Part(NamedTuple, Generic[Row]):
-    """Of a list, what was found behind a place in it."""
+    """One part of a list: the rows behind a place in it."""
 
     rows: list[Row]
     looked_until: str | None = None

@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.pages.nodes import parse, sort_nodes
-from crawler.domain.pages.text import dissolve, read_text
+from crawler.domain.pages.text import read_text, unwrap_inline
 
 _MAIN = "main, [role=main]"
 _ARTICLE = "article"
@@ -26,13 +26,13 @@ def main_text(markup: bytes, whole: str) -> str:
     for node in part.css(f"{_BESIDE}, {_ABOVE}" if main is None else _BESIDE):
         node.decompose()
     nodes = sort_nodes(parse((part.html or "").encode("utf-8", "replace")))
-    dissolve(nodes)
+    unwrap_inline(nodes)
     text = read_text(nodes).text
     return text if len(text) >= min(_LEAST_CHARS, len(whole) // 4) else whole
 
 
 def _main(tree: LexborHTMLParser, whole: str) -> LexborNode | None:
-    """Marked as such, if there is only one; a page of many articles is a list."""
+    """The element that is marked as the main content, if there is only one; a page of many articles is a list."""
     for selector in (_MAIN, _ARTICLE):
         found = tree.css(selector)
         if len(found) == 1 and len(found[0].text(strip=True)) >= min(_LEAST_CHARS, len(whole) // 4):

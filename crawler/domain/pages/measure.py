@@ -1,4 +1,4 @@
-"""What tells an empty shell from a page, read off the nodes that extraction has at hand anyway."""
+"""What tells an empty shell from a page, read off the nodes that parsing has at hand anyway."""
 
 import re
 from typing import NamedTuple
@@ -10,7 +10,7 @@ _BUNDLE = re.compile(r"\b(?:bundle|main|app|chunk)\b", re.IGNORECASE).search
 
 
 class Measure(NamedTuple):
-    """Of a page as the server sent it."""
+    """How much text and markup a page has, as the server sent it."""
 
     text_chars: int
     html_chars: int
@@ -45,7 +45,7 @@ def complete(shell: Shell, text: str, markup: bytes) -> Measure:
 
 
 def count_chars(markup: bytes) -> int:
-    """Of UTF-8. By bytes, a page full of Japanese names would seem to be three times as much markup."""
+    """How many characters these bytes of UTF-8 are. By bytes, Japanese would seem to be three times as much markup."""
     return len(markup) if markup.isascii() else len(markup.decode("utf-8", "replace"))
 
 

@@ -50,7 +50,7 @@ class PageNodes:
 
 
 def parse(markup: bytes) -> LexborHTMLParser:
-    """As a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page."""
+    """Parse a page as a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page."""
     try:
         return LexborHTMLParser(markup, options=_WITHOUT_EVENTS, scripting=True)
     except (SelectolaxError, ValueError, MemoryError) as exc:

@@ -12,7 +12,7 @@ from crawler.domain.pages.links import Link, read_links
 from crawler.domain.pages.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.pages.measure import Measure, complete, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
-from crawler.domain.pages.text import dissolve, first_line, read_text
+from crawler.domain.pages.text import first_line, read_text, unwrap_inline
 from crawler.domain.urls import url as urls
 
 __all__ = ["Extracted", "Link", "UnparsablePage", "extract"]
@@ -43,7 +43,7 @@ class Extracted:
     content_hash: bytes
     charset: str
     measure: Measure
-    """By which `rendering` tells a page from an empty shell."""
+    """Numbers by which `rendering` tells a page from an empty shell."""
 
 
 def extract(
@@ -67,7 +67,7 @@ def extract(
     head = read_head(nodes.head)
     obey_robots(head, headers.get("x-robots-tag", ""))
     shell = read_shell(nodes)
-    dissolve(nodes)
+    unwrap_inline(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
     text, encoded, words = read_text(nodes)
     h1 = first_line(nodes.headings, MAX_TITLE)

@@ -10,7 +10,7 @@ def tag_id(name: str) -> int:
 
 
 def tag_ids(names: str) -> frozenset[int]:
-    """Of names parted by spaces."""
+    """The ids of tags, named in one text with spaces in between."""
     return frozenset(map(tag_id, names.split()))
 
 

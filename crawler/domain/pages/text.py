@@ -18,23 +18,23 @@ _BLOCK_BYTE = b"\0"
 _SPACES = "\t\xa0\r\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-class PageText(NamedTuple):
+class CollapsedText(NamedTuple):
     text: str
     encoded: bytes
-    """The same in UTF-8."""
+    """The text in UTF-8."""
     words: int
 
 
-def dissolve(nodes: PageNodes) -> None:
-    """After this, text inside an anchor or heading is whole words again. In document order, which keeps it linear."""
+def unwrap_inline(nodes: PageNodes) -> None:
+    """Take inline elements out, so that text in anchors and headings is whole words. Linear, as in document order."""
     for node in nodes.dropped:
         node.decompose(recursive=False)
     for node in nodes.inline:
         node.unwrap(delete_empty=True)
 
 
-def read_text(nodes: PageNodes) -> PageText:
-    """After `dissolve`, and after the anchors were read: they go too."""
+def read_text(nodes: PageNodes) -> CollapsedText:
+    """The text of a page. Only after `unwrap_inline`, and after the anchors were read: they go too."""
     for node in nodes.anchors:
         node.unwrap(delete_empty=True)
     nodes.body.merge_text_nodes()
@@ -54,7 +54,7 @@ def one_line(text: str, limit: int) -> str:
     return " ".join(text[: 20 * limit].split())[:limit].rstrip()
 
 
-def collapse(raw: str) -> PageText:
+def collapse(raw: str) -> CollapsedText:
     """Text nodes come stripped, with a mark between them. Per-word work would take a third of the time of parsing.
 
     As bytes: one curly quote makes each character of a string two bytes wide, and all work on it twice as slow.
@@ -70,7 +70,7 @@ def collapse(raw: str) -> PageText:
     blocks = list(filter(None, encoded.split(_BLOCK_BYTE)))
     encoded = b"\n".join(blocks)
     # Words are what single spaces and line feeds separate.
-    return PageText(encoded.decode(), encoded, encoded.count(b" ") + len(blocks))
+    return CollapsedText(encoded.decode(), encoded, encoded.count(b" ") + len(blocks))
 
 
 def _mark_lines(node: LexborNode) -> None:

@@ -17,7 +17,7 @@ class Screenshot:
 
 
 class VisitNote(NamedTuple):
-    """From one visit of a page to the next."""
+    """What the browser keeps from one visit of a page to the next."""
 
     without: str = ""
     """Why this one does without a browser: what came of the page in it."""
@@ -29,7 +29,7 @@ class RenderRequest(FetchRequest):
     screenshot: bool = False
     """Images and fonts are loaded only for a picture."""
     cookies: str = ""
-    """Of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
+    """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
 
 @dataclass(slots=True)

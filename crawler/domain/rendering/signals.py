@@ -1,4 +1,4 @@
-"""Does a page need a browser? Seed 004's four signals, each decision with the signal and the number behind it.
+"""Does a page need a browser? Four signals tell, each decision with the signal and the number behind it.
 
 The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell is
 rendered by itself; on a site that does, some pages are compared with what the server alone sends (`url_shapes`).
@@ -17,7 +17,7 @@ from crawler.domain.reasons import Reason
 UNAVAILABLE = "unavailable"
 """In a crawl's record: it had to do without a browser."""
 FAILED = "failed"
-"""Likewise: because its homepage failed in the browser, and how; without one it could be had."""
+"""In a crawl's record: its homepage failed in the browser, and how; without one it could be fetched."""
 EMPTY = "empty"
 """What the browser showed: no text and no link."""
 FILE = "file"
@@ -51,7 +51,7 @@ class Decision(NamedTuple):
         return _words(self)
 
     def as_record(self) -> dict[str, Any]:
-        """For JSON; what is not known is left out."""
+        """The decision as JSON; what is not known is left out."""
         record = {"render": self.render, "signal": self.signal, "measured": self.measured, "limit": self.limit}
         return {name: value for name, value in record.items() if value is not None}
 
@@ -65,12 +65,12 @@ LIGHT = Decision(render=False)
 
 
 def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decision:
-    """For the whole crawl. The seed counts the homepage's text in its markdown, with the syntax stripped."""
+    """The decision for the whole crawl. The homepage's text is counted in its markdown, without the syntax."""
     return _signals(measure._replace(text_chars=len(plain_text(markdown))), rule)
 
 
 def decide_page(measure: Measure, rule: RenderRule) -> Decision:
-    """Of any other page on a site that needs no browser. A page without scripts is all there is."""
+    """The decision for any other page of a site that needs no browser. A page without scripts is all there is."""
     return _signals(measure, rule) if measure.has_scripts else LIGHT
 
 
@@ -91,7 +91,7 @@ def decide_mode(config: CrawlConfig) -> Decision | None:
 
 
 def decide_crawl(crawl: CrawlJob) -> Decision | None:
-    """For the whole crawl: what was asked for, else what its homepage said; None before that."""
+    """The decision for the whole crawl: what was asked for, else what its homepage said; None before that."""
     asked = decide_mode(crawl.config)
     return asked or (Decision.from_record(crawl.rendering) if crawl.rendering and "render" in crawl.rendering else None)
 
@@ -107,18 +107,18 @@ def note_without_browser(crawl: CrawlJob) -> Reason:
 
 
 def lane_of(crawl: CrawlJob) -> Lane:
-    """Where its pages wait."""
+    """The lane in which a crawl's pages wait."""
     decision = decide_crawl(crawl)
     return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
 
 
 def plain_text(markdown: str) -> str:
-    """Seed 004's: without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
+    """Markdown without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
     return _SYNTAX.sub("", markdown).strip()
 
 
 def _signals(measure: Measure, rule: RenderRule) -> Decision:
-    """In the seed's order. This runs for every page: three comparisons."""
+    """The first signal that says so decides. This runs for every page: three comparisons."""
     text, markup = measure.text_chars, measure.html_chars
     if text < rule.min_text_chars:
         return Decision(True, Signal.SHORT_TEXT, text, rule.min_text_chars)  # noqa: FBT003

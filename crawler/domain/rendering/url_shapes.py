@@ -33,11 +33,11 @@ class Visit(NamedTuple):
     """The other way too, to learn whether both say the same."""
     why: Decision
     cookies: str = ""
-    """Of the visit before."""
+    """Cookies of the visit before."""
 
 
 class Comparison(NamedTuple):
-    """Of what the server sends with what the browser makes of it."""
+    """How a page as the server sends it compares with what the browser makes of it."""
 
     agrees: bool
     words: float
@@ -94,7 +94,7 @@ class ShapeBook:
         return ShapeBook(learned)
 
     def as_record(self) -> dict[str, list[int]]:
-        """For JSON."""
+        """What was learned about kinds of URLs, as JSON."""
         return {shape: list(learned) for shape, learned in self._learned.items()}
 
     @classmethod
@@ -116,7 +116,7 @@ def finding(shape: str, comparison: Comparison) -> Findings:
 
 
 def plan_visit(site: Decision, url: Url, normalized: str, book: ShapeBook, rule: RenderRule) -> Visit:
-    """Of a page on a site that needs a browser. `site` is the homepage's decision."""
+    """How to fetch a page of a site that needs a browser. `site` is the homepage's decision."""
     shape = url_shape(url)
     compare = is_sampled(normalized, rule.compare_one_in)
     if book.is_light(shape, rule):
@@ -134,7 +134,7 @@ def spare(decision: Decision, url: Url, book: ShapeBook, rule: RenderRule) -> De
 
 
 def is_sampled(normalized: str, one_in: int) -> bool:
-    """The same pages each time, so that a crawl that is repeated does the same."""
+    """Whether a page is fetched both ways. The same pages each time, so that a crawl that is repeated does the same."""
     return int.from_bytes(digest(normalized)[:8]) % one_in == 0
 
 

@@ -7,7 +7,7 @@ from crawler.domain.urls.url import QueryRule, Url, normalize, read
 
 
 def keys_of(config: CrawlConfig) -> Callable[[str], str | None]:
-    """From an address to its normalized URL; None when it is none."""
+    """A function from an address to the normalized URL that a crawl knows it by; None when it is none."""
     rule = QueryRule.of(config)
 
     def key_of(href: str) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 
 def loops(targets: Mapping[str, str]) -> set[str]:
-    """Of the URLs that redirect, those that stand in a circle; who only leads into one is not in it."""
+    """The URLs that redirect in a circle; a URL that only leads into one is not in it."""
     looping: set[str] = set()
     done: set[str] = set()
     for start in targets:

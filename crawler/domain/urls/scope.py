@@ -72,7 +72,7 @@ class Scope:
     anywhere: bool = False
     """Given URLs may redirect to any host."""
     _known: dict[str, Candidate] = field(default_factory=dict, compare=False, repr=False)
-    """By href, verdicts without regard to depth. Pages share most of their links."""
+    """Verdicts by href, without regard to depth. Pages share most of their links."""
 
     @classmethod
     def of(cls, seed_url: str, config: CrawlConfig, shopify: bool = False) -> Self:
@@ -209,7 +209,7 @@ def _parsed(raw: str) -> Url | None:
 
 
 def _bare(host: str) -> str:
-    """Without www., unless that leaves a mere top-level domain."""
+    """A host without `www.`, unless that leaves a mere top-level domain."""
     rest = host.removeprefix("www.")
     return rest if "." in rest else host
 
@@ -232,7 +232,7 @@ def _spellings(url: Url, rule: QueryRule) -> frozenset[str]:
 
 
 def _clean_prefix(prefix: str) -> str:
-    """As a folder without its last slash, so that /docs covers /docs and /docs/a but not /docsy."""
+    """A path prefix as a folder without its last slash, so that /docs covers /docs and /docs/a but not /docsy."""
     folder = prefix.strip().strip("/").lower()
     return f"/{folder}" if folder else ""
 

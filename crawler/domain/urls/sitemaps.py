@@ -13,20 +13,14 @@ MAX_BYTES = 50 * 1024 * 1024
 _MAX_ELEMENTS = 2_000_000
 _MAX_DEPTH = 32
 _MAX_URL = 2000
-_MAX_LASTMOD = 40
 _PIECE = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b"
 _XML_STARTS = (b"<", b"\xff\xfe", b"\xfe\xff")
 _ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
-class SitemapUrl(NamedTuple):
-    loc: str
-    lastmod: str | None = None
-
-
 class Sitemap(NamedTuple):
-    urls: list[SitemapUrl]
+    urls: list[str]
     children: list[str]
     """Further sitemaps an index names."""
     truncated: bool
@@ -46,7 +40,7 @@ class _Stop(Exception):
 
 def parse_sitemap(chunks: Iterable[bytes] | bytes, *, max_urls: int = MAX_URLS) -> Sitemap:
     """What a sitemap names, in its order, as far as it can be read."""
-    urls: list[SitemapUrl] = []
+    urls: list[str] = []
     children: list[str] = []
     try:
         _read(_plain(_pieces(chunks)), urls, children, max_urls)
@@ -59,7 +53,7 @@ def parse_sitemap(chunks: Iterable[bytes] | bytes, *, max_urls: int = MAX_URLS) 
     return Sitemap(urls, children, truncated=False, error="")
 
 
-def _read(pieces: Iterator[bytes], urls: list[SitemapUrl], children: list[str], max_urls: int) -> None:
+def _read(pieces: Iterator[bytes], urls: list[str], children: list[str], max_urls: int) -> None:
     first = _first_text(pieces)
     if not first:
         raise _Stop("The sitemap is empty.")
@@ -132,16 +126,16 @@ def _read_xml(first: bytes, pieces: Iterator[bytes], target: "_Target") -> None:
 class _Target:
     """Called by the parser for each tag; no tree is built, so a sitemap of a million odd elements costs no memory."""
 
-    def __init__(self, urls: list[SitemapUrl], children: list[str], max_urls: int) -> None:
+    def __init__(self, urls: list[str], children: list[str], max_urls: int) -> None:
         self._urls = urls
         self._children = children
         self._max_urls = max_urls
         self._elements = 0
         self._path: list[str] = []
         self._entry = ""
-        self._names: dict[str, str] = {}
-        self._field = ""
-        self._text = {"loc": "", "lastmod": ""}
+        self._loc_tag = ""
+        self._is_loc = False
+        self._loc = ""
 
     def doctype(self, name: str, public_id: str | None, system_id: str | None) -> None:  # noqa: ARG002
         raise _Stop("The sitemap has a document type declaration; those are not read.")
@@ -156,42 +150,40 @@ class _Target:
             self._begin(tag)
         self._path.append(tag)
         # Image and video extensions have a loc of their own, in their own namespace.
-        self._field = tag if len(self._path) == 3 and self._path[1] == self._entry else ""
+        self._is_loc = tag == self._loc_tag and len(self._path) == 3 and self._path[1] == self._entry
 
     def _begin(self, root: str) -> None:
         namespace, brace, name = root.rpartition("}")
         if name not in _ENTRIES:
             raise _Stop("This is not a sitemap.")
         self._entry = namespace + brace + _ENTRIES[name]
-        self._names = {namespace + brace + key: key for key in self._text}
+        self._loc_tag = f"{namespace}{brace}loc"
 
     def data(self, data: str) -> None:
-        name = self._names.get(self._field) if self._field else None
-        if name and len(self._text[name]) <= _MAX_URL:
-            self._text[name] += data
+        if self._is_loc and len(self._loc) <= _MAX_URL:
+            self._loc += data
 
     def end(self, tag: str) -> None:
-        self._field = ""
+        self._is_loc = False
         self._path.pop()
         if len(self._path) == 1 and tag == self._entry:
-            loc, lastmod = self._text["loc"].strip(), self._text["lastmod"].strip()
-            self._text = {"loc": "", "lastmod": ""}
+            loc, self._loc = self._loc.strip(), ""
             if loc and len(loc) <= _MAX_URL:
-                self._add(loc, lastmod[:_MAX_LASTMOD])
+                self._add(loc)
 
-    def _add(self, loc: str, lastmod: str) -> None:
+    def _add(self, loc: str) -> None:
         if len(self._urls) + len(self._children) >= self._max_urls:
             raise _Stop(f"The sitemap names more than {self._max_urls} URLs.", truncated=True)
         if self._entry.endswith("sitemap"):
             self._children.append(loc)
         else:
-            self._urls.append(SitemapUrl(loc, lastmod or None))
+            self._urls.append(loc)
 
     def close(self) -> None:
         """The parser asks for it; everything is in the lists already."""
 
 
-def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[SitemapUrl], max_urls: int) -> None:
+def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[str], max_urls: int) -> None:
     """One URL a line. Anything else (a PDF, an error message) has no line that begins like one."""
     for written in _lines(_chain(first, pieces)):
         line = written.strip()
@@ -199,7 +191,7 @@ def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[SitemapUrl], m
             continue
         if len(urls) >= max_urls:
             raise _Stop(f"The sitemap names more than {max_urls} URLs.", truncated=True)
-        urls.append(SitemapUrl(line.decode("utf-8", errors="replace")))
+        urls.append(line.decode("utf-8", errors="replace"))
     if not urls:
         raise _Stop("This is not a sitemap.")
 

@@ -96,7 +96,7 @@ def parse(raw: str, base: str | None = None) -> Url:
 
 
 def read(raw: str, base: str | None = None) -> Url | Unusable:
-    """As `parse`, for callers to whom an unusable URL is an expected answer."""
+    """Read a URL as `parse` does, for callers to whom an unusable URL is an expected answer."""
     if len(raw) <= _MAX_CACHED:
         return _read_cached(raw, base)
     return _read_anew(raw, base)
@@ -201,7 +201,7 @@ def _canonical(raw: str, href: str, authority: str | None) -> Url | Unusable:
 
 
 def shortened(raw: str, base: str) -> str:
-    """Of a URL that is too long, what can be kept and shown. Nobody fetches it; it holds no password."""
+    """The part of a too long URL that can be kept and shown. Nobody fetches it; it holds no password."""
     clean = raw.strip(_C0_AND_SPACE).translate(_LINE_BREAKS)[:MAX_LENGTH].replace("\x00", "")
     head = _HEAD(clean)
     assert head is not None  # every part of it is optional

@@ -22,12 +22,12 @@ _RENEW_SECONDS = 5.0
 Extract = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
 
 
-class Entries(Protocol):
+class ExtractableEntries(Protocol):
     def claim(self, count: int) -> list[Claimed]: ...
     def renew(self, claim_id: UUID) -> None: ...
     def release(self, claim_id: UUID) -> None: ...
     def give_back(self, entry: Claimed) -> None: ...
-    def bring_back(self, stale_seconds: float) -> int: ...
+    def requeue_lost(self, stale_seconds: float) -> int: ...
     def is_waiting(self) -> bool: ...
     def find_page(self, page_id: UUID) -> ReadPage | None: ...
     def finish_unchanged(self, entry: Claimed, page: ReadPage, revision: str) -> bool: ...
@@ -37,10 +37,10 @@ class Entries(Protocol):
 
 class Fills(Protocol):
     def of(self, categories: Iterable[str] | None = None) -> dict[str, list[FieldFill]]: ...
-    def take_news(self, category: str, fields: Iterable[str]) -> list[str]: ...
+    def take_unreported(self, category: str, fields: Iterable[str]) -> list[str]: ...
 
 
-class Extracted(NamedTuple):
+class ExtractionCounts(NamedTuple):
     """What one call came to."""
 
     done: int = 0
@@ -51,7 +51,7 @@ class Extracted(NamedTuple):
 class ExtractEntries:
     def __init__(
         self,
-        entries: Entries,
+        entries: ExtractableEntries,
         category: Callable[[str], Category | None],
         extract: Extract,
         fills: Fills,
@@ -72,7 +72,7 @@ class ExtractEntries:
         self._stale_seconds = stale_seconds
         self._failpoint = failpoint
 
-    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> Extracted:
+    def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> ExtractionCounts:
         """What waits, for a bounded time; then somebody is told to go on. Several at once take each entry once."""
         until = time.monotonic() + self._seconds
         ends: list[str] = []
@@ -89,11 +89,11 @@ class ExtractEntries:
             self._relay()
         if over:
             self._hint()
-        return Extracted(*(ends.count(end) for end in Extracted._fields))
+        return ExtractionCounts(*(ends.count(end) for end in ExtractionCounts._fields))
 
     def recover(self) -> None:
         """Entries of dead workers wait again; what waits is hinted at."""
-        if lost := self._entries.bring_back(self._stale_seconds):
+        if lost := self._entries.requeue_lost(self._stale_seconds):
             log.warning("extraction_lost", entries=lost)
         if self._entries.is_waiting():
             self._hint()
@@ -152,7 +152,7 @@ class ExtractEntries:
         try:
             for category, fields in self._fills.of(categories).items() if categories else ():
                 dropped = {fill.field: fill for fill in fields if fill.dropped}
-                for field in self._fills.take_news(category, dropped) if dropped else ():
+                for field in self._fills.take_unreported(category, dropped) if dropped else ():
                     fill = dropped[field]
                     log.warning(
                         "field_fill_dropped", category=category, field=field, share=fill.share, usual=fill.usual

@@ -15,7 +15,7 @@ from crawler.domain.acquisition.entries import (
 )
 from crawler.domain.acquisition.warc import QueueWarc, is_warc
 from crawler.domain.clock import Clock
-from crawler.handlers.acquisition.run_queue import Projects, ensure_acquisition
+from crawler.handlers.acquisition.run_queue import QueueProjects, ensure_acquisition
 
 ROWS_AT_ONCE = 10_000
 _HEAD_BYTES = 8
@@ -25,13 +25,13 @@ MOST_LISTED = 1000
 """Bad rows that are told one by one; the rest are only counted."""
 
 
-class Entries(Protocol):
+class EntryWriter(Protocol):
     def add(self, entries: Sequence[NewEntry], project_id: UUID | None) -> int: ...
-    def learn_size(self) -> None: ...
+    def analyze(self) -> None: ...
 
 
 class FillQueue:
-    def __init__(self, entries: Entries, projects: Projects, clock: Clock) -> None:
+    def __init__(self, entries: EntryWriter, projects: QueueProjects, clock: Clock) -> None:
         self._entries = entries
         self._projects = projects
         self._clock = clock
@@ -108,7 +108,7 @@ class FilledFile:
 
 
 class _Filling:
-    def __init__(self, entries: Entries, project_id: UUID | None) -> None:
+    def __init__(self, entries: EntryWriter, project_id: UUID | None) -> None:
         self._entries = entries
         self._project_id = project_id
         self._waiting: list[NewEntry] = []
@@ -129,7 +129,7 @@ class _Filling:
     def end(self) -> ImportReport:
         self._write()
         if self._added >= ROWS_AT_ONCE:
-            self._entries.learn_size()
+            self._entries.analyze()
         return ImportReport(
             added=self._added, duplicates=self._duplicates, bad=self._bad, problems=tuple(self._problems)
         )

@@ -20,7 +20,7 @@ from crawler.handlers.acquisition.extract_entries import Extract
 LONGEST_TRIAL_SECONDS = 10.0
 """Somebody waits for it."""
 TRIED_TEXT = 20_000
-"""Of what is shown of a page's text."""
+"""Characters of a page's text that are shown."""
 _ROW = "<div class='row'><h2>A title</h2><p>Some <b>words</b> and <a href='/a'>a link</a>.</p><ul><li>1<li>2</ul></div>"
 _SAMPLE = StoredContent("https://example.org/", "text/html; charset=utf-8", f"<main>{_ROW * 300}</main>".encode())
 """A page of 2,000 elements, as many have: what takes long here is of no use."""
@@ -70,7 +70,7 @@ class ManageCategories:
         self._trial_seconds = trial_seconds
 
     def list_all(self) -> list[CategoryShown]:
-        """Those that are defined, then those that entries only name."""
+        """All categories: those that are defined, then those that entries only name."""
         defined = {category.name: category for category in self._categories.list_all()}
         entries, fills, made = self._categories.entries(), self._fills.of(), self._fills.counts()
         names = [*sorted(defined), *sorted({*entries, *made} - set(defined))]

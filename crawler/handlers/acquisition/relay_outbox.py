@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 log = telemetry.logger(__name__)
 
 MOST_AT_ONCE = 2000
-"""Of one call: the rest is the next one's."""
+"""Jobs that one call sends: the rest is the next one's."""
 PRUNE_EVERY = timedelta(hours=1)
 
 Send = Callable[[str, Handed], None]
@@ -60,6 +60,7 @@ class RelayOutbox:
         return sent
 
     def recover(self) -> None:
+        """Send what still waits, and now and then delete what was sent long ago."""
         self()
         if self._clock() - self._pruned_at >= PRUNE_EVERY:
             self._pruned_at = self._clock()

@@ -10,14 +10,15 @@ from crawler.domain.acquisition.entries import (
     LedgerEnd,
     QueueBatch,
     Stranded,
-    Verdict,
+    StrandedEnd,
     Waiting,
     acquisition,
     batch_config,
-    verdict_of,
+    stranded_end,
 )
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
 from crawler.domain.reasons import Reason
@@ -33,8 +34,7 @@ HOSTS_AT_LEAST = 20
 _MOST_HOPS = 20
 
 
-class Projects(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
+class QueueProjects(ProjectReader, Protocol):
     def add_project(self, project: Project) -> Project: ...
 
 
@@ -46,10 +46,10 @@ class Claims(Protocol):
     def under_way(self) -> int: ...
     def stranded(self) -> list[Stranded]: ...
     def ledger_end(self, crawl_id: UUID, url: str) -> LedgerEnd | None: ...
-    def first_of_way(self, crawl_id: UUID, url: str) -> str | None:
+    def first_redirecting(self, crawl_id: UUID, url: str) -> str | None:
         """Who first led there, over any number of redirects."""
 
-    def settle(self, verdicts: Sequence[Verdict]) -> None: ...
+    def settle(self, ends: Sequence[StrandedEnd]) -> None: ...
 
 
 class QueueRun(NamedTuple):
@@ -61,7 +61,7 @@ class RunQueue:
     def __init__(
         self,
         claims: Claims,
-        projects: Projects,
+        projects: QueueProjects,
         hint: Callable[[UUID], None],
         clock: Clock,
         *,
@@ -76,8 +76,8 @@ class RunQueue:
         self._concurrency = concurrency
 
     def __call__(self) -> QueueRun:
-        """As many batches as there is room for. Safe to repeat, and several at once take each entry once."""
-        self._bring_back()
+        """Start as many batches as there is room for. Safe to repeat, and several at once take each entry once."""
+        self._requeue_stranded()
         started: list[tuple[UUID, int]] = []
         per_host = max(1, self._concurrency // HOSTS_AT_LEAST)
         while made := self._claims.claim(self._concurrency, self._batch_size(), per_host, self._plan):
@@ -119,16 +119,16 @@ class RunQueue:
         keys = {entry.id: normalize(url, rule) for entry, url in zip(entries, urls, strict=True)}
         return QueueBatch(crawl, keys), first_urls(crawl, urls)
 
-    def _bring_back(self) -> None:
+    def _requeue_stranded(self) -> None:
         """Entries whose batch is over end as their URL did; those whose turn never came wait again."""
         while stranded := self._claims.stranded():
-            self._claims.settle([self._verdict(entry) for entry in stranded])
+            self._claims.settle([self._stranded_end(entry) for entry in stranded])
             log.info("queue_entries_settled", entries=len(stranded))
 
-    def _verdict(self, entry: Stranded) -> Verdict:
+    def _stranded_end(self, entry: Stranded) -> StrandedEnd:
         url, end = entry.url, entry.end
         if entry.config is None:
-            return verdict_of(entry, url, None)
+            return stranded_end(entry, url, None)
         key_of = keys_of(CrawlConfig.model_validate(entry.config))
         for _ in range(_MOST_HOPS):
             if end is None or end.reason != Reason.REDIRECTED or end.final_url is None:
@@ -136,13 +136,13 @@ class RunQueue:
             url = key_of(end.final_url)
             end = self._claims.ledger_end(entry.crawl_id, url) if url else None
         if url is None or end is None or end.reason != Reason.REDIRECT_LOOP or end.final_url is not None:
-            return verdict_of(entry, url, end)
+            return stranded_end(entry, url, end)
         # Redirects are counted from whoever led there first; an entry that came to its way later may have fewer.
-        first = self._claims.first_of_way(entry.crawl_id, url)
-        return verdict_of(entry, url, end, is_own=first == key_of(entry.source_url))
+        first = self._claims.first_redirecting(entry.crawl_id, url)
+        return stranded_end(entry, url, end, is_own=first == key_of(entry.source_url))
 
 
-def ensure_acquisition(projects: Projects, clock: Clock) -> Project:
+def ensure_acquisition(projects: QueueProjects, clock: Clock) -> Project:
     """The built-in project, made when it is first needed."""
     try:
         return projects.get_project(ACQUISITION_ID)

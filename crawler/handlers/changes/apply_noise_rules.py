@@ -1,4 +1,4 @@
-"""Tells pages that changed from pages that are never the same twice, before anybody is told."""
+"""Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,62 +11,65 @@ from crawler import telemetry
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.moved_pages import Candidate, find_moves, may_have_moved, with_moves
 from crawler.domain.changes.shared_walls import with_shared_walls
-from crawler.domain.changes.significance import Weighed, light, moving_again, sift, weigh
+from crawler.domain.changes.significance import (
+    FilteredChanges,
+    bounded,
+    filter_across_pages,
+    filter_changes,
+    rules_for_random_tokens,
+)
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.walls import wall_between
-from crawler.domain.noise.clock_lines import confirmed, muted, suspected, to_ask
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, suspected, without_lines
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
-from crawler.domain.noise.page_noise import NO_RULES, Weight
-from crawler.domain.noise.page_pairs import PagePair, StoredPage
-from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
+from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
+from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
 
 MOST_LOOKS = 40
-"""Of one crawl; its pages are held while they are compared."""
+"""Pages of one crawl that are looked at twice; they are held while they are compared."""
 MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
 log = telemetry.logger(__name__)
 
 
-class Pairs(Protocol):
-    def between(
-        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
-    ) -> Iterator[PagePair]: ...
+class StoredPairs(PagePairReader, Protocol):
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[StoredPage]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
 
 
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+class LearnedRules(NoiseRuleReader, Protocol):
     def learn(self, project_id: UUID, values: Iterable[str], now: datetime, most: int) -> int: ...
     def count_hits(self, hits: Mapping[UUID, int]) -> None: ...
 
 
-class Looks(Protocol):
+class SecondLooks(Protocol):
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]: ...
 
 
-class WeighChanges:
-    def __init__(self, pairs: Pairs, rules: Rules, looks: Looks, clock: Clock) -> None:
+class ApplyNoiseRules:
+    def __init__(self, pairs: StoredPairs, rules: LearnedRules, looks: SecondLooks, clock: Clock) -> None:
         self._pairs = pairs
         self._rules = rules
         self._looks = looks
         self._clock = clock
 
-    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Weighed:
-        """Of one comparison, once: learns from pages that were fetched twice and counts what rules did."""
+    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> FilteredChanges:
+        """Changes without noise. Learns from pages that were fetched twice, and counts what each rule did."""
         removed, new = may_have_moved(changes)
         if not changes.changed and not removed:
-            return weigh(changes, {})
+            return filter_changes(changes, {})
         self._learn(crawl.project_id, baseline.id, crawl.id)
         rules = self._rule_set(crawl.project_id)
-        found = self.weighed(baseline, crawl, changes, rules)
-        again = moving_again(baseline.change_summary, found.template)
+        found = self._filter(baseline, crawl, changes, rules)
+        again = rules_for_random_tokens(baseline.change_summary, found.template)
         if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
             rules = self._rule_set(crawl.project_id)
-            found = self.weighed(baseline, crawl, changes, rules)
+            found = self._filter(baseline, crawl, changes, rules)
         self._count(found)
         template = [change.as_record() for change in found.template]
         gone, come = self._candidates(baseline.id, removed, rules), self._candidates(crawl.id, new, rules)
@@ -75,37 +78,37 @@ class WeighChanges:
     def _rule_set(self, project_id: UUID) -> RuleSet:
         return RuleSet.of(self._rules.list_rules(project_id))
 
-    def weighed(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> Weighed:
-        """With these rules; nothing is learned or counted."""
-        weights: dict[str, Weight] = {}
+    def _filter(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> FilteredChanges:
+        """Changes without what these rules leave out; nothing is learned or counted."""
+        pages: dict[str, FilteredPage] = {}
         back: dict[str, int] = {}
         compared = len(changes.changed) + len(changes.unchanged)
         for further in range(MOST_WALLS + 1):
             # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
-            walled = [url for url, weight in weights.items() if weight.wall and weight.passed]
+            walled = [url for url, page in pages.items() if page.wall and page.passed]
             urls = walled if further else changes.changed
             for pair in self._between(baseline, crawl, urls, further):
                 with suppress(UnparsablePage):
-                    weights[pair.url] = light(pair.weigh(rules))
+                    pages[pair.url] = bounded(pair.apply_noise_rules(rules))
                     back[pair.url] = further
-            weights = with_shared_walls(weights, compared)
-        weights = self._by_earlier_versions(baseline, crawl, rules, weights, compared)
-        return weigh(changes, weights)._replace(further_back=back)
+            pages = with_shared_walls(pages, compared)
+        pages = self._by_earlier_versions(baseline, crawl, rules, pages, compared)
+        return filter_changes(changes, pages)._replace(further_back=back)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
 
     def _by_earlier_versions(
-        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, weights: dict[str, Weight], compared: int
-    ) -> dict[str, Weight]:
+        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: dict[str, FilteredPage], compared: int
+    ) -> dict[str, FilteredPage]:
         """Where other pages cannot say whether a line runs with the clock, the page's version before may."""
-        asked = to_ask(sift(weights, compared)[0])
+        asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
         seen = {}
         for pair in self._between(baseline, crawl, sorted({url for urls in asked.values() for url in urls}), 1):
             with suppress(UnparsablePage):
-                seen[pair.url] = suspected(pair.weigh(rules))
+                seen[pair.url] = suspected(pair.apply_noise_rules(rules))
         sure = confirmed(asked, seen)
-        return {url: muted(weight, sure) for url, weight in weights.items()}
+        return {url: without_lines(page, sure) for url, page in pages.items()}
 
     def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
         found = []
@@ -115,7 +118,7 @@ class WeighChanges:
         return found
 
     def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID) -> None:
-        """Each crawl's pages are a third look at what the other fetched twice."""
+        """Learn rules. Each crawl's pages are a third look at what the other fetched twice."""
         looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
         new = self._rules.learn(project_id, [rule.as_value() for rule in learn(looks)], self._clock(), MOST_RULES)
         if new:
@@ -134,7 +137,7 @@ class WeighChanges:
                         before, after = (third, None) if is_later else (None, third)
                         yield TwoLooks(pair.shape, first, second, before, after)
 
-    def _count(self, found: Weighed) -> None:
+    def _count(self, found: FilteredChanges) -> None:
         hits: Counter[UUID] = Counter()
         for names in found.quiet.values():
             for name in names:

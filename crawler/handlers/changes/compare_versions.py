@@ -11,7 +11,7 @@ from crawler.domain.pages.parsing import UnparsablePage
 from crawler.errors import Invalid, NotFound
 
 
-class Content(Protocol):
+class VersionReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
     def list_versions(self, project_id: UUID, page_id: UUID, before: None, limit: int) -> list[VersionRow]: ...
 
@@ -23,11 +23,11 @@ class PageDiff(NamedTuple):
 
 
 class CompareVersions:
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: VersionReader) -> None:
         self._content = content
 
     def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:
-        """The newest two when none are named."""
+        """What changed between two versions of a page; between the newest two when none are named."""
         if (older is None) != (newer is None):
             raise Invalid("Name both versions, or none for the newest two.")
         if older is None:
@@ -41,7 +41,7 @@ class CompareVersions:
 
 
 def markdown_of(snapshot: PageSnapshot, pruning: Pruning | None = None) -> str:
-    """Whole unless pruned: what changed may stand in a part that looks like no content."""
+    """A version as markdown, whole unless pruned: what changed may stand in a part that looks like no content."""
     try:
         return to_markdown(snapshot.content, url=snapshot.url, content_type=snapshot.content_type, pruning=pruning)
     except UnparsablePage as exc:

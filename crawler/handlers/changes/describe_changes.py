@@ -1,4 +1,4 @@
-"""What a crawl found changed, for every door."""
+"""What a crawl found changed, for the API, the command line and the dashboard."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -15,30 +15,30 @@ from crawler.domain.changes.summary import (
     PageText,
 )
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.handlers.crawls.report_crawl import keys_of
 
 
-class Crawls(Protocol):
+class ComparedCrawls(CrawlReader, Protocol):
     def is_diffed(self, crawl_id: UUID) -> bool: ...
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
 
 
-class Reader(Protocol):
+class ReadChangedPages(Protocol):
     def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
 
 
 Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
-"""Of a crawl, so many pages and so many changed lines of each."""
+"""What changed in a crawl: so many pages, and so many changed lines of each."""
 
 
 class DescribeChanges:
-    def __init__(self, crawls: Crawls, changed_pages: Reader, digest: Digest) -> None:
+    def __init__(self, crawls: ComparedCrawls, changed_pages: ReadChangedPages, digest: Digest) -> None:
         self._crawls = crawls
         self._changed_pages = changed_pages
         self._digest = digest
 
     def with_texts(self, crawl: CrawlJob, pages: int = 20, lines: int = 10) -> CrawlChanges:
-        """With what changed on the first changed pages, line by line, without noise."""
+        """A crawl's changes, with the changed lines of the first changed pages, without noise."""
         return self(crawl).model_copy(update={"texts": self.texts(crawl, pages, lines)})
 
     def texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]:
@@ -46,7 +46,7 @@ class DescribeChanges:
         return tuple(_text(digest) for digest in self._digest(crawl.id, few, short))
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
-        """With `pages`, the changed pages' ids and versions: those can be compared word by word."""
+        """A crawl's changes. `pages` adds the changed pages' ids and versions, which can be compared word by word."""
         if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
             crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:

@@ -6,17 +6,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import (
-    Changes,
-    Probed,
-    SeenPage,
-    barred_probes,
-    change_summary,
-    choose_baseline,
-    compare,
-    same_reach,
-)
-from crawler.domain.changes.significance import Weighed
+from crawler.domain.changes.baseline import choose_baseline, same_reach
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, barred_probes, compare
+from crawler.domain.changes.significance import FilteredChanges
+from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
@@ -40,22 +33,27 @@ class DiffProbes(Protocol):
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
 
 
-class Weigh(Protocol):
-    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> Weighed: ...
+class NoiseFilter(Protocol):
+    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> FilteredChanges: ...
 
 
-class Remove(Protocol):
+class RemoveDocuments(Protocol):
     def __call__(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, /) -> int: ...
 
 
 class DiffCrawl:
     def __init__(
-        self, store: DiffStore, ledger: DiffLedger, probes: DiffProbes, weigh: Weigh, remove_documents: Remove
+        self,
+        store: DiffStore,
+        ledger: DiffLedger,
+        probes: DiffProbes,
+        apply_noise_rules: NoiseFilter,
+        remove_documents: RemoveDocuments,
     ) -> None:
         self._store = store
         self._ledger = ledger
         self._probes = probes
-        self._weigh = weigh
+        self._apply_noise_rules = apply_noise_rules
         self._remove_documents = remove_documents
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
@@ -64,17 +62,17 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        weighed = self._weigh(baseline, crawl, self._compare(baseline, crawl))
+        filtered = self._apply_noise_rules(baseline, crawl, self._compare(baseline, crawl))
         summary = change_summary(
-            weighed.changes,
+            filtered.changes,
             crawl_id=crawl.id,
             compared_to=baseline.id,
             new_pages=crawl.config.significant_new_pages,
             changed_share=crawl.config.significant_changed_share,
-            template_pages=weighed.template_pages,
+            template_pages=filtered.template_pages,
         )
-        summary |= weighed.as_record()
-        self._take_out(crawl, weighed.changes)
+        summary |= filtered.as_record()
+        self._take_out(crawl, filtered.changes)
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
 

@@ -10,8 +10,9 @@ from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
 from crawler.domain.diffs.text_diff import diff_lines
 from crawler.domain.ids import new_id
-from crawler.domain.noise.page_noise import Weight
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide
+from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
 from crawler.domain.noise.template_changes import texts_of
@@ -27,7 +28,7 @@ _LARGE = "It is larger than 2 MB: such pages are compared as a whole, not line b
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
 
 
-class Version(Protocol):
+class PageVersion(Protocol):
     """One of a page's versions; its names are `page_versions` columns."""
 
     @property
@@ -36,15 +37,11 @@ class Version(Protocol):
     def fetched_at(self) -> datetime: ...
 
 
-class Content(Protocol):
+class SnapshotReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
 
 
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
-
-
-class JudgedLine(NamedTuple):
+class FilteredLine(NamedTuple):
     number: int
     """Among all edits of the page: by it a line is pointed at."""
     place: str
@@ -53,8 +50,8 @@ class JudgedLine(NamedTuple):
     """Many pages have the same edit, so it is told once for the site."""
 
 
-class JudgedPage(NamedTuple):
-    lines: tuple[JudgedLine, ...] = ()
+class FilteredDiff(NamedTuple):
+    lines: tuple[FilteredLine, ...] = ()
     more: int = 0
     rules: tuple[str, ...] = ()
     """Which kept something on this page quiet."""
@@ -63,15 +60,15 @@ class JudgedPage(NamedTuple):
     """Why there is nothing."""
 
 
-class Remedy(NamedTuple):
+class SuggestedRule(NamedTuple):
     """A rule that keeps the line quiet, and how many lines of this page it leaves out."""
 
     suggestion: Suggestion
     lines: int
 
 
-class JudgePage:
-    def __init__(self, content: Content, rules: Rules) -> None:
+class DiffWithoutNoise:
+    def __init__(self, content: SnapshotReader, rules: NoiseRuleReader) -> None:
         self._content = content
         self._rules = rules
 
@@ -79,38 +76,38 @@ class JudgePage:
         self,
         project_id: UUID,
         page_id: UUID,
-        versions: tuple[Version, Version],
+        versions: tuple[PageVersion, PageVersion],
         template: Sequence[Mapping[str, Any]] = (),
-    ) -> JudgedPage:
+    ) -> FilteredDiff:
         try:
             pair = self._pair(project_id, page_id, versions)
-            weight = pair.weigh(RuleSet.of(self._rules.list_rules(project_id)))
+            page = pair.apply_noise_rules(RuleSet.of(self._rules.list_rules(project_id)))
         except (Invalid, NotFound, UnparsablePage) as exc:
-            return JudgedPage(note=_why_not(exc))
-        return _judged(weight, template)
+            return FilteredDiff(note=_why_not(exc))
+        return _filtered_diff(page, template)
 
-    def whole(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> DiffRows:
+    def whole(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> DiffRows:
         """All of the page's text, as markdown, noise or not. Raises NotFound when a version is no longer kept."""
         old, new = (markdown_of(self._content.get_snapshot(project_id, page_id, one.id)) for one in versions)
         return diff_rows(diff_lines(old, new))
 
-    def remedies(
-        self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version], number: int
-    ) -> tuple[Row, list[Remedy]]:
+    def suggest_rules(
+        self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion], number: int
+    ) -> tuple[Row, list[SuggestedRule]]:
         """Rules that would keep this line quiet: each was tried on the page."""
         try:
             pair = self._pair(project_id, page_id, versions)
             known = self._rules.list_rules(project_id)
-            edits = pair.weigh(RuleSet.of(known)).edits
+            edits = pair.apply_noise_rules(RuleSet.of(known)).edits
         except UnparsablePage as exc:
             raise Invalid(_ODD) from exc
         if not 0 <= number < len(edits):
             raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
         edit = edits[number]
-        found = [remedy for one in suggest(edit) if (remedy := _tried(pair, known, edit, one))]
+        found = [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
         return _row(edit), found
 
-    def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[Version, Version]) -> PagePair:
+    def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> PagePair:
         sides, url = [], ""
         for version in versions:
             snapshot = self._content.get_snapshot(project_id, page_id, version.id)
@@ -127,12 +124,12 @@ def _why_not(exc: Exception) -> str:
     return _LARGE if isinstance(exc, Invalid) else _GONE
 
 
-def _judged(weight: Weight, template: Sequence[Mapping[str, Any]]) -> JudgedPage:
-    own = set(without_template(weight.edits, template))
-    lines = [JudgedLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(weight.edits)]
+def _filtered_diff(page: FilteredPage, template: Sequence[Mapping[str, Any]]) -> FilteredDiff:
+    own = set(without_template(page.edits, template))
+    lines = [FilteredLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(page.edits)]
     lines.sort(key=lambda line: line.of_template)  # what the page itself says first, each in the order of the page
-    wall = weight.wall.value if weight.wall else None
-    return JudgedPage(tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES), weight.rules, wall)
+    wall = page.wall.value if page.wall else None
+    return FilteredDiff(tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES), page.rules, wall)
 
 
 def _row(edit: BlockEdit) -> Row:
@@ -140,16 +137,16 @@ def _row(edit: BlockEdit) -> Row:
     return row(removed if edit.removed else None, added if edit.added else None)
 
 
-def _tried(pair: PagePair, known: Iterable[NoiseRule], edit: BlockEdit, one: Suggestion) -> Remedy | None:
-    """None when it would not keep the line quiet, or means nothing."""
+def _tried_rule(pair: PagePair, known: Iterable[NoiseRule], edit: BlockEdit, one: Suggestion) -> SuggestedRule | None:
+    """The suggested rule, tried on the page; None when it would not keep the line quiet, or means nothing."""
     for value in dict.fromkeys((one.value, loosened(one.value) if one.kind is RuleKind.SELECTOR else one.value)):
         try:
             tried = one._replace(value=checked_value(one.kind, value))
         except (Invalid, InvalidPattern):
             continue
         rules = RuleSet.of([*known, _rule(tried)])
-        if edit not in pair.weigh(rules).edits:
-            return Remedy(tried, _lines_left_out(pair, known, rules))
+        if edit not in pair.apply_noise_rules(rules).edits:
+            return SuggestedRule(tried, _lines_left_out(pair, known, rules))
     return None
 
 
@@ -158,7 +155,7 @@ def _rule(one: Suggestion) -> NoiseRule:
 
 
 def _lines_left_out(pair: PagePair, known: Iterable[NoiseRule], rules: RuleSet) -> int:
-    """Of the newer version."""
+    """How many lines of the newer version the new rule leaves out."""
     before, after = pair.new.blocks(RuleSet.of(known)), pair.new.blocks(rules)
     patterns = rules.patterns[-1:] if rules.patterns[:-1] == RuleSet.of(known).patterns else ()
     matched = sum(any(one.search(line) is not None for _, one in patterns) for line in after.lines)

@@ -1,42 +1,29 @@
 """What changed on a crawl's changed pages, in a few lines each: for mails and terminals."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.noise.page_pairs import PagePair
-from crawler.domain.noise.rules import NoiseRule, RuleSet
+from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
 
 _GONE = "What it was before is no longer kept, or too large to compare."
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
 
 
-class Crawls(Protocol):
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
-
-
-class Pairs(Protocol):
-    def between(
-        self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
-    ) -> Iterator[PagePair]: ...
-
-
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
-
-
 class DigestChanges:
-    def __init__(self, crawls: Crawls, pairs: Pairs, rules: Rules) -> None:
+    def __init__(self, crawls: CrawlReader, pairs: PagePairReader, rules: NoiseRuleReader) -> None:
         self._crawls = crawls
         self._pairs = pairs
         self._rules = rules
 
     def __call__(self, crawl_id: UUID, most_pages: int = 20, most_lines: int = 10) -> tuple[PageDigest, ...]:
-        """Of the first changed pages by URL; none when the crawl was not compared."""
+        """The changed lines of the first changed pages by URL; none when the crawl was not compared."""
         crawl = self._crawls.get_crawl(crawl_id)
         summary = crawl.change_summary
         urls = sorted(summary["changed_page_urls"])[:most_pages] if summary else []
@@ -50,7 +37,7 @@ class DigestChanges:
         return tuple(found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
 
     def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
-        """Each with the version that it was weighed against: not with a wall that stood there in between."""
+        """Each page with the version that the crawl was compared with: not with a wall that stood there in between."""
         back = summary.get("further_back", {})
         for further in sorted({back.get(url, 0) for url in urls}):
             some = [url for url in urls if back.get(url, 0) == further]
@@ -59,7 +46,7 @@ class DigestChanges:
 
 def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> PageDigest:
     try:
-        edits = without_title_again(without_template(pair.weigh(rules).edits, template))
+        edits = without_title_again(without_template(pair.apply_noise_rules(rules).edits, template))
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
             labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)

@@ -1,28 +1,24 @@
-"""What a project does not want to hear of: rules of people, and learned ones that people can switch off."""
+"""Manage a project's noise rules: those of people, and learned ones that people can switch off."""
 
 from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.clock import Clock
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.ids import new_id
+from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import MOST_RULES, NoiseRule, Origin, RuleKind, checked_value
 from crawler.errors import Invalid
 
 
-class Projects(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
-
-
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
+class NoiseRules(NoiseRuleReader, Protocol):
     def add(self, rule: NoiseRule) -> NoiseRule: ...
     def set_enabled(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> NoiseRule: ...
     def remove(self, project_id: UUID, rule_id: UUID) -> None: ...
 
 
 class ManageNoise:
-    def __init__(self, projects: Projects, rules: Rules, clock: Clock) -> None:
+    def __init__(self, projects: ProjectReader, rules: NoiseRules, clock: Clock) -> None:
         self._projects = projects
         self._rules = rules
         self._clock = clock
@@ -32,7 +28,7 @@ class ManageNoise:
         return self._rules.list_rules(project_id)
 
     def add(self, project_id: UUID, kind: RuleKind, value: str = "") -> NoiseRule:
-        """From the next comparison on. The same rule twice is one."""
+        """Add a rule, which holds from the next comparison on. The same rule twice is one."""
         known = self.list_rules(project_id)
         value = checked_value(kind, value)
         if sum(rule.origin is Origin.OPERATOR for rule in known) >= MOST_RULES:

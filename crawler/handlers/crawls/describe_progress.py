@@ -1,20 +1,19 @@
-"""Where a project stands with its latest crawl: seed 000's phase status."""
+"""How far a project's latest crawl is, as its phase status."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import CrawlStats
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.progress import progress
-from crawler.domain.crawls.project import Project
 
 
-class Crawls(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
+class ProjectCrawls(ProjectReader, Protocol):
     def list_crawls(self, project_id: UUID, limit: int = 50) -> list[CrawlJob]: ...
 
 
-class Queue(Protocol):
+class LiveStats(Protocol):
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
 
 
@@ -34,7 +33,7 @@ class PhaseStatus(NamedTuple):
 
 
 class DescribeProgress:
-    def __init__(self, store: Crawls, frontier: Queue, shown: Shown) -> None:
+    def __init__(self, store: ProjectCrawls, frontier: LiveStats, shown: Shown) -> None:
         self._store = store
         self._frontier = frontier
         self._shown = shown

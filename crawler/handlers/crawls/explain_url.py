@@ -49,7 +49,7 @@ _MOST_SPELLINGS = 1000
 """Sites that number their visitors make endless many."""
 
 
-class Reader(Protocol):
+class CrawlRecord(Protocol):
     def find_url(self, crawl_id: UUID, normalized_url: str) -> LedgerUrl | None: ...
     def has_ledger(self, crawl_id: UUID) -> bool: ...
     def mentions(self, crawl_id: UUID, normalized_url: str) -> Iterator[Lead]: ...
@@ -59,7 +59,7 @@ class Reader(Protocol):
     def find_page(self, crawl_id: UUID, normalized_url: str) -> StoredPage | None: ...
 
 
-class Queue(Protocol):
+class UrlQueue(Protocol):
     """What the frontier is asked."""
 
     def host(self, host: str) -> HostState: ...
@@ -68,7 +68,7 @@ class Queue(Protocol):
     def place(self, crawl_id: UUID, host: str, url: str) -> Place | None: ...
 
 
-class Hosts(Protocol):
+class HostFinder(Protocol):
     def find_host(self, host: str) -> HostRecord | None: ...
 
 
@@ -84,9 +84,9 @@ class ExplainUrl:
     def __init__(
         self,
         load: Callable[[UUID], CrawlState | None],
-        reader: Reader,
-        frontier: Queue,
-        hosts: Hosts,
+        reader: CrawlRecord,
+        frontier: UrlQueue,
+        hosts: HostFinder,
         clock: Clock,
         user_agent: str,
     ) -> None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import parse
@@ -19,9 +20,8 @@ _ANY_SEED = "http://example.org/"
 """For checking options of a project that has no website of its own."""
 
 
-class Projects(Protocol):
+class ManagedProjects(ProjectReader, Protocol):
     def add_project(self, project: Project) -> Project: ...
-    def get_project(self, project_id: UUID) -> Project: ...
     def save_project(self, project: Project) -> Project: ...
     def delete_project(self, project_id: UUID) -> None: ...
     def open_crawls(self) -> list[CrawlJob]: ...
@@ -32,7 +32,7 @@ class Cancel(Protocol):
 
 
 class ManageProjects:
-    def __init__(self, store: Projects, cancel: Cancel, clock: Clock, max_pages_ceiling: int) -> None:
+    def __init__(self, store: ManagedProjects, cancel: Cancel, clock: Clock, max_pages_ceiling: int) -> None:
         self._store = store
         self._cancel = cancel
         self._clock = clock

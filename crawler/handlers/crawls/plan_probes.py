@@ -5,14 +5,14 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.changes.baseline import choose_baseline
 from crawler.domain.changes.probes import (
     MOST_MISSING,
-    MissingPage,
     Probe,
     ProbeState,
     Purpose,
-    choose_again,
+    UnmetPage,
+    choose_second_looks,
     host_of,
     probe_entry,
 )
@@ -34,8 +34,8 @@ class Probes(Protocol):
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None: ...
     def queued(self, crawl_id: UUID) -> list[Probe]: ...
     def close_rest(self, crawl_id: UUID) -> None: ...
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[MissingPage]: ...
-    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[MissingPage]: ...
+    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[UnmetPage]: ...
+    def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]: ...
     def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]: ...
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
@@ -122,12 +122,12 @@ class PlanProbes:
     def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
         if not crawl.learns_noise:
             return
-        chosen = choose_again(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
+        chosen = choose_second_looks(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
         for position, (key, url) in enumerate(chosen):
             yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
 
 
-def _is_wanted(page: MissingPage, scope: Scope) -> bool:
+def _is_wanted(page: UnmetPage, scope: Scope) -> bool:
     """Whether this crawl would have fetched it, under this name, had it met it."""
     url = read(page.url)
     if not isinstance(url, Url):
@@ -136,7 +136,7 @@ def _is_wanted(page: MissingPage, scope: Scope) -> bool:
     return isinstance(candidate.verdict, Admission) and candidate.normalized == page.normalized_url
 
 
-def _probe(crawl_id: UUID, page: MissingPage, position: int, outcome: Removal | None) -> Probe:
+def _probe(crawl_id: UUID, page: UnmetPage, position: int, outcome: Removal | None) -> Probe:
     return Probe(
         UrlKey(crawl_id, page.normalized_url),
         page.url,

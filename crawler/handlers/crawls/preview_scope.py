@@ -1,19 +1,15 @@
 """Would these URLs be crawled, and by which rule? Asked before a crawl, with options that are not saved yet."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Scope
 from crawler.domain.urls.url import Unusable, normalize, parse, read
 from crawler.errors import Invalid
 from crawler.handlers.crawls.start_crawl import valid_config
-
-
-class Projects(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
 
 
 class Preview(NamedTuple):
@@ -27,7 +23,7 @@ class Preview(NamedTuple):
 
 
 class PreviewScope:
-    def __init__(self, store: Projects) -> None:
+    def __init__(self, store: ProjectReader) -> None:
         self._store = store
 
     def __call__(

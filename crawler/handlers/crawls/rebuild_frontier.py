@@ -6,19 +6,16 @@ from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import CrawlStats
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.errors import Conflict
 
 
-class Crawls(Protocol):
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
-
-
-class Queue(Protocol):
+class FrontierStats(Protocol):
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
 
 
 class RebuildFrontier:
-    def __init__(self, crawls: Crawls, fill_frontier: Callable[[CrawlJob], None], frontier: Queue) -> None:
+    def __init__(self, crawls: CrawlReader, fill_frontier: Callable[[CrawlJob], None], frontier: FrontierStats) -> None:
         self._crawls = crawls
         self._fill_frontier = fill_frontier
         self._frontier = frontier

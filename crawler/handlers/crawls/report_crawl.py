@@ -5,8 +5,9 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.comparison import choose_baseline
+from crawler.domain.changes.baseline import choose_baseline
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.exports.reports import (
     HEADINGS,
     Finding,
@@ -26,8 +27,7 @@ FIRST = 5
 """Findings of each kind that a summary shows."""
 
 
-class Crawls(Protocol):
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+class ReportedCrawls(CrawlReader, Protocol):
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
 
 
@@ -42,7 +42,7 @@ class Builder(Protocol):
     ) -> None: ...
 
 
-class Reader(Protocol):
+class FindingReader(Protocol):
     def find(self, crawl_id: UUID) -> ReportHead | None: ...
     def page(
         self, crawl_id: UUID, kind: FindingKind, *, new_only: bool = False, after: int = 0, limit: int = 100
@@ -59,7 +59,9 @@ class FindingPage(NamedTuple):
 class ReportCrawl:
     """A report is made once, when its crawl is over: later crawls change the pages it speaks of."""
 
-    def __init__(self, crawls: Crawls, build: Builder, reader: Reader, limits: ReportLimits | None = None) -> None:
+    def __init__(
+        self, crawls: ReportedCrawls, build: Builder, reader: FindingReader, limits: ReportLimits | None = None
+    ) -> None:
         self._crawls = crawls
         self._build = build
         self._reader = reader

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, FetchState
 from crawler.domain.crawls.frontier import Priority
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.urls.scope import Scope
@@ -16,8 +17,7 @@ from crawler.domain.urls.url import QueryRule, Url, normalize, parse
 from crawler.errors import Conflict, Invalid, InvalidConfig
 
 
-class Crawls(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
+class NewCrawls(ProjectReader, Protocol):
     def save_project(self, project: Project) -> Project: ...
     def has_full_crawl(self, project_id: UUID) -> bool: ...
     def add_crawl(
@@ -31,7 +31,7 @@ class Crawls(Protocol):
 
 
 class StartCrawl:
-    def __init__(self, store: Crawls, hint: Callable[[UUID], None], clock: Clock, max_pages_ceiling: int) -> None:
+    def __init__(self, store: NewCrawls, hint: Callable[[UUID], None], clock: Clock, max_pages_ceiling: int) -> None:
         self._store = store
         self._hint = hint
         self._clock = clock

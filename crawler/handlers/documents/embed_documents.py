@@ -70,7 +70,7 @@ class EmbedDocuments:
         return self._embedder is not None and self._vectors.available()
 
     def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> int:
-        """For a bounded time; how many documents have all their vectors now."""
+        """Embed for a bounded time; how many documents have all their vectors now."""
         embedder = self._embedder
         if embedder is None or not self._vectors.available():
             return 0
@@ -97,7 +97,7 @@ class EmbedDocuments:
         return count
 
     def _put_away(self, documents: Sequence[UUID], refused: Mapping[UUID, str]) -> None:
-        """Those that are not finished: at once again, but for what was refused."""
+        """Put unfinished documents back: they are due at once, but for what was refused."""
         for document, why in refused.items():
             log.warning("text_refused", document_id=str(document), detail=why)
             self._vectors.put_off([document], why)
@@ -111,7 +111,7 @@ class EmbedDocuments:
         self._at_once = max(1, self._at_once // 4)
 
     def recover(self) -> None:
-        """For the reconciler: what is due again, and what was made before there was this model."""
+        """Take up vectors that are due again, and those that an earlier model made."""
         if self._embedder is None or not self._vectors.available():
             return
         if self._clock() - self._renewed_at > RENEW_EVERY_SECONDS:

@@ -28,10 +28,10 @@ GONE = "The version of the page it was to be made of is not kept any more."
 _MARKUP = ("html", "xml")
 
 ReadFile = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
-"""Of files that are better read in a process of their own."""
+"""Reads files that are better read in a process of their own."""
 
 
-class Documents(Protocol):
+class DueDocuments(Protocol):
     def configs(self) -> frozenset[str]: ...
     def claim(self, most: int, lease_seconds: float) -> list[Source]: ...
     def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]: ...
@@ -44,7 +44,7 @@ class Documents(Protocol):
 class IngestDocuments:
     def __init__(
         self,
-        documents: Documents,
+        documents: DueDocuments,
         rule: ChunkRule,
         read_file: ReadFile,
         *,
@@ -78,11 +78,11 @@ class IngestDocuments:
         return count
 
     def one(self, document_id: UUID) -> int:
-        """This one, if it waits and nobody works on it."""
+        """Ingest this document, if it waits and nobody works on it."""
         return self._make(self._documents.claim_one(document_id, self._lease_seconds))
 
     def recover(self) -> None:
-        """For the reconciler: hints get lost, workers die."""
+        """Send a hint for documents that still wait: hints get lost, workers die."""
         if waiting := self._documents.count_waiting():
             log.info("documents_wait", count=waiting)
             self._hint()
@@ -110,7 +110,7 @@ class IngestDocuments:
         return kept
 
     def _document(self, source: Source) -> Made | Failed | None:
-        """None: whoever read it was ended; it waits for another try."""
+        """The document made of a page; None if whoever read it was ended, and it waits for another try."""
         if source.attempts > MOST_LOSSES:
             return Failed(source, LOST)
         if source.content is None and source.text is None:

@@ -54,7 +54,7 @@ class SearchDocuments:
         return SearchAnswer(hits, "text" if nearest is None else "hybrid", note)
 
     def _nearest(self, project_id: UUID, words: str, query: Query, prefix: str | None) -> list[Found] | None:
-        """None when there is nothing to compare with."""
+        """The chunks nearest to the query by vector; None when there is nothing to compare with."""
         embedder = self._embedder
         if (
             embedder is None

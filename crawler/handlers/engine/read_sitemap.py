@@ -38,7 +38,7 @@ def read_sitemap(settled: Settled, result: FetchResult, judgement: Judgement) ->
     if sitemap.error:
         log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
     context = settled.context
-    listed = [url for entry in sitemap.urls if isinstance(url := read(entry.loc, result.url), Url)]
+    listed = [url for loc in sitemap.urls if isinstance(url := read(loc, result.url), Url)]
     settled.listed = context.take_listed(listed)
     if len(settled.listed) < len(listed):
         log.warning("sitemap_cut", url=result.url, urls=len(listed), taken=len(settled.listed))

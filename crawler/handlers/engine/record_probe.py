@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from crawler.domain.changes.probes import SEEN, Purpose
-from crawler.domain.changes.removals import Fate, Removal, fate
+from crawler.domain.changes.removals import ProbeResult, Removal, judge_probe
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.diffs.soft_not_found import says_not_found
@@ -40,11 +40,11 @@ def refuse_probe(settled: Settled, reason: Reason, now: datetime) -> Settled:
 
 
 def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, target: str | None, now: datetime) -> None:
-    found = fate(judgement, result.status, result.failure)
+    found = judge_probe(judgement, result.status, result.failure)
     if found.kind is Removal.MOVED and target is None:  # to something that is no address
         found = found._replace(kind=Removal.BLOCKED, reason=Reason.PROTOCOL)
     if found.kind is Removal.ALIVE and says_not_found(result.body, result.content_type):
-        found = Fate(Removal.GONE, Reason.NOT_FOUND)
+        found = ProbeResult(Removal.GONE, Reason.NOT_FOUND)
     silenced = settled.lease.host if found.silences_host else None
     status = result.status or None
     settled.probe = ProbeEnd(settled.key, found.kind.value, found.reason, status, target, None, now, silenced)

@@ -16,13 +16,13 @@ DAY = timedelta(hours=24)
 MOST_CRAWLS = 200
 
 
-class Reader(Protocol):
+class HostRecords(Protocol):
     def list_hosts(self, limit: int) -> list[HostRow]: ...
     def count_hosts(self) -> int: ...
     def find_host(self, host: str, since: datetime) -> HostRow | None: ...
 
 
-class Queue(Protocol):
+class FrontierView(Protocol):
     def host(self, host: str) -> HostState: ...
     def host_states(self, hosts: Sequence[str]) -> list[HostState]: ...
     def open_crawls(self) -> list[UUID]: ...
@@ -35,7 +35,7 @@ class HostList(NamedTuple):
 
 
 class DescribeHosts:
-    def __init__(self, reader: Reader, frontier: Queue, clock: Clock, user_agent: str) -> None:
+    def __init__(self, reader: HostRecords, frontier: FrontierView, clock: Clock, user_agent: str) -> None:
         self._reader = reader
         self._frontier = frontier
         self._clock = clock

@@ -1,45 +1,37 @@
 """Tries other rules and thresholds on crawls that are over."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.changes.significance import light, recount
+from crawler.domain.changes.significance import bounded, recount
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
-from crawler.domain.noise.page_noise import Weight
-from crawler.domain.noise.page_pairs import PagePair
+from crawler.domain.noise.page_noise import FilteredPage
+from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import NoiseRule, RuleSet
-from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, happened, judge
-from crawler.domain.notices.schedule import NotifyOn, Schedule
+from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge, past_verdict
+from crawler.domain.notices.schedule import NotifyOn
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
-class Crawls(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
+class PastCrawls(ProjectReader, Protocol):
     def list_crawls(self, project_id: UUID, limit: int = ..., before: UUID | None = ...) -> list[CrawlJob]: ...
 
 
-class Schedules(Protocol):
-    def find(self, project_id: UUID) -> Schedule | None: ...
-
-
-class Pairs(Protocol):
-    def between(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> Iterator[PagePair]: ...
-
-
-class Rules(Protocol):
-    def list_rules(self, project_id: UUID) -> list[NoiseRule]: ...
-
-
-class Told(Protocol):
-    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]: ...
-
-
 class BacktestSchedule:
-    def __init__(self, crawls: Crawls, schedules: Schedules, pairs: Pairs, rules: Rules, notifications: Told) -> None:
+    def __init__(
+        self,
+        crawls: PastCrawls,
+        schedules: ScheduleFinder,
+        pairs: PagePairReader,
+        rules: NoiseRuleReader,
+        notifications: SentNotices,
+    ) -> None:
         self._crawls = crawls
         self._schedules = schedules
         self._pairs = pairs
@@ -54,7 +46,7 @@ class BacktestSchedule:
         present = self._rules.list_rules(project.id)
         rules = self._tried_rules(project, present, trial)
         crawls = self._crawls.list_crawls(project_id, trial.crawls)
-        told = self._notifications.told_of([crawl.id for crawl in crawls])
+        told = self._notifications.sent_for([crawl.id for crawl in crawls])
         left, found = MOST_PAGES, []
         for crawl in crawls:
             if crawl.change_summary is None:
@@ -69,7 +61,7 @@ class BacktestSchedule:
             found.append(
                 Trial(
                     crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
-                    then=happened(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
+                    then=past_verdict(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
                 )
             )  # fmt: skip
         return found
@@ -84,14 +76,14 @@ class BacktestSchedule:
 
     def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
         summary = crawl.change_summary or {}
-        weights: dict[str, Weight] = {}
+        pages: dict[str, FilteredPage] = {}
         for pair in self._pairs.between(crawl.id, UUID(str(summary["compared_to"])), urls):
             with suppress(UnparsablePage):
-                weights[pair.url] = light(pair.weigh(rules))
+                pages[pair.url] = bounded(pair.apply_noise_rules(rules))
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
-        kept = sum(url not in weights for url in told)
-        again = recount(weights, compared)
+        kept = sum(url not in pages for url in told)
+        again = recount(pages, compared)
         changed = again.changed + kept
         return counted._replace(
             changed=changed,

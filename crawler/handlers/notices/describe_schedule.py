@@ -10,15 +10,13 @@ from crawler.domain.notices.schedule import Schedule, ScheduleConfig, ScheduleOv
 SHOWN_RUNS = 20
 
 Slots = Callable[[UUID, int], list[tuple[datetime, str, UUID | None]]]
-
-
-Foresee = Callable[[ScheduleConfig, datetime | None], tuple[str, ...]]
+Warnings = Callable[[ScheduleConfig, datetime | None], tuple[str, ...]]
 
 
 class DescribeSchedule:
-    def __init__(self, slots: Slots, foresee: Foresee, clock: Clock) -> None:
+    def __init__(self, slots: Slots, warnings: Warnings, clock: Clock) -> None:
         self._slots = slots
-        self._foresee = foresee
+        self._warnings = warnings
         self._clock = clock
 
     def __call__(self, schedule: Schedule) -> ScheduleOverview:
@@ -29,7 +27,7 @@ class DescribeSchedule:
             next_run_at=schedule.next_run_at,
             webhook_gone_at=schedule.webhook_gone_at,
             described=schedule.config.words,
-            warnings=self._foresee(schedule.config, schedule.webhook_gone_at),
+            warnings=self._warnings(schedule.config, schedule.webhook_gone_at),
             upcoming=tuple(upcoming(schedule.config, self._clock())),
             runs=tuple(SlotRun(slot_at=at, outcome=SlotOutcome(said), crawl_id=crawl) for at, said, crawl in last),
         )

@@ -1,38 +1,30 @@
 """Why a crawl's changes were told to somebody, or to nobody."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
-from uuid import UUID
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
-from crawler.domain.notices.notice import NOT_ARRIVED, is_news, targets
+from crawler.domain.notices.notice import NOT_ARRIVED, should_notify, targets
 from crawler.domain.notices.schedule import NotifyOn, Schedule
+from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
-class Schedules(Protocol):
-    def find(self, project_id: UUID) -> Schedule | None: ...
-
-
-class Told(Protocol):
-    def told_of(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]: ...
-
-
-class Notice(NamedTuple):
+class NoticeExplanation(NamedTuple):
     told: tuple[tuple[str, str], ...]
-    """By which channels, and what became of each."""
+    """The channels that were used, and what became of each notice."""
     why: str
 
 
 class ExplainNotice:
-    def __init__(self, schedules: Schedules, notifications: Told) -> None:
+    def __init__(self, schedules: ScheduleFinder, notifications: SentNotices) -> None:
         self._schedules = schedules
         self._notifications = notifications
 
-    def __call__(self, crawl: CrawlJob) -> Notice:
-        told = tuple(self._notifications.told_of([crawl.id]).get(crawl.id, ()))
+    def __call__(self, crawl: CrawlJob) -> NoticeExplanation:
+        told = tuple(self._notifications.sent_for([crawl.id]).get(crawl.id, ()))
         if told:
-            return Notice(told, _what_came([status for _, status in told]))
-        return Notice((), why_silent(crawl, self._schedules.find(crawl.project_id)))
+            return NoticeExplanation(told, _what_came([status for _, status in told]))
+        return NoticeExplanation((), why_not_notified(crawl, self._schedules.find(crawl.project_id)))
 
 
 def _what_came(statuses: Sequence[str]) -> str:
@@ -43,8 +35,8 @@ def _what_came(statuses: Sequence[str]) -> str:
     return "Its changes were told."
 
 
-def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:
-    """By the schedule as it is now: what it was then is not kept."""
+def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
+    """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
         return "Only crawls of a schedule are told of; whoever starts one by hand looks at it here."
     if crawl.change_summary is None:
@@ -55,7 +47,7 @@ def why_silent(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return "The schedule tells nobody of changes."
     if not targets(schedule):
         return "The schedule names nobody to tell: no address, no webhook."
-    if is_news(schedule.config, crawl.change_summary):
+    if should_notify(schedule.config, crawl.change_summary):
         return "Nothing was sent yet. By the schedule as it is now, it is to be told."
     if schedule.config.notify_on is NotifyOn.SIGNIFICANT:
         return "The schedule tells of significant changes only, and these are not."

@@ -8,39 +8,37 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
 from crawler.domain.notices.mail import Section, Sender, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.notice import (
-    Answer,
     Channel,
-    Kind,
+    DeliveryResult,
+    LastFailureNotice,
     Mail,
+    NoticeKind,
     Streak,
     Target,
-    Told,
     failing_payload,
     is_failing,
-    is_news,
     is_recovered,
     recovered_payload,
+    should_notify,
     targets,
     webhook_payload,
 )
 from crawler.domain.notices.schedule import Schedule
 from crawler.errors import NotFound
+from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
-
-log = telemetry.logger(__name__)
 
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
 
 
-class Kept(Protocol):
+class SentNotice(Protocol):
     """A notification as it is kept."""
 
     @property
@@ -57,27 +55,30 @@ class Kept(Protocol):
 
 class Notifications(Protocol):
     def claim(
-        self, identity: UUID, project_id: UUID, crawl_id: UUID, kind: Kind, target: Target, payload: dict[str, Any]
+        self,
+        identity: UUID,
+        project_id: UUID,
+        crawl_id: UUID,
+        kind: NoticeKind,
+        target: Target,
+        payload: dict[str, Any],
     ) -> bool: ...
-    def find(self, identity: UUID) -> Kept | None: ...
-    def last_told(self, project_id: UUID) -> Told | None: ...
+    def find(self, identity: UUID) -> SentNotice | None: ...
+    def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None: ...
     def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
     def told(self, crawl_id: UUID) -> None: ...
     def flag(self, project_id: UUID) -> None: ...
 
 
-class Crawls(Protocol):
-    def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
-    def get_project(self, project_id: UUID) -> Project: ...
+class NotifiedCrawls(CrawlReader, ProjectReader, Protocol): ...
 
 
-class Schedules(Protocol):
-    def find(self, project_id: UUID) -> Schedule | None: ...
+class RunHistory(ScheduleFinder, Protocol):
     def streak(self, crawl_id: UUID) -> Streak: ...
 
 
 class Notice(NamedTuple):
-    kind: Kind
+    kind: NoticeKind
     mail: Mail
     payload: dict[str, Any]
 
@@ -85,8 +86,8 @@ class Notice(NamedTuple):
 class NotifyCrawl:
     def __init__(
         self,
-        crawls: Crawls,
-        schedules: Schedules,
+        crawls: NotifiedCrawls,
+        schedules: RunHistory,
         kept: Notifications,
         send: SendNotice,
         describe: Callable[[CrawlJob], Iterable[Section]],
@@ -117,8 +118,8 @@ class NotifyCrawl:
         self._kept.told(crawl_id)
         return sent
 
-    def resend(self, notification_id: UUID) -> Answer:
-        """The same words under the same id, so that a receiver that got it knows."""
+    def resend(self, notification_id: UUID) -> DeliveryResult:
+        """Send a notice again: the same words under the same id, so that a receiver that got it knows."""
         kept = self._kept.find(notification_id)
         if kept is None:
             raise NotFound(f"There is no notification {notification_id}.")
@@ -126,20 +127,20 @@ class NotifyCrawl:
 
     def _notices(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
         project, now = self._crawls.get_project(crawl.project_id), self._clock()
-        last = self._kept.last_told(crawl.project_id)
+        last = self._kept.last_failure_notice(crawl.project_id)
         if crawl.status is CrawlStatus.FAILED:
             streak = self._schedules.streak(crawl.id)
             if not is_failing(schedule, crawl, streak, last):
                 return []
             mail = failing_mail(self._sender, project, crawl, streak)
-            return [Notice(Kind.FAILING, mail, failing_payload(project, crawl, streak, now))]
+            return [Notice(NoticeKind.FAILING, mail, failing_payload(project, crawl, streak, now))]
         found = []
         if is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
-            found.append(Notice(Kind.RECOVERED, mail, recovered_payload(project, crawl, now)))
-        if is_news(schedule.config, crawl.change_summary):
+            found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now)))
+        if should_notify(schedule.config, crawl.change_summary):
             mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
-            found.append(Notice(Kind.CHANGES, mail, webhook_payload(project, crawl, now)))
+            found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now)))
         return found
 
     def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:

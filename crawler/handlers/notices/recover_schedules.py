@@ -1,4 +1,4 @@
-"""What beat, or whoever it triggered, did not do: overdue slots are started, untold crawls told of.
+"""Does what beat, or a worker it triggered, did not do: starts overdue runs, and sends notices that are missing.
 
 Only where the whole system runs: the workers of a single `crawler run` have no business with other projects.
 """
@@ -13,7 +13,7 @@ from crawler.domain.engine.ports import Hints
 UNTOLD_GRACE = timedelta(minutes=2)
 
 
-class TendSchedules:
+class RecoverSchedules:
     def __init__(
         self, run_due: Callable[[], int], untold: Callable[[datetime], list[UUID]], hints: Hints, clock: Clock
     ) -> None:

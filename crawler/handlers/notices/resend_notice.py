@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 from uuid import UUID
 
-from crawler.domain.notices.notice import Answer, Notification, Notifiers
+from crawler.domain.notices.notice import DeliveryResult, Notification, Notifiers
 from crawler.errors import NotFound, Unavailable
 
 PATIENCE_SECONDS = 60.0
@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 
 
-class Kept(Protocol):
+class ResendableNotice(Protocol):
     @property
     def sends(self) -> int: ...
     @property
@@ -21,7 +21,7 @@ class Kept(Protocol):
 
 
 class Notices(Protocol):
-    def find(self, identity: UUID) -> Kept | None: ...
+    def find(self, identity: UUID) -> ResendableNotice | None: ...
 
 
 class Workers(Protocol):
@@ -32,7 +32,7 @@ class ResendNotice:
     def __init__(
         self,
         kept: Notices,
-        send_here: Callable[[UUID], Answer],
+        send_here: Callable[[UUID], DeliveryResult],
         notifiers: Callable[[], Notifiers],
         workers: Callable[[], Workers],
     ) -> None:
@@ -58,7 +58,7 @@ class ResendNotice:
             time.sleep(_LOOK_SECONDS)
         raise Unavailable("The workers have it and no answer came yet; 'crawler notification list' will show it.")
 
-    def _get(self, notification_id: UUID) -> Kept:
+    def _get(self, notification_id: UUID) -> ResendableNotice:
         kept = self._kept.find(notification_id)
         if kept is None:
             raise NotFound(f"There is no notification {notification_id}.")

@@ -16,6 +16,7 @@ from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.notices.schedule import Schedule, SlotOutcome
 from crawler.errors import Conflict, CrawlerError, CrawlRunning, NotFound, Unavailable
 from crawler.handlers.crawls.start_crawl import StartCrawl
+from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 
 log = telemetry.logger(__name__)
 
@@ -24,30 +25,30 @@ LONGEST_TICK = timedelta(seconds=10)
 STARTING_GRACE = timedelta(seconds=60)
 
 
-class Schedules(Protocol):
+class DueSchedules(ScheduleFinder, Protocol):
     def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]: ...
     def take_slot(self, schedule_id: UUID, slot: datetime) -> bool: ...
     def end_slot(self, schedule_id: UUID, slot: datetime, outcome: SlotOutcome, crawl_id: UUID | None) -> None: ...
     def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]: ...
     def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]: ...
     def plan(self, before: Schedule, after: Schedule) -> bool: ...
-    def find(self, project_id: UUID) -> Schedule | None: ...
 
 
-class Entries(Protocol):
-    def mirror(self, schedule: Schedule) -> None: ...
+class RemovableEntries(ScheduleMirror, Protocol):
     def remove(self, project_id: UUID) -> None: ...
 
 
 class RunSchedules:
-    def __init__(self, schedules: Schedules, start_crawl: StartCrawl, entries: Entries, clock: Clock) -> None:
+    def __init__(
+        self, schedules: DueSchedules, start_crawl: StartCrawl, entries: RemovableEntries, clock: Clock
+    ) -> None:
         self._schedules = schedules
         self._start_crawl = start_crawl
         self._entries = entries
         self._clock = clock
 
     def __call__(self) -> int:
-        """Whatever is due, and what others left undone; how many runs were begun."""
+        """Run whatever is due, and what others left undone; how many runs were begun."""
         now = self._clock()
         for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
             self._run(project, schedule_id, slot)
@@ -56,7 +57,7 @@ class RunSchedules:
         return self._run_all(now)
 
     def of(self, project_id: UUID) -> int:
-        """Of one project: a thousand that are due in the same minute do not look for each other's work."""
+        """Run one project's schedule if it is due: a thousand that are due at once do not do each other's work."""
         now = self._clock()
         due = self._schedules.due(now, 1, project_id)
         if not due and self._schedules.find(project_id) is None:  # gone with its project; whoever triggers it need not

@@ -11,21 +11,21 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.notices.channels import masked
 from crawler.domain.notices.mail import brief
-from crawler.domain.notices.notice import Answer, Channel, Mail, webhook_headers
+from crawler.domain.notices.notice import Channel, DeliveryResult, Mail, webhook_headers
 from crawler.errors import SettingsError
 
 log = telemetry.logger(__name__)
 
-SendMail = Callable[[str, Mail, UUID], Answer]
-SendWebhook = Callable[[str, bytes, dict[str, str]], Answer]
-SendApprise = Callable[[str, str, str], Answer]
+SendMail = Callable[[str, Mail, UUID], DeliveryResult]
+SendWebhook = Callable[[str, bytes, dict[str, str]], DeliveryResult]
+SendApprise = Callable[[str, str, str], DeliveryResult]
 
 
-class Answers(Protocol):
-    def answered(self, identity: UUID, answer: Answer) -> None: ...
+class DeliveryLog(Protocol):
+    def answered(self, identity: UUID, answer: DeliveryResult) -> None: ...
 
 
-class Schedules(Protocol):
+class NoticeTargets(Protocol):
     def notification_urls(self, project_id: UUID) -> tuple[str, ...]: ...
     def webhook_gone(self, project_id: UUID, url: str, now: datetime) -> None: ...
 
@@ -33,8 +33,8 @@ class Schedules(Protocol):
 class SendNotice:
     def __init__(
         self,
-        kept: Answers,
-        schedules: Schedules,
+        kept: DeliveryLog,
+        schedules: NoticeTargets,
         send_mail: SendMail,
         send_webhook: SendWebhook,
         send_apprise: SendApprise,
@@ -49,7 +49,9 @@ class SendNotice:
         self._clock = clock
         self._secret = webhook_secret
 
-    def __call__(self, identity: UUID, project_id: UUID, channel: str, address: str, payload: dict[str, Any]) -> Answer:
+    def __call__(
+        self, identity: UUID, project_id: UUID, channel: str, address: str, payload: dict[str, Any]
+    ) -> DeliveryResult:
         kind = Channel(channel.partition("-")[0])
         answer = self._sent(kind, identity, project_id, address, payload)
         self._kept.answered(identity, answer)
@@ -60,7 +62,9 @@ class SendNotice:
         level("notification", id=str(identity), channel=channel, delivered=answer.delivered, answer=words)
         return answer
 
-    def _sent(self, kind: Channel, identity: UUID, project_id: UUID, address: str, payload: dict[str, Any]) -> Answer:
+    def _sent(
+        self, kind: Channel, identity: UUID, project_id: UUID, address: str, payload: dict[str, Any]
+    ) -> DeliveryResult:
         if kind is Channel.EMAIL:
             return self._send_mail(address, Mail(**payload), identity)
         if kind is Channel.APPRISE:
@@ -68,14 +72,14 @@ class SendNotice:
         body = orjson.dumps(payload)
         return self._send_webhook(address, body, webhook_headers(identity, self._clock(), body, self._secret))
 
-    def _by_apprise(self, project_id: UUID, mask: str, mail: Mail) -> Answer:
+    def _by_apprise(self, project_id: UUID, mask: str, mail: Mail) -> DeliveryResult:
         """What is kept of its address is a mask; the address itself is the schedule's."""
         try:
             known = {masked(url): url for url in self._schedules.notification_urls(project_id)}
         except SettingsError as exc:
-            return Answer(delivered=False, words=f"Not sent: {exc.message}")
+            return DeliveryResult(delivered=False, words=f"Not sent: {exc.message}")
         if mask not in known:
-            return Answer(
+            return DeliveryResult(
                 delivered=False, words="Not sent: the project's schedule does not name this channel any more."
             )
         return self._send_apprise(known[mask], mail.subject, brief(mail.text))

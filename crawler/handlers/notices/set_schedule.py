@@ -7,13 +7,14 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from crawler.domain.clock import Clock
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.hosts.egress import EgressRule, target_of
 from crawler.domain.ids import new_id
 from crawler.domain.notices.channels import unmasked, why_refused
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.errors import EgressRefused, InvalidConfig, NotFound
 from crawler.handlers.crawls.start_crawl import explain
+from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 
 _THIS_MACHINE = frozenset({"localhost", "localhost."})
 _LOOPBACK = "127.0.0.1"
@@ -21,20 +22,14 @@ WhyUnusable = Callable[[Sequence[str]], Sequence[str | None]]
 """What is wrong with each of these Apprise URLs, as far as Apprise knows without sending anything."""
 
 
-class Schedules(Protocol):
-    def find(self, project_id: UUID) -> Schedule | None: ...
+class ScheduleKeeper(ScheduleFinder, Protocol):
     def save(self, schedule: Schedule) -> Schedule: ...
     def enabled(self) -> list[Schedule]: ...
     def notification_urls(self, project_id: UUID) -> tuple[str, ...]: ...
 
 
-class Entries(Protocol):
-    def mirror(self, schedule: Schedule) -> None: ...
+class RebuildableEntries(ScheduleMirror, Protocol):
     def rebuild(self, schedules: Sequence[Schedule]) -> None: ...
-
-
-class Projects(Protocol):
-    def get_project(self, project_id: UUID) -> Project: ...
 
 
 class Reach(NamedTuple):
@@ -45,7 +40,14 @@ class Reach(NamedTuple):
 
 
 class SetSchedule:
-    def __init__(self, projects: Projects, schedules: Schedules, entries: Entries, clock: Clock, reach: Reach) -> None:
+    def __init__(
+        self,
+        projects: ProjectReader,
+        schedules: ScheduleKeeper,
+        entries: RebuildableEntries,
+        clock: Clock,
+        reach: Reach,
+    ) -> None:
         self._projects = projects
         self._schedules = schedules
         self._entries = entries
@@ -92,7 +94,7 @@ class SetSchedule:
         return len(schedules)
 
     def _with_urls(self, project_id: UUID, config: ScheduleConfig) -> ScheduleConfig:
-        """With the addresses themselves where masks of known ones were given."""
+        """The settings with the addresses themselves where masks of known ones were given."""
         if not config.notification_urls:
             return config
         known = self._schedules.notification_urls(project_id)

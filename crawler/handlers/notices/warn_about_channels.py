@@ -14,19 +14,19 @@ from crawler.errors import RedisUnavailable
 _NAMES = ("CRAWLER_SMTP_URL", "CRAWLER_MAIL_FROM")
 
 
-class ForeseeNotices:
+class WarnAboutChannels:
     def __init__(self, notifiers: Callable[[], Notifiers], smtp_url: object, mail_from: object) -> None:
         self._notifiers = notifiers
         self._lacks = [name for name, value in zip(_NAMES, (smtp_url, mail_from), strict=True) if not value]
 
     def __call__(self, config: ScheduleConfig, webhook_gone_at: datetime | None = None) -> tuple[str, ...]:
-        """Sentences; none when all is well."""
+        """Sentences about channels that will not work; none when all is well."""
         wanted = config.notification_email and (config.notify_on_changes or config.notify_after_failures)
-        lack = self.mail_lack() if wanted else None
+        lack = self.mail_warning() if wanted else None
         gone = _gone(webhook_gone_at) if webhook_gone_at and config.notification_webhook else None
         return tuple(words for words in (lack, gone) if words)
 
-    def mail_lack(self) -> str | None:
+    def mail_warning(self) -> str | None:
         there = Notifiers()
         with suppress(RedisUnavailable):  # nobody can be asked: our own settings are all there is
             there = self._notifiers()

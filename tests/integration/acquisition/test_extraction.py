@@ -160,9 +160,9 @@ def test_entries_of_a_dead_worker_wait_again_and_are_extracted_once(extraction: 
     store = ExtractionStore(extraction.tools.database)
     late, _ = store.claim(10)
     assert extraction() == (0, 0, 0), "they are somebody else's"
-    assert store.bring_back(3600) == 0
+    assert store.requeue_lost(3600) == 0
     extraction.queue.engine.tools.database.dispose()
-    assert store.bring_back(-1) == 2
+    assert store.requeue_lost(-1) == 2
     assert extraction() == (2, 0, 0)
     assert not store.fail(late, "late: too late"), "a late worker changes nothing"
     assert [row["status"] for row in extraction.entries()] == ["done", "done"]
@@ -197,7 +197,7 @@ def test_entries_that_were_lost_once_are_claimed_alone(extraction: Extraction, s
     extraction.fetch(*(site.url(f"/{number}") for number in range(4)))
     store = ExtractionStore(extraction.tools.database)
     assert len(store.claim(10)) == 4
-    store.bring_back(-1)
+    store.requeue_lost(-1)
     assert [len(store.claim(10)) for _ in range(5)] == [1, 1, 1, 1, 0]
 
 

@@ -44,7 +44,7 @@ def die_at(crawler: Engine, redis_url: str, failpoint: str) -> None:
     assert worker.exitcode == 137, failpoint
 
 
-def bring_back(found: Extraction) -> None:
+def requeue_lost(found: Extraction) -> None:
     found.tools.acquisition.extract_entries._stale_seconds = -1
     found.tools.acquisition.extract_entries.recover()
 
@@ -66,7 +66,7 @@ def test_a_killed_worker_neither_loses_nor_doubles_an_extraction(
     die_at(crawler, redis_url, failpoint)
     assert len(extraction.rows()) == (failpoint == "after_extraction_commit")
     assert extraction.is_whole()
-    bring_back(extraction)
+    requeue_lost(extraction)
     extraction()
     assert [row["status"] for row in extraction.entries()] == ["done"] * 3
     assert len(extraction.rows()) == 3
@@ -83,7 +83,7 @@ def test_a_page_that_kills_its_worker_three_times_fails_and_the_others_are_done(
     fetched(extraction, site)
     for _ in range(3):
         die_at(crawler, redis_url, "extract=Killer")
-        bring_back(extraction)
+        requeue_lost(extraction)
     extraction()
     states = [(row["status"], row["last_error"]) for row in extraction.entries()]
     poison = "poison: Three workers were lost while they extracted it."
@@ -101,7 +101,7 @@ def test_a_relay_that_dies_before_it_marks_sends_again_under_the_same_ids(
     fetched(extraction, site)
     die_at(crawler, redis_url, "before_outbox_mark")
     assert {row["sent_at"] for row in extraction.outbox()} == {None}, "sent, but nobody knows"
-    bring_back(extraction)
+    requeue_lost(extraction)
     extraction()
     extraction.tools.acquisition.relay_outbox()
     sent = [handed for task, handed in extraction.tools.hints.sent if task == TASK]  # type: ignore[attr-defined]

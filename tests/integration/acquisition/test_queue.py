@@ -305,7 +305,7 @@ def test_entries_of_dead_batches_wait_again_but_not_for_ever(queue: Queue) -> No
         (crawl_id,) = queue.start()
         queue.tools.crawls.control.cancel(crawl_id)
         assert queue.statuses() == ["fetching"]
-        queue.tools.acquisition.run_queue._bring_back()
+        queue.tools.acquisition.run_queue._requeue_stranded()
         assert queue.statuses() == (["pending"] if lost < MAX_ROUNDS - 1 else ["failed"])
     (entry,) = queue.entries().values()
     assert "over before its turn" in entry["last_error"]

@@ -11,7 +11,7 @@ from tests.integration.api.conftest import Service
 def test_a_project_is_made_read_changed_and_deleted(service: Service) -> None:
     made = service.project("HTTP://Example.ORG:80/Start#top", delay_seconds=2, exclude_patterns="/a/, /b/")
     assert made["website_url"] == "http://example.org/Start"
-    assert made["settings"]["exclude_patterns"] == ["/a/", "/b/"], "the seed's form with commas"
+    assert made["settings"]["exclude_patterns"] == ["/a/", "/b/"], "patterns may come as one string with commas"
     assert service.get(f"/projects/{made['id']}") == made
     assert service.get(f"/projects/{made['id'].replace('-', '')}")["id"] == made["id"], "hex is accepted"
     changed = service("PATCH", f"/projects/{made['id']}", json={"name": "New", "settings": {"max_pages": 7}}).json()

@@ -8,7 +8,7 @@ import pytest
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.ids import new_id
-from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from tests.integration.api.conftest import Service
 
 WEEKLY = {
@@ -110,7 +110,7 @@ def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_s
     payload = {"event": "crawl_completed"}
     hook = "http://169.254.169.254/"
     assert tools.notices.notifications.claim(
-        identity, UUID(project), crawl.id, Kind.CHANGES, Target(Channel.WEBHOOK, hook), payload
+        identity, UUID(project), crawl.id, NoticeKind.CHANGES, Target(Channel.WEBHOOK, hook), payload
     )
     (shown,) = service.get("/notifications")["items"]
     assert (shown["id"], shown["status"], shown["target"]) == (str(identity), "sending", hook)
@@ -127,7 +127,9 @@ def test_notifications_can_be_asked_for_by_project_and_only_of_projects_the_key_
     ids = [UUID(service.project(name=name)["id"]) for name in ("One", "Two")]
     for project in ids:
         crawl, target = tools.crawls.start(project), Target(Channel.WEBHOOK, "https://hooks.example.org/")
-        assert tools.notices.notifications.claim(new_id(1_700_000_000_000), project, crawl.id, Kind.CHANGES, target, {})
+        assert tools.notices.notifications.claim(
+            new_id(1_700_000_000_000), project, crawl.id, NoticeKind.CHANGES, target, {}
+        )
     assert len(service.get("/notifications")["items"]) == 2
     (shown,) = service.get("/notifications", project_id=str(ids[1]))["items"]
     assert shown["project_id"] == str(ids[1])

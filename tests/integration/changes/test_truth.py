@@ -136,8 +136,8 @@ def test_an_edit_between_the_first_and_the_second_look_is_told_and_not_learned(c
         first = crawler.crawl(server.url("/"), learn_noise=True, use_sitemaps=False)
         second = crawler.again(first)
         changes = summary_of(second)
-        told_of = [change["added"] for change in changes["template_changes"]]
-        assert "Call our hotline 0800 9999" in told_of
+        sent_for = [change["added"] for change in changes["template_changes"]]
+        assert "Call our hotline 0800 9999" in sent_for
         assert changes["summary"]["changed_pages"] == 4, "each has another number of people, so prices are told by page"
         assert told(crawler.again(second)) == [], "the number of people was learned, and nothing else"
 

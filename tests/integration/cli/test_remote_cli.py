@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from crawler.domain.notices.schedule import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
@@ -116,7 +116,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
     tools.notices.schedules.end_slot(made.id, slot, SlotOutcome.STARTED, crawl_id)
     target = Target(Channel.WEBHOOK, "http://127.0.0.1:9/hook")
     tools.notices.notifications.claim(
-        NOTIFICATION, project_id, crawl_id, Kind.CHANGES, target, {"event": "crawl_completed"}
+        NOTIFICATION, project_id, crawl_id, NoticeKind.CHANGES, target, {"event": "crawl_completed"}
     )
 
 

@@ -14,7 +14,7 @@ from crawler import client as lib
 from crawler.client import Client
 from crawler.client.connection import base_url
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.served import (
@@ -159,7 +159,7 @@ def test_a_schedule_is_set_changed_and_run_and_who_was_told_is_listed(stage: Sta
     with pytest.raises(lib.Conflict):
         client.schedules.run_now(project.id)
     tools, target = stage.engine.tools, Target(Channel.WEBHOOK, "http://127.0.0.1:9/")
-    assert tools.notices.notifications.claim(uuid4(), project.id, crawl, Kind.CHANGES, target, {})
+    assert tools.notices.notifications.claim(uuid4(), project.id, crawl, NoticeKind.CHANGES, target, {})
     (told_,) = client.notifications.all()
     assert list(client.notifications.all(project.id)) == [told_]
     assert list(client.notifications.all(client.projects.create("Other", "http://other.example/").id)) == []

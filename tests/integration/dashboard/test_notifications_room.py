@@ -12,7 +12,7 @@ from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
-from crawler.domain.notices.notice import Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from crawler.embedded import Servers
 from tests.databases import MakeDatabase
 from tests.integration.dashboard.house import PHONE, House, open_house, serious_violations_day_and_night
@@ -73,7 +73,9 @@ def told(module_house: House) -> Iterator[Told]:
         event = {"event": "crawl_completed", "project_name": SCRIPT, "more": TURNED}
         for target, payload in ((mail, letter), (hook, event)):
             identity = new_id(int(tools.clock().timestamp() * 1000))
-            assert tools.notices.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, payload)
+            assert tools.notices.notifications.claim(
+                identity, project.id, crawl.id, NoticeKind.CHANGES, target, payload
+            )
             made.append(identity)
         tools.notices.notify_crawl.resend(made[1])
         yield Told(project, str(made[0]), str(made[1]), receiver, answers)

@@ -1,4 +1,4 @@
-"""Messages are hints (design 3): which ones are sent and when; losing or repeating any changes nothing but timing."""
+"""Messages are hints: which ones are sent and when; losing or repeating any changes nothing but timing."""
 
 import json
 import time

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from crawler.adapters.operating.live_workers import WorkerState
 from crawler.config import Settings
-from crawler.domain.notices.notice import Answer, Channel, Kind, Target
+from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind, Target
 from crawler.entrypoints.cli.backend.local import LocalBackend
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
@@ -117,7 +117,7 @@ def notice(crawler: Engine) -> UUID:
     crawl = crawler.tools.crawls.start(project.id)
     mail = {"subject": "s", "text": "t", "html": "<p>t</p>"}
     target = Target(Channel.EMAIL, "ops@example.org")
-    crawler.tools.notices.notifications.claim(identity, project.id, crawl.id, Kind.CHANGES, target, mail)
+    crawler.tools.notices.notifications.claim(identity, project.id, crawl.id, NoticeKind.CHANGES, target, mail)
     return identity
 
 
@@ -128,7 +128,7 @@ def test_a_notice_is_sent_again_by_the_workers_where_there_are_workers(
 
     def work(notification_id: UUID) -> None:
         asked.append(notification_id)
-        answer = Answer(delivered=True, words="The mail server took it.")
+        answer = DeliveryResult(delivered=True, words="The mail server took it.")
         crawler.tools.notices.notifications.answered(notification_id, answer)
 
     monkeypatch.setattr(crawler.tools.hints, "resend_notice", work, raising=False)

@@ -7,18 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes.comparison import (
-    Changes,
-    Probed,
-    SeenPage,
-    Standing,
-    change_summary,
-    choose_baseline,
-    compare,
-    same_reach,
-    standing,
-)
+from crawler.domain.changes.baseline import choose_baseline, same_reach
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
 from crawler.domain.changes.removals import Removal
+from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.moved_pages import MOST_PAGES, Candidate, find_moves, may_have_moved, with_moves
-from crawler.domain.changes.removals import Lost, Move, Removal
+from crawler.domain.changes.removals import LostPage, Move, Removal
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.page_noise import NO_RULES
-from crawler.domain.noise.page_pairs import PageSide, StoredPage
+from crawler.domain.noise.page_pairs import PageOfCrawl, PageSide
 from crawler.domain.noise.rules import RuleSet
 
 FIRST, SECOND = datetime(2026, 11, 15, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC)
@@ -16,7 +16,7 @@ MENU = "<ul><li>Home</li><li>Shop</li><li>Contact</li></ul>"
 
 def candidate(name: str, at: datetime, body: str, title: str = "About us") -> Candidate:
     content = f"<html><head><title>{title}</title></head><body>{MENU}{body}</body></html>".encode()
-    return Candidate(StoredPage(f"https://e.org/{name}", PageSide(content, "text/html", at)), read_blocks(content))
+    return Candidate(PageOfCrawl(f"https://e.org/{name}", PageSide(content, "text/html", at)), read_blocks(content))
 
 
 def page(name: str, at: datetime, about: str = "bicycles", noise: str = "") -> Candidate:
@@ -64,7 +64,7 @@ def test_each_of_many_finds_its_own() -> None:
 
 
 def test_a_move_is_neither_new_nor_removed() -> None:
-    lost = (Lost("/a", b"1", Removal.GONE), Lost("/x", b"2", Removal.ALIVE))
+    lost = (LostPage("/a", b"1", Removal.GONE), LostPage("/x", b"2", Removal.ALIVE))
     changes = Changes(("/b", "/c"), ("/a",), (), (), ("/x",), lost=lost)
     assert may_have_moved(changes) == (["/a"], ["/b", "/c"])
     found = with_moves(changes, [Move("/a", "/b")])
@@ -73,7 +73,7 @@ def test_a_move_is_neither_new_nor_removed() -> None:
 
 
 def test_too_many_pages_are_not_read_again() -> None:
-    many = tuple(Lost(f"/{n}", None, Removal.GONE) for n in range(MOST_PAGES + 1))
+    many = tuple(LostPage(f"/{n}", None, Removal.GONE) for n in range(MOST_PAGES + 1))
     assert may_have_moved(Changes(("/b",), (), (), (), (), lost=many)) == ([], [])
     assert may_have_moved(Changes((), (), (), (), (), lost=many[:1])) == ([], [])
     assert RuleSet.of([]) == NO_RULES

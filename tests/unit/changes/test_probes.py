@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from crawler.domain.changes.probes import MOST_AGAIN, Probe, Purpose, choose_again, probe_entry
+from crawler.domain.changes.probes import MOST_AGAIN, Probe, Purpose, choose_second_looks, probe_entry
 from crawler.domain.crawls.frontier import Kind, Priority, score
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.urls.url import digest
@@ -14,7 +14,7 @@ def pages(*paths: str) -> list[tuple[str, str]]:
 
 def test_second_looks_are_spread_over_the_kinds_of_urls() -> None:
     site = pages("/", "/about", *(f"/blog/{n}" for n in range(100)), *(f"/shop/item/{n}" for n in range(100)))
-    chosen = [url for url, _ in choose_again(site)]
+    chosen = [url for url, _ in choose_second_looks(site)]
     assert len(chosen) == MOST_AGAIN
     assert {"https://e.org/", "https://e.org/about"} <= set(chosen)
     assert sum("/blog/" in url for url in chosen) == sum("/shop/" in url for url in chosen) == 9
@@ -22,23 +22,23 @@ def test_second_looks_are_spread_over_the_kinds_of_urls() -> None:
 
 def test_the_same_pages_give_the_same_sample_in_whatever_order_they_come() -> None:
     site = pages(*(f"/blog/post-{n}" for n in range(200)))
-    assert choose_again(site) == choose_again(site[::-1])
-    assert choose_again(site) != sorted(choose_again(site)), "not only the first by name"
+    assert choose_second_looks(site) == choose_second_looks(site[::-1])
+    assert choose_second_looks(site) != sorted(choose_second_looks(site)), "not only the first by name"
 
 
 def test_pages_that_were_never_looked_at_twice_come_before_those_that_were() -> None:
     site = pages("/", *(f"/blog/post-{n}" for n in range(50)))
     looked: dict[str, int] = {}
     for _ in range(3):
-        for url, _key in choose_again(site, looked):
+        for url, _key in choose_second_looks(site, looked):
             looked[url] = looked.get(url, 0) + 1
     assert set(looked) == {url for url, _ in site}, "three times twenty are all of fifty-one"
     assert max(looked.values()) == 2
 
 
 def test_a_small_site_is_looked_at_whole() -> None:
-    assert sorted(choose_again(pages("/", "/a"))) == pages("/", "/a")
-    assert choose_again([]) == []
+    assert sorted(choose_second_looks(pages("/", "/a"))) == pages("/", "/a")
+    assert choose_second_looks([]) == []
 
 
 def test_a_probe_is_not_the_page_it_asks_for() -> None:

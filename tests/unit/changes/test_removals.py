@@ -10,10 +10,19 @@ from crawler.domain.changes.comparison import (
     SeenPage,
     Standing,
     barred_probes,
-    change_summary,
     compare,
 )
-from crawler.domain.changes.removals import SHARED_TARGET, Fate, Lost, Move, Removal, fate, kind_by_reason, led_together
+from crawler.domain.changes.removals import (
+    SHARED_TARGET,
+    LostPage,
+    Move,
+    ProbeResult,
+    Removal,
+    judge_probe,
+    kind_by_reason,
+    redirect_groups,
+)
+from crawler.domain.changes.summary import change_summary
 from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
@@ -71,16 +80,16 @@ def kinds(changes: Changes) -> dict[str, Removal]:
 def test_only_404_and_410_are_gone_and_only_a_redirect_moved(
     judgement: Judgement, status: int, expected: Removal
 ) -> None:
-    assert fate(judgement, status).kind is expected
+    assert judge_probe(judgement, status).kind is expected
 
 
 def test_a_host_that_complains_or_is_silent_is_left_alone() -> None:
     busy = Judgement(Verdict.RETRY, Reason.RATE_LIMITED, block_host=True)
-    assert fate(busy, 503) == Fate(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
+    assert judge_probe(busy, 503) == ProbeResult(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
     for reason in (Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT):
-        assert fate(Judgement(Verdict.FAIL, reason), 0).silences_host
+        assert judge_probe(Judgement(Verdict.FAIL, reason), 0).silences_host
     for judgement, status in ((Judgement(Verdict.FAIL, Reason.HTTP_5XX), 500), (Judgement(Verdict.STORE), 200)):
-        assert not fate(judgement, status).silences_host
+        assert not judge_probe(judgement, status).silences_host
 
 
 def test_every_reason_a_crawl_can_give_has_a_class_and_none_of_them_counts() -> None:
@@ -97,7 +106,7 @@ def test_every_reason_a_crawl_can_give_has_a_class_and_none_of_them_counts() -> 
 def test_redirects_are_followed_to_their_end_as_far_as_the_crawl_knows_it() -> None:
     after = [seen("b", state=Standing.MOVED, target="c"), seen("c", state=Standing.MOVED, target="d"), seen("d")]
     changes = found([seen("a"), seen("d")], after, probed("a", Removal.MOVED, "b"))
-    assert changes.lost == (Lost(url("a"), b"a", Removal.MOVED, url("d"), 301),)
+    assert changes.lost == (LostPage(url("a"), b"a", Removal.MOVED, url("d"), 301),)
 
 
 def test_redirects_that_lead_in_a_circle_end() -> None:
@@ -130,7 +139,7 @@ def test_a_login_that_is_told_where_to_go_on_is_one_place() -> None:
     away = [probed(str(n), Removal.MOVED, f"login?next=/{n}", 302) for n in range(4)]
     changes = found([*old, seen("kept")], [seen("kept")], *away)
     assert set(kinds(changes).values()) == {Removal.BLOCKED}
-    (group,) = led_together(changes.lost, Removal.BLOCKED)
+    (group,) = redirect_groups(changes.lost, Removal.BLOCKED)
     assert (group.target, group.pages) == (url("login"), 4)
 
 

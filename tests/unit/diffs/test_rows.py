@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from crawler.domain.diffs.rows import LONGEST_LINE, Row, diff_rows
 from crawler.domain.diffs.text_diff import diff_lines
-from crawler.domain.diffs.word_diff import Kind
+from crawler.domain.diffs.word_diff import WordKind
 
 LINES = st.lists(st.sampled_from(["", "one", "two words", "three more words", "-minus", "+plus", "@@ head", " lead"]))
 
@@ -36,10 +36,10 @@ def test_a_line_that_became_another_stands_beside_it_and_only_its_words_are_mark
         row for row in rows_of("same\nAdults pay 11 euros\nend", "same\nAdults pay 13 euros\nend") if not row.is_same
     ]
     assert [(run.kind, run.text.strip()) for run in row.words] == [
-        (Kind.SAME, "Adults pay"),
-        (Kind.REMOVED, "11"),
-        (Kind.ADDED, "13"),
-        (Kind.SAME, "euros"),
+        (WordKind.SAME, "Adults pay"),
+        (WordKind.REMOVED, "11"),
+        (WordKind.ADDED, "13"),
+        (WordKind.SAME, "euros"),
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
-from crawler.handlers.notices.explain_notice import ExplainNotice, why_silent
+from crawler.handlers.notices.explain_notice import ExplainNotice, why_not_notified
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 COUNTS = {"new_pages": 0, "changed_pages": 1, "removed_pages": 0, "unchanged_pages": 99}
@@ -45,7 +45,7 @@ def changed(*, significant: bool = False, pages: int = 1) -> dict[str, Any]:
     ],
 )
 def test_silence_has_a_reason(one: CrawlJob, plan: Schedule | None, words: str) -> None:
-    said = why_silent(one, plan)
+    said = why_not_notified(one, plan)
     assert any(part in said for part in words.split("|")), said
 
 
@@ -56,7 +56,7 @@ def test_what_was_sent_counts_whatever_the_schedule_says_now() -> None:
         def find(self, _project_id: object) -> None:
             return None
 
-        def told_of(self, ids: Any) -> dict[Any, Any]:
+        def sent_for(self, ids: Any) -> dict[Any, Any]:
             return {ids[0]: [("email", "sent"), ("webhook", "failed")]}
 
     notice = ExplainNotice(Kept(), Kept())(one)
@@ -70,7 +70,7 @@ def test_what_did_not_arrive_was_not_told(statuses: tuple[str, ...]) -> None:
         def find(self, _project_id: object) -> None:
             return None
 
-        def told_of(self, ids: Any) -> dict[Any, Any]:
+        def sent_for(self, ids: Any) -> dict[Any, Any]:
             return {ids[0]: [("webhook", status) for status in statuses]}
 
     assert "nothing arrived" in ExplainNotice(Kept(), Kept())(crawl(summary=changed())).why

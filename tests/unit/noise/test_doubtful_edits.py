@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.significance import Weighed, light, weigh
+from crawler.domain.changes.significance import FilteredChanges, bounded, filter_changes
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import weigh_page
+from crawler.domain.noise.page_noise import apply_noise_rules
 
 FIRST = datetime(2026, 11, 15, 10, tzinfo=UTC)
 NAV = "<nav><a href=/>Home</a><a href=/x>Shop</a><a href=/in>Log in</a></nav>"
@@ -20,16 +20,18 @@ def page(title: str, body: str) -> bytes:
     return f"<html><title>{title}</title><body>{NAV}<h1>{title}</h1>{body}{foot}</body></html>".encode()
 
 
-def compared(pairs: list[tuple[bytes, bytes]], apart: timedelta = timedelta(days=1), others: int = 3) -> Weighed:
+def compared(
+    pairs: list[tuple[bytes, bytes]], apart: timedelta = timedelta(days=1), others: int = 3
+) -> FilteredChanges:
     moments = Moments(FIRST, FIRST + apart)
-    weights = {
-        f"/{n}": light(weigh_page(read_blocks(old), read_blocks(new), moments=moments))
+    pages = {
+        f"/{n}": bounded(apply_noise_rules(read_blocks(old), read_blocks(new), moments=moments))
         for n, (old, new) in enumerate(pairs)
     }
-    return weigh(Changes((), (), tuple(weights), tuple(f"/u{n}" for n in range(others)), ()), weights)
+    return filter_changes(Changes((), (), tuple(pages), tuple(f"/u{n}" for n in range(others)), ()), pages)
 
 
-def is_told(found: Weighed) -> bool:
+def is_told(found: FilteredChanges) -> bool:
     return bool(found.changes.changed or found.template)
 
 

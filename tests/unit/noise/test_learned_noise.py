@@ -4,7 +4,7 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.noise.learned import LearnedRule, TwoLooks, Varies, learn
-from crawler.domain.noise.page_noise import weigh_page
+from crawler.domain.noise.page_noise import apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet
 from tests.unit.noise.pages import blocks
 
@@ -22,7 +22,7 @@ def rule_set(rules: list[LearnedRule], *, enabled: bool = True) -> RuleSet:
 
 
 def left(old: str, new: str, rules: RuleSet) -> list[tuple[str | None, str | None]]:
-    edits = weigh_page(blocks(old), blocks(new), rules).edits
+    edits = apply_noise_rules(blocks(old), blocks(new), rules).edits
     return [(edit.removed and edit.removed.text, edit.added and edit.added.text) for edit in edits]
 
 

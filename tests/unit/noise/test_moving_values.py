@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from crawler.domain.noise.builtin import Moments, is_own_noise, may_run_with_clock
+from crawler.domain.noise.builtin import Moments, builtin_rule, may_run_with_clock
 from crawler.domain.noise.moving_values import ValueKind, dates_in, skeleton, value_changes
 
 UNKNOWN = Moments()
@@ -11,7 +11,7 @@ BEFORE, AFTER = datetime(2026, 11, 15, 10, tzinfo=UTC), datetime(2026, 11, 22, 1
 
 def why(old: str, new: str, moments: Moments = UNKNOWN) -> list[str | None] | None:
     changes = value_changes(old, new)
-    return None if changes is None else [is_own_noise(change, moments) for change in changes]
+    return None if changes is None else [builtin_rule(change, moments) for change in changes]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.diffs.walls import Wall, wall_between
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.errors import Invalid, InvalidPattern
 from tests.unit.noise.pages import blocks
@@ -23,47 +23,47 @@ WEEK = Moments(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 7, tzinfo=UTC
 def test_an_edit_is_told_and_the_noise_beside_it_is_not() -> None:
     old = blocks("<p>Edited 3 days ago</p><p>The limit is ten.</p>")
     new = blocks("<p>Edited 9 days ago</p><p>The limit is twelve.</p>")
-    weight = weigh_page(old, new, moments=WEEK)
-    assert [edit.added.text for edit in weight.edits if edit.added] == ["The limit is twelve."]
-    assert weight.rules == ("age",)
+    page = apply_noise_rules(old, new, moments=WEEK)
+    assert [edit.added.text for edit in page.edits if edit.added] == ["The limit is twelve."]
+    assert page.rules == ("age",)
 
 
 def test_a_page_with_noise_alone_is_quiet() -> None:
-    assert weigh_page(blocks("<p>1,201 views</p>"), blocks("<p>1,263 views</p>")).edits == ()
+    assert apply_noise_rules(blocks("<p>1,201 views</p>"), blocks("<p>1,263 views</p>")).edits == ()
 
 
 def test_a_block_with_noise_and_an_edit_is_an_edit() -> None:
     old, new = blocks("<p>1,201 views of one page</p>"), blocks("<p>1,263 views of another page</p>")
-    assert len(weigh_page(old, new).edits) == 1
+    assert len(apply_noise_rules(old, new).edits) == 1
 
 
 def test_lines_that_a_pattern_finds_are_left_out() -> None:
     rules = RuleSet.of([rule(RuleKind.REGEX, "^Stock:")])
     old, new = blocks("<p>Stock: many</p><p>text</p>"), blocks("<p>Stock: few</p><p>text</p>")
-    assert len(weigh_page(old, new).edits) == 1
-    assert weigh_page(old, new, rules)[:2] == Weight((), (str(UUID(int=7)),))[:2]
+    assert len(apply_noise_rules(old, new).edits) == 1
+    assert apply_noise_rules(old, new, rules)[:2] == FilteredPage((), (str(UUID(int=7)),))[:2]
     moved = blocks("<p>Price: few</p><p>text</p>")
-    assert len(weigh_page(old, moved, rules).edits) == 1, "a line that is no longer such a line is news"
+    assert len(apply_noise_rules(old, moved, rules).edits) == 1, "a line that is no longer such a line is news"
 
 
 def test_a_selector_that_left_something_out_is_named() -> None:
     rules = RuleSet.of([rule(RuleKind.SELECTOR, ".ad")])
     old, new = (blocks(f"<p class='ad'>{text}</p>", removed=tuple(rules.selectors)) for text in ("buy", "sell"))
-    assert weigh_page(old, new, rules)[:2] == Weight((), (str(UUID(int=7)),))[:2]
-    assert weigh_page(blocks("", removed=(".ad",)), blocks("", removed=(".ad",)), rules).rules == ()
+    assert apply_noise_rules(old, new, rules)[:2] == FilteredPage((), (str(UUID(int=7)),))[:2]
+    assert apply_noise_rules(blocks("", removed=(".ad",)), blocks("", removed=(".ad",)), rules).rules == ()
 
 
 def test_numbers_and_dates_can_be_left_out_each_for_itself() -> None:
     numbers, dates = (RuleSet.of([rule(kind)]) for kind in (RuleKind.NUMBERS, RuleKind.DATES))
     price = blocks("<p>Price: 10</p>"), blocks("<p>Price: 12</p>")
     due = blocks("<p>Due on 3 May 2027</p>"), blocks("<p>Due on 4 May 2027</p>")
-    assert (weigh_page(*price, numbers).edits, len(weigh_page(*price, dates).edits)) == ((), 1)
-    assert (weigh_page(*due, dates).edits, len(weigh_page(*due, numbers).edits)) == ((), 1)
+    assert (apply_noise_rules(*price, numbers).edits, len(apply_noise_rules(*price, dates).edits)) == ((), 1)
+    assert (apply_noise_rules(*due, dates).edits, len(apply_noise_rules(*due, numbers).edits)) == ((), 1)
 
 
 def test_a_rule_that_is_off_does_nothing() -> None:
     off = RuleSet.of([rule(RuleKind.NUMBERS).model_copy(update={"enabled": False})])
-    assert len(weigh_page(blocks("<p>Price: 10</p>"), blocks("<p>Price: 12</p>"), off).edits) == 1
+    assert len(apply_noise_rules(blocks("<p>Price: 10</p>"), blocks("<p>Price: 12</p>"), off).edits) == 1
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_error_a_wall_or_nothing_in_place_of_a_page_is_no_change(body: str, w
     page, other = read_blocks(PAGE.encode()), read_blocks(body.encode())
     assert wall_between(page, other) is wall
     assert wall_between(other, page) is wall, "nor is what follows it"
-    assert weigh_page(page, other).edits == ()
+    assert apply_noise_rules(page, other).edits == ()
 
 
 def test_a_long_page_about_errors_is_a_page() -> None:
@@ -114,7 +114,7 @@ def test_a_long_page_about_errors_is_a_page() -> None:
 def test_a_page_that_always_looks_like_a_wall_is_compared() -> None:
     short = "<h1>Status</h1><p>Access denied means your card is old.</p><p>{}</p>"
     old, new = blocks(short.format("Ask Ann.")), blocks(short.format("Ask Bob."))
-    assert len(weigh_page(old, new).edits) == 1
+    assert len(apply_noise_rules(old, new).edits) == 1
 
 
 SHOP = "<title>Blue bicycle</title><h1>Blue bicycle</h1>"
@@ -135,7 +135,7 @@ SHOP = "<title>Blue bicycle</title><h1>Blue bicycle</h1>"
 def test_an_edit_of_a_short_page_is_no_wall(old: str, new: str) -> None:
     before, after = read_blocks(old.encode()), read_blocks(new.encode())
     assert wall_between(before, after) is wall_between(after, before) is None
-    assert weigh_page(before, after).edits
+    assert apply_noise_rules(before, after).edits
 
 
 def test_a_wall_may_bear_the_title_of_what_is_behind_it() -> None:
@@ -160,7 +160,7 @@ def test_prose_with_such_words_is_news_though_all_else_of_the_page_is_new_too(te
 
 def test_a_wall_that_is_gone_is_told_from_one_that_stands_there_now() -> None:
     page, wall = read_blocks(PAGE.encode()), read_blocks(b"<h1>503 Service Unavailable</h1>")
-    assert (weigh_page(page, wall).passed, weigh_page(wall, page).passed) == (False, True)
+    assert (apply_noise_rules(page, wall).passed, apply_noise_rules(wall, page).passed) == (False, True)
 
 
 def test_the_name_of_the_site_in_both_titles_does_not_make_an_error_a_page() -> None:
@@ -174,16 +174,16 @@ def test_walls_that_differ_in_what_they_say_about_each_request_are_one_text() ->
     texts = [PAGE.replace("price", f"price {n}") for n in range(3)]
     pages = [read_blocks(text.encode()) for text in texts]
     walls = [read_blocks(wall.format(f"/p{n}", f"{n}{n}", n).encode()) for n in range(3)]
-    weights = [weigh_page(page, wall) for page, wall in zip(pages, walls, strict=True)]
-    assert len({weight.texts[1].loosely for weight in weights if weight.texts}) == 1
-    assert len({weight.texts[0].exactly for weight in weights if weight.texts}) == 3
+    filtered = [apply_noise_rules(page, wall) for page, wall in zip(pages, walls, strict=True)]
+    assert len({page.texts[1].loosely for page in filtered if page.texts}) == 1
+    assert len({page.texts[0].exactly for page in filtered if page.texts}) == 3
 
 
 def test_pages_that_keep_their_lines_are_taken_exactly() -> None:
     codes = [f"{PAGE}<p>SKU AB1234{n}XY</p>" for n in range(3)]
-    weights = [weigh_page(read_blocks(text.encode()), read_blocks(f"{text}<p>New</p>".encode())) for text in codes]
-    assert len({weight.texts[1].loosely for weight in weights if weight.texts}) == 3
+    pages = [apply_noise_rules(read_blocks(text.encode()), read_blocks(f"{text}<p>New</p>".encode())) for text in codes]
+    assert len({page.texts[1].loosely for page in pages if page.texts}) == 3
 
 
 def test_short_pages_are_pages() -> None:
-    assert len(weigh_page(read_blocks(b"<p>one</p>"), read_blocks(b"<p>two</p>")).edits) == 1
+    assert len(apply_noise_rules(read_blocks(b"<p>one</p>"), read_blocks(b"<p>two</p>")).edits) == 1

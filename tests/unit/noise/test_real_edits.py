@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.significance import light, weigh
+from crawler.domain.changes.significance import bounded, filter_changes
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.builtin import Moments
-from crawler.domain.noise.page_noise import Weight, weigh_page
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from tests.unit.noise.real_edits import REAL_EDITS
 
 PAIRS = [(kind, *pair) for kind, pairs in REAL_EDITS.items() for pair in pairs]
@@ -18,9 +18,9 @@ DAILY = Moments(FIRST, FIRST + timedelta(days=1, seconds=30))
 LATER = Moments(FIRST, FIRST + timedelta(days=1, hours=1, minutes=30))
 
 
-def weighed(before: str, after: str, moments: Moments, body: str) -> Weight:
+def filtered(before: str, after: str, moments: Moments, body: str) -> FilteredPage:
     old, new = (read_blocks(body.format(text).encode()) for text in (before, after))
-    return light(weigh_page(old, new, moments=moments))
+    return bounded(apply_noise_rules(old, new, moments=moments))
 
 
 BODIES = {
@@ -36,8 +36,8 @@ BODIES = {
 @pytest.mark.parametrize("moments", [DAILY, LATER], ids=["daily", "later"])
 @pytest.mark.parametrize(("kind", "before", "after"), PAIRS, ids=[f"{kind}: {new}" for kind, _, new in PAIRS])
 def test_a_real_edit_is_told(kind: str, before: str, after: str, moments: Moments, body: str) -> None:
-    weight = weighed(before, after, moments, body)
-    found = weigh(Changes((), (), ("/page",), (), ()), {"/page": weight})
+    page = filtered(before, after, moments, body)
+    found = filter_changes(Changes((), (), ("/page",), (), ()), {"/page": page})
     assert found.changes.changed == ("/page",), kind
 
 
@@ -52,12 +52,12 @@ NOISY = (
 def test_a_real_edit_on_some_of_ten_noisy_pages_is_told_with_how_many_have_it(
     kind: str, before: str, after: str, edited: int
 ) -> None:
-    weights = {}
+    pages = {}
     for n in range(10):
         old = NOISY.format(n=n, text=before, views=1201 + n, day="15 November 2026")
         new = NOISY.format(n=n, text=after if n < edited else before, views=1303 + n, day="16 November 2026")
-        weights[f"/{n}"] = light(weigh_page(read_blocks(old.encode()), read_blocks(new.encode()), moments=LATER))
-    found = weigh(Changes((), (), tuple(weights), (), ()), weights)
+        pages[f"/{n}"] = bounded(apply_noise_rules(read_blocks(old.encode()), read_blocks(new.encode()), moments=LATER))
+    found = filter_changes(Changes((), (), tuple(pages), (), ()), pages)
     as_template = sum(change.pages for change in found.template)
     assert (len(found.changes.changed), as_template) in {(edited, 0), (0, edited)}, kind
     assert found.template_pages == as_template

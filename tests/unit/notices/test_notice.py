@@ -24,14 +24,14 @@ from crawler.domain.notices.mail import (
     recovered_mail,
 )
 from crawler.domain.notices.notice import (
-    Kind,
+    LastFailureNotice,
+    NoticeKind,
     Streak,
-    Told,
     failing_payload,
     is_failing,
-    is_news,
     is_recovered,
     recovered_payload,
+    should_notify,
     targets,
     webhook_headers,
     webhook_payload,
@@ -76,9 +76,9 @@ def schedule(**more: Any) -> ScheduleConfig:
 def test_news_is_what_the_schedule_asks_for(
     change: dict[str, Any] | None, significant: bool, any_: bool, always: bool
 ) -> None:
-    found = [is_news(schedule(notify_on=rule), change) for rule in ("significant", "any", "always")]
+    found = [should_notify(schedule(notify_on=rule), change) for rule in ("significant", "any", "always")]
     assert found == [significant, any_, always]
-    assert not is_news(schedule(notify_on="always", notify_on_changes=False), change)
+    assert not should_notify(schedule(notify_on="always", notify_on_changes=False), change)
 
 
 def planned(next_run_at: datetime | None = None, **config: Any) -> Schedule:
@@ -219,11 +219,11 @@ def test_pages_behind_a_wall_or_led_to_one_place_are_one_sentence() -> None:
 
 def test_a_move_or_a_change_of_the_template_is_a_change() -> None:
     for more in ({"moved_pages": 1}, {"template_changes": [{"pages": 3}]}):
-        found = [is_news(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
+        found = [should_notify(schedule(notify_on=rule), summary() | more) for rule in ("significant", "any")]
         assert found == [False, True]
 
 
-def failed(streak: int, tries: int = 2, last: Told | None = None, **config: Any) -> bool:
+def failed(streak: int, tries: int = 2, last: LastFailureNotice | None = None, **config: Any) -> bool:
     over = crawl({}).model_copy(update={"completed_at": NOW})
     return is_failing(planned(**config), over, Streak(streak, tries), last)
 
@@ -232,8 +232,8 @@ def test_failing_is_told_after_enough_runs_and_once() -> None:
     assert [failed(runs) for runs in (1, 2, 3, 4)] == [False, False, True, True]
     assert failed(1, notify_after_failures=1)
     assert not failed(9, notify_after_failures=0), "0 is never"
-    assert not failed(4, last=Told(Kind.FAILING, uuid4())), "they know"
-    assert failed(4, last=Told(Kind.RECOVERED, uuid4())), "they think it works"
+    assert not failed(4, last=LastFailureNotice(NoticeKind.FAILING, uuid4())), "they know"
+    assert failed(4, last=LastFailureNotice(NoticeKind.RECOVERED, uuid4())), "they think it works"
 
 
 def test_a_run_that_is_tried_again_has_not_failed_yet() -> None:
@@ -247,9 +247,11 @@ def test_a_run_that_is_tried_again_has_not_failed_yet() -> None:
 def test_working_again_is_told_once_and_only_to_whom_failing_was() -> None:
     done = crawl({})
     assert not is_recovered(done, None)
-    assert is_recovered(done, Told(Kind.FAILING, uuid4()))
-    assert not is_recovered(done, Told(Kind.RECOVERED, uuid4()))
-    assert is_recovered(done, Told(Kind.RECOVERED, done.id)), "a repeat goes on where it was left; claims keep it once"
+    assert is_recovered(done, LastFailureNotice(NoticeKind.FAILING, uuid4()))
+    assert not is_recovered(done, LastFailureNotice(NoticeKind.RECOVERED, uuid4()))
+    assert is_recovered(done, LastFailureNotice(NoticeKind.RECOVERED, done.id)), (
+        "a repeat goes on where it was left; claims keep it once"
+    )
 
 
 def test_failures_have_words_and_events_of_their_own() -> None:

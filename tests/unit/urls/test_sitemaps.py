@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.urls.sitemaps import MAX_BYTES, Sitemap, SitemapUrl, parse_sitemap
+from crawler.domain.urls.sitemaps import MAX_BYTES, Sitemap, parse_sitemap
 
 HEAD = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -27,17 +27,17 @@ def entries(count: int) -> bytes:
 
 
 def locs(sitemap: Sitemap) -> list[str]:
-    return [url.loc for url in sitemap.urls]
+    return sitemap.urls
 
 
-def test_a_urlset_gives_its_urls_in_order_with_their_dates() -> None:
+def test_a_urlset_gives_its_urls_in_order() -> None:
     body = b"""
       <url><loc> https://example.com/a?x=1&amp;y=2 </loc><lastmod>2024-01-31</lastmod></url>
       <url><lastmod/><loc><![CDATA[https://example.com/b]]></loc><priority>0.5</priority></url>
       <url><image:image><image:loc>https://example.com/i.png</image:loc></image:image><image:loc>https://no/</image:loc></url>
       <loc>https://example.com/stray</loc><url/><url><x><loc>https://example.com/nested</loc></x></url>"""
     assert parse_sitemap(HEAD + body + TAIL) == Sitemap(
-        urls=[SitemapUrl("https://example.com/a?x=1&y=2", "2024-01-31"), SitemapUrl("https://example.com/b", None)],
+        urls=["https://example.com/a?x=1&y=2", "https://example.com/b"],
         children=[],
         truncated=False,
         error="",
@@ -53,7 +53,7 @@ def test_an_index_gives_its_children() -> None:
 
 @pytest.mark.parametrize("prefix", [b"", b"\xef\xbb\xbf", b"\n \n", b"\xef\xbb\xbf\n"])
 def test_what_stands_before_the_declaration_does_not_matter(prefix: bytes) -> None:
-    assert parse_sitemap(prefix + HEAD + entry(1) + TAIL) == ([("https://example.com/1", None)], [], False, "")
+    assert parse_sitemap(prefix + HEAD + entry(1) + TAIL) == (["https://example.com/1"], [], False, "")
 
 
 def test_other_encodings_are_read() -> None:
@@ -66,7 +66,7 @@ def test_other_encodings_are_read() -> None:
 def test_text_sitemaps_have_a_url_a_line() -> None:
     body = b"\xef\xbb\xbfhttps://example.com/a\r\n\n# no\n  http://example.com/b \rftp://x/\nhttps://" + b"x" * 5000
     assert parse_sitemap(body + b"\nhttps://example.com/c") == Sitemap(
-        [SitemapUrl("https://example.com/a"), SitemapUrl("http://example.com/b"), SitemapUrl("https://example.com/c")],
+        ["https://example.com/a", "http://example.com/b", "https://example.com/c"],
         [],
         truncated=False,
         error="",
@@ -86,7 +86,7 @@ def test_the_end_of_an_overlong_line_is_not_a_line() -> None:
 def test_gzip_is_found_by_its_first_bytes_also_in_several_members() -> None:
     assert locs(parse_sitemap(gzip.compress(HEAD + entry(1) + TAIL))) == ["https://example.com/1"]
     joined = gzip.compress(HEAD + entry(1)) + gzip.compress(entry(2) + TAIL) + b"\0\0\0"
-    assert parse_sitemap(joined) == ([("https://example.com/1", None), ("https://example.com/2", None)], [], False, "")
+    assert parse_sitemap(joined) == (["https://example.com/1", "https://example.com/2"], [], False, "")
 
 
 @given(st.integers(1, 70), st.booleans(), st.booleans())

@@ -1,4 +1,4 @@
-"""Every table. Names and columns of the seed documents are kept; ours stand beside them."""
+"""Every table of the database."""
 
 from crawler.adapters.postgres.tables.acquisition import (
     categories,

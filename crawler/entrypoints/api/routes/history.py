@@ -1,4 +1,4 @@
-"""`/projects/{id}/crawl-history`: earlier crawls and what each found changed (seed 002)."""
+"""`/projects/{id}/crawl-history`: earlier crawls and what each found changed."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""`/notebooks/{id}/crawl`: seed 001's names for projects and crawls."""
+"""`/notebooks/{id}/crawl`: projects and their crawls under the names of notebook clients."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""`/projects/{id}/phases/crawl`: start a crawl and see how far it is (seed 000)."""
+"""`/projects/{id}/phases/crawl`: start a crawl and see how far it is."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""`/projects/{id}/schedule`: when a project is crawled again (seed 002)."""
+"""`/projects/{id}/schedule`: when a project is crawled again."""
 
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict

@@ -1,4 +1,4 @@
-"""A crawl on the wire: seed 001's fields first, then ours."""
+"""A crawl as the API shows it."""
 
 from datetime import datetime
 from typing import Any
@@ -45,7 +45,7 @@ class CrawlId(Wire):
 
 class CrawlShown(Wire):
     id: UUID
-    notebook_id: UUID = Field(description="The project's id, by seed 001's name")
+    notebook_id: UUID = Field(description="The project's id, by another name")
     project_id: UUID
     seed_url: str
     domain: str
@@ -103,7 +103,7 @@ def with_urls(crawl: CrawlJob, urls: list[UrlRow]) -> bytes:
 
 
 def _one(patterns: tuple[str, ...]) -> str | None:
-    """Seed 001 has one pattern where we have several: any of them."""
+    """One pattern that matches where any of several does; the API shows a single one."""
     if len(patterns) < 2:
         return patterns[0] if patterns else None
     return "|".join(f"(?:{pattern})" for pattern in patterns)

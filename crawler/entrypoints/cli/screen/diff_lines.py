@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from crawler.domain.changes.summary import ChangedLine
-from crawler.domain.diffs.word_diff import Kind, diff_words
+from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.entrypoints.cli.screen.terminal import clean
 
 _STRONG = "bold underline"
 _LEAST_WIDTH = 20
-_SIDES = (("-", "red", Kind.ADDED), ("+", "green", Kind.REMOVED))
+_SIDES = (("-", "red", WordKind.ADDED), ("+", "green", WordKind.REMOVED))
 """Mark, colour, and what of the other side is not shown."""
 
 
@@ -26,7 +26,7 @@ def changed_lines(screen: Console, line: ChangedLine) -> Iterator[Text]:
         for kind, words in runs:
             if kind is not hidden:
                 part = clean(words)
-                part.stylize(_STRONG if kind is not Kind.SAME and not whole else "")
+                part.stylize(_STRONG if kind is not WordKind.SAME and not whole else "")
                 body.append_text(part)
         for number, folded in enumerate(body.wrap(screen, max(_LEAST_WIDTH, screen.width - 2))):
             folded.rstrip()

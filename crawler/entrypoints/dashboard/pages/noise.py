@@ -14,7 +14,7 @@ from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, InvalidPattern, NotFound
-from crawler.handlers.changes.diff_without_noise import Remedy
+from crawler.handlers.changes.diff_without_noise import SuggestedRule
 
 router = APIRouter()
 
@@ -30,7 +30,7 @@ Kind = Annotated[str, Query(max_length=20)]
 Value = Annotated[Text, Query(max_length=600)]
 
 
-class Outcome(NamedTuple):
+class RuleTrial(NamedTuple):
     """A past crawl by the rules there are, and with the one that is tried."""
 
     trial: Trial
@@ -72,16 +72,16 @@ def new(
 ) -> Response:
     """A rule before it is added. Of a line that was pointed at, with the rules that would keep it quiet."""
     row: Row | None = None
-    remedies: list[Remedy] = []
+    suggested: list[SuggestedRule] = []
     why_not = None
     if page_id and older and newer:
         try:
             first, second = tools.changes.compared_pages.versions(project_id, page_id, [older, newer])
-            row, remedies = tools.changes.diff_without_noise.remedies(project_id, page_id, (first, second), line)
+            row, suggested = tools.changes.diff_without_noise.suggest_rules(project_id, page_id, (first, second), line)
         except (NotFound, Invalid) as exc:
             why_not = exc.message
-    if not kind and remedies:
-        kind, value = remedies[0].suggestion.kind.value, remedies[0].suggestion.value
+    if not kind and suggested:
+        kind, value = suggested[0].suggestion.kind.value, suggested[0].suggestion.value
     chosen = _rule(kind, value)
     asked = {"page": page_id, "from": older, "to": newer, "line": line} if page_id else {}
     return page(
@@ -90,7 +90,7 @@ def new(
         here="noise",
         project=tools.store.get_project(project_id),
         row=row,
-        remedies=remedies,
+        suggested=suggested,
         why_not=why_not,
         kind=kind or RuleKind.SELECTOR.value,
         value=value,
@@ -112,7 +112,7 @@ def trial(
     value: Value = "",
     back: Annotated[Text, Query(max_length=9000)] = "",
 ) -> Response:
-    """Which past crawls would (not) have been told with one more rule. Weighs pages again, so it is asked for apart."""
+    """Which past crawls would (not) have been told with one more rule. Asked for apart: it compares pages again."""
     chosen = _rule(kind, value)
     return page(
         request,
@@ -172,7 +172,7 @@ def _rule(kind: str, value: str) -> _Chosen:
         return _Chosen(chosen, value, exc.message)
 
 
-def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
+def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[RuleTrial]:
     """Only the rule differs between the two: whether a crawl was told then may have had other reasons."""
     given: dict[RuleKind | None, dict[str, Any]] = {
         RuleKind.SELECTOR: {"ignore_selectors": (chosen.value,)},
@@ -185,7 +185,9 @@ def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[Outcome]:
         one.crawl_id: one
         for one in tools.notices.backtest_schedule(project_id, TrialRules(crawls=CRAWLS, **given[chosen.kind]))
     }
-    return [Outcome(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried]
+    return [
+        RuleTrial(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried
+    ]
 
 
 def _rule_id(given: str) -> UUID:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from crawler.adapters.notices.notification_list import NoticeFilter
 from crawler.adapters.notices.notification_store import KeptNotification
-from crawler.domain.notices.notice import Channel, Delivery, Kind
+from crawler.domain.notices.notice import Channel, Delivery, NoticeKind
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import decode_id, encode
@@ -51,7 +51,7 @@ def notifications(
         q.strip(),
         channel if channel in set(Channel) else "",
         status if status in set(Delivery) else "",
-        kind if kind in set(Kind) else "",
+        kind if kind in set(NoticeKind) else "",
     )
     before = decode_id("notices", cursor)
     rows = tools.notices.notification_list(wanted, before=before, only=caller.project_ids, limit=SHOWN + 1)

@@ -31,7 +31,7 @@ def project_changes(
         here="changes",
         project=project,
         rows=found.rows,
-        told=tools.notices.notifications.told_of([row.id for row in found.rows]),
+        told=tools.notices.notifications.sent_for([row.id for row in found.rows]),
         compared=found.compared,
         following=encode("changes", str(found.looked_until)) if found.looked_until else None,
         filters={"all": all},

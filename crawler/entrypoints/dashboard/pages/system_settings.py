@@ -38,7 +38,7 @@ FIELDS = {
 }
 
 
-class Place(NamedTuple):
+class SettingShown(NamedTuple):
     """One setting: what is typed, what holds, and who said so."""
 
     name: str
@@ -94,11 +94,11 @@ def _show(
     )
 
 
-def _place(tools: App, name: str, stored: RuntimeSettings, in_force: RuntimeSettings, value: str) -> Place:
+def _place(tools: App, name: str, stored: RuntimeSettings, in_force: RuntimeSettings, value: str) -> SettingShown:
     given = name in tools.settings.model_fields_set
     origin = "set here" if getattr(stored, name) is not None else "environment" if given else "default"
     environment, variable = getattr(tools.settings, name), PREFIX + name.upper()
-    return Place(name, FIELDS[name], value, getattr(in_force, name), origin, environment, variable)
+    return SettingShown(name, FIELDS[name], value, getattr(in_force, name), origin, environment, variable)
 
 
 def _text(value: object) -> str:

@@ -4,16 +4,23 @@ import pytest
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, without_template
-from crawler.domain.changes.removals import Lost, Removal
-from crawler.domain.changes.significance import MOST_CHARACTERS, MOST_EDITS, light, moving_again, recount, weigh
+from crawler.domain.changes.removals import LostPage, Removal
+from crawler.domain.changes.significance import (
+    MOST_CHARACTERS,
+    MOST_EDITS,
+    bounded,
+    filter_changes,
+    recount,
+    rules_for_random_tokens,
+)
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.walls import Wall
-from crawler.domain.diffs.word_diff import Kind, diff_words
-from crawler.domain.noise.clock_lines import confirmed, to_ask
+from crawler.domain.diffs.word_diff import WordKind, diff_words
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.learned import LearnedRule
-from crawler.domain.noise.page_noise import Said, Weight
+from crawler.domain.noise.page_noise import FilteredPage, TextDigest
 from crawler.domain.noise.template_changes import is_template
 
 
@@ -30,9 +37,9 @@ MENU = edit("Home", "Start")
 
 def test_the_same_edit_on_many_pages_is_one_change_of_the_site() -> None:
     urls = [f"/{n}" for n in range(6)]
-    weights = {url: Weight((MENU,), ()) for url in urls}
-    weights["/5"] = Weight((MENU, edit("a", "b")), ())
-    found = weigh(changed(*urls), weights)
+    pages = {url: FilteredPage((MENU,), ()) for url in urls}
+    pages["/5"] = FilteredPage((MENU, edit("a", "b")), ())
+    found = filter_changes(changed(*urls), pages)
     assert found.changes.changed == ("/5",)
     assert len(found.changes.unchanged) == 5
     (change,) = found.template
@@ -42,8 +49,8 @@ def test_the_same_edit_on_many_pages_is_one_change_of_the_site() -> None:
 
 
 def test_the_same_edit_on_a_few_pages_of_many_is_a_change_of_each() -> None:
-    weights = {url: Weight((MENU,), ()) for url in ("/1", "/2", "/3")}
-    found = weigh(changed(*weights, unchanged=20), weights)
+    pages = {url: FilteredPage((MENU,), ()) for url in ("/1", "/2", "/3")}
+    found = filter_changes(changed(*pages, unchanged=20), pages)
     assert (found.changes.changed, found.template) == (("/1", "/2", "/3"), [])
 
 
@@ -54,24 +61,24 @@ def test_a_template_needs_fewer_of_all_pages_the_more_there_are() -> None:
 
 
 def test_a_page_that_cannot_be_read_again_stays_changed() -> None:
-    assert weigh(changed("/gone"), {}).changes.changed == ("/gone",)
+    assert filter_changes(changed("/gone"), {}).changes.changed == ("/gone",)
 
 
 def test_a_quiet_page_counts_as_unchanged_and_is_named_with_its_rule() -> None:
-    found = weigh(changed("/a", unchanged=1), {"/a": Weight((), ("counter",))})
+    found = filter_changes(changed("/a", unchanged=1), {"/a": FilteredPage((), ("counter",))})
     assert (found.changes.changed, found.changes.changed_share) == ((), 0.0)
     assert found.as_record()["quiet_page_urls"] == [{"url": "/a", "rules": ["counter"]}]
 
 
 def test_a_wall_is_not_compared() -> None:
-    found = weigh(changed("/a"), {"/a": Weight((), (), Wall.ROBOTS)})
+    found = filter_changes(changed("/a"), {"/a": FilteredPage((), (), Wall.ROBOTS)})
     assert (found.changes.changed, found.changes.not_compared) == ((), ("/a",))
     assert found.as_record()["walls"] == [{"url": "/a", "kind": "wall"}]
 
 
 def test_a_page_with_very_many_edits_changed() -> None:
-    many = Weight(tuple(edit(f"{n}", f"{n} new") for n in range(MOST_EDITS + 1)), ())
-    assert weigh(changed("/a", "/b", "/c"), dict.fromkeys(("/a", "/b", "/c"), many)).changes.changed == (
+    many = FilteredPage(tuple(edit(f"{n}", f"{n} new") for n in range(MOST_EDITS + 1)), ())
+    assert filter_changes(changed("/a", "/b", "/c"), dict.fromkeys(("/a", "/b", "/c"), many)).changes.changed == (
         "/a",
         "/b",
         "/c",
@@ -92,19 +99,22 @@ def test_a_digest_leaves_out_what_the_summary_says_once_for_all_pages() -> None:
 def test_words_that_changed_inside_a_line_are_told_apart() -> None:
     runs = diff_words("The limit is ten pages.", "The limit is twelve pages.")
     assert [(run.kind, run.text.strip()) for run in runs] == [
-        (Kind.SAME, "The limit is"), (Kind.REMOVED, "ten"), (Kind.ADDED, "twelve"), (Kind.SAME, "pages."),
-    ]  # fmt: skip
+        (WordKind.SAME, "The limit is"),
+        (WordKind.REMOVED, "ten"),
+        (WordKind.ADDED, "twelve"),
+        (WordKind.SAME, "pages."),
+    ]
 
 
 def test_a_line_of_very_many_words_counts_as_replaced() -> None:
     old, new = "a " * 5000, "b " * 5000
-    assert [run.kind for run in diff_words(old, new)] == [Kind.REMOVED, Kind.ADDED]
+    assert [run.kind for run in diff_words(old, new)] == [WordKind.REMOVED, WordKind.ADDED]
 
 
 def test_a_number_that_moves_on_most_pages_is_one_change_of_the_site() -> None:
-    weights = {f"/{n}": Weight((edit(f"Cited {n} times", f"Cited {n + 2} times"),), ()) for n in range(8)}
-    weights["/7"] = Weight((*weights["/7"].edits, edit("a", "b")), ())
-    found = weigh(changed(*weights), weights)
+    pages = {f"/{n}": FilteredPage((edit(f"Cited {n} times", f"Cited {n + 2} times"),), ()) for n in range(8)}
+    pages["/7"] = FilteredPage((*pages["/7"].edits, edit("a", "b")), ())
+    found = filter_changes(changed(*pages), pages)
     assert found.changes.changed == ("/7",)
     (change,) = found.template
     assert (change.line, change.pages, change.removed, change.added) == (
@@ -113,30 +123,30 @@ def test_a_number_that_moves_on_most_pages_is_one_change_of_the_site() -> None:
         "Cited 0 times",
         "Cited 2 times",
     )
-    assert without_template(weights["/7"].edits, [change.as_record()]) == [edit("a", "b")]
+    assert without_template(pages["/7"].edits, [change.as_record()]) == [edit("a", "b")]
 
 
 def test_prices_of_some_pages_are_changes_of_each() -> None:
-    weights = {f"/{n}": Weight((edit(f"Price: {n} coins", f"Price: {n + 1} coins"),), ()) for n in range(8)}
-    assert len(weigh(changed(*weights, unchanged=20), weights).changes.changed) == 8
+    pages = {f"/{n}": FilteredPage((edit(f"Price: {n} coins", f"Price: {n + 1} coins"),), ()) for n in range(8)}
+    assert len(filter_changes(changed(*pages, unchanged=20), pages).changes.changed) == 8
 
 
 def test_tokens_that_differ_again_are_learned_with_their_line_and_no_other_value_of_it() -> None:
-    def drawn(start: int) -> dict[str, Weight]:
+    def drawn(start: int) -> dict[str, FilteredPage]:
         lines = ((f"Draw 7 has {n + start:07x}a here", f"Draw 7 has {n + start + 99:07x}b here") for n in range(8))
-        return {f"/{n}": Weight((edit(*line),), ()) for n, line in enumerate(lines)}
+        return {f"/{n}": FilteredPage((edit(*line),), ()) for n, line in enumerate(lines)}
 
-    weights = drawn(1)
-    template = weigh(changed(*weights), weights).template
-    assert moving_again(None, template) == moving_again({"template_changes": []}, template) == []
-    (value,) = moving_again({"template_changes": [change.as_record() for change in template]}, template)
+    pages = drawn(1)
+    template = filter_changes(changed(*pages), pages).template
+    assert rules_for_random_tokens(None, template) == rules_for_random_tokens({"template_changes": []}, template) == []
+    (value,) = rules_for_random_tokens({"template_changes": [change.as_record() for change in template]}, template)
     rule = LearnedRule.from_value(value)
     assert (rule.line, rule.values) == ("Draw # has # here", (1,))
 
 
-def moved(line: str, *steps: tuple[int, int]) -> dict[str, Weight]:
+def moved(line: str, *steps: tuple[int, int]) -> dict[str, FilteredPage]:
     """A page for each step, on which a number in this line went from one to the other."""
-    return {f"/{n}": Weight((edit(line.format(a), line.format(b)),), ()) for n, (a, b) in enumerate(steps)}
+    return {f"/{n}": FilteredPage((edit(line.format(a), line.format(b)),), ()) for n, (a, b) in enumerate(steps)}
 
 
 RAISED = [(n, n + 2 + n % 3) for n in range(400, 408)]
@@ -147,11 +157,11 @@ MIXED = [(n, n + 5 - 10 * (n % 2)) for n in range(400, 408)]
     "line", ["€ {}.00", "Costs {} a year", "${} per seat", "{} % off", "Price: {}", "Version {}", "{} EUR"]
 )
 def test_prices_that_move_on_all_pages_are_changes_of_each_at_every_crawl(line: str) -> None:
-    weights = moved(line, *RAISED)
-    found = weigh(changed(*weights), weights)
+    pages = moved(line, *RAISED)
+    found = filter_changes(changed(*pages), pages)
     assert (len(found.changes.changed), found.template) == (8, [])
     before = [{"place": place, "line": line.format("#"), "removed": "", "added": ""} for place in ("p", "*")]
-    assert moving_again({"template_changes": before}, found.template) == []
+    assert rules_for_random_tokens({"template_changes": before}, found.template) == []
 
 
 @pytest.mark.parametrize(
@@ -169,32 +179,34 @@ def test_prices_that_move_on_all_pages_are_changes_of_each_at_every_crawl(line: 
     ],
 )
 def test_numbers_are_told_however_often_they_move_from_crawl_to_crawl(line: str, steps: list[tuple[int, int]]) -> None:
-    weights = moved(line, *steps)
-    template = weigh(changed(*weights), weights).template
+    pages = moved(line, *steps)
+    template = filter_changes(changed(*pages), pages).template
     assert len(template) == 1
-    assert moving_again({"template_changes": [change.as_record() for change in template]}, template) == []
+    assert rules_for_random_tokens({"template_changes": [change.as_record() for change in template]}, template) == []
 
 
 def test_a_count_of_the_whole_site_is_an_edit_each_time_it_grows() -> None:
-    weights = moved("{} people are members", *[(1210, 1214)] * 6)
-    found = weigh(changed(*weights), weights)
+    pages = moved("{} people are members", *[(1210, 1214)] * 6)
+    found = filter_changes(changed(*pages), pages)
     assert (found.template_pages, found.changes.changed) == (6, ())
-    assert moving_again({"template_changes": [one.as_record() for one in found.template]}, found.template) == []
+    assert (
+        rules_for_random_tokens({"template_changes": [one.as_record() for one in found.template]}, found.template) == []
+    )
 
 
 def test_of_lines_with_values_of_their_own_one_is_told_as_an_example() -> None:
     own, same = moved("Adult {}", *RAISED), moved("Adult {}", *[(12, 13)] * 6)
-    (of_own,), (of_same,) = (weigh(changed(*weights), weights).template for weights in (own, same))
+    (of_own,), (of_same,) = (filter_changes(changed(*pages), pages).template for pages in (own, same))
     assert (of_own.own_values, of_own.as_record()["own_values"]) == (True, True)
     assert (of_same.own_values, of_same.as_record()["own_values"]) == (False, False)
 
 
 def test_an_edit_after_many_characters_of_a_line_is_told_and_shown() -> None:
     start, end = "word " * 300, " word" * 300
-    weights = {f"/{n}": light(Weight((edit(f"{start}{n}{end}", f"{start}{n} more{end}"),), ())) for n in range(6)}
-    weights["/5"] = Weight((edit(f"{start}ten{end}", f"{start}twelve{end}"),), ())
-    assert len(weigh(changed(*weights), weights).changes.changed) == 6, "they only begin alike"
-    page = digest_of_changes("/5", UUID(int=1), weights["/5"].edits)
+    pages = {f"/{n}": bounded(FilteredPage((edit(f"{start}{n}{end}", f"{start}{n} more{end}"),), ())) for n in range(6)}
+    pages["/5"] = FilteredPage((edit(f"{start}ten{end}", f"{start}twelve{end}"),), ())
+    assert len(filter_changes(changed(*pages), pages).changes.changed) == 6, "they only begin alike"
+    page = digest_of_changes("/5", UUID(int=1), pages["/5"].edits)
     assert "ten" in page.removed[0]
     assert "twelve" in page.added[0]
     assert max(len(page.removed[0]), len(page.added[0])) <= LONGEST_LINE
@@ -202,8 +214,8 @@ def test_an_edit_after_many_characters_of_a_line_is_told_and_shown() -> None:
 
 def test_a_long_line_of_the_template_is_told_around_what_differs() -> None:
     long = edit("menu " * 200 + "Shop" + " menu" * 200, "menu " * 200 + "Store" + " menu" * 200)
-    weights = {f"/{n}": Weight((long,), ()) for n in range(6)}
-    (change,) = weigh(changed(*weights), weights).template
+    pages = {f"/{n}": FilteredPage((long,), ()) for n in range(6)}
+    (change,) = filter_changes(changed(*pages), pages).template
     assert "Shop" in change.removed
     assert "Store" in change.added
     assert without_template([long, edit("a", "b")], [change.as_record()]) == [edit("a", "b")]
@@ -220,13 +232,13 @@ def test_what_is_shown_of_long_lines_is_short_and_differs(old: str, new: str) ->
 
 
 def test_a_page_with_very_long_edits_changed_and_is_kept_light() -> None:
-    weight = light(Weight(tuple(edit(f"{n}{'x' * 5_000}", "y") for n in range(MOST_CHARACTERS // 5_000 + 1)), ()))
-    assert len(weight.edits) == 1
-    weights = dict.fromkeys(("/a", "/b", "/c", "/d"), weight)
-    assert len(weigh(changed(*weights), weights).changes.changed) == 4
-    assert recount(weights, 4) == (4, 0, 0)
-    menu = {f"/{n}": Weight((MENU,), ()) for n in range(6)}
-    menu["/5"] = Weight((MENU, edit("a", "b")), ())
+    page = bounded(FilteredPage(tuple(edit(f"{n}{'x' * 5_000}", "y") for n in range(MOST_CHARACTERS // 5_000 + 1)), ()))
+    assert len(page.edits) == 1
+    pages = dict.fromkeys(("/a", "/b", "/c", "/d"), page)
+    assert len(filter_changes(changed(*pages), pages).changes.changed) == 4
+    assert recount(pages, 4) == (4, 0, 0)
+    menu = {f"/{n}": FilteredPage((MENU,), ()) for n in range(6)}
+    menu["/5"] = FilteredPage((MENU, edit("a", "b")), ())
     assert recount(menu, 6) == (1, 1, 5)
 
 
@@ -235,24 +247,24 @@ def came(text: str) -> BlockEdit:
 
 
 def test_a_line_with_values_of_its_own_that_first_appears_on_all_pages_is_one_change_of_the_site() -> None:
-    weights = {f"/{n}": Weight((came(f"Seen by {n}17 people so far"),), ()) for n in range(6)}
-    weights["/5"] = Weight((*weights["/5"].edits, edit("a", "b")), ())
-    found = weigh(changed(*weights), weights)
+    pages = {f"/{n}": FilteredPage((came(f"Seen by {n}17 people so far"),), ()) for n in range(6)}
+    pages["/5"] = FilteredPage((*pages["/5"].edits, edit("a", "b")), ())
+    found = filter_changes(changed(*pages), pages)
     assert found.changes.changed == ("/5",)
     (change,) = found.template
     assert (change.pages, change.removed, change.line) == (6, "", "Seen by # people so far")
-    assert without_template(weights["/5"].edits, [change.as_record()]) == [edit("a", "b")]
-    went = {url: Weight((BlockEdit(one.edits[0].added, None),), ()) for url, one in weights.items()}
-    assert weigh(changed(*went), went).changes.changed == ()
+    assert without_template(pages["/5"].edits, [change.as_record()]) == [edit("a", "b")]
+    went = {url: FilteredPage((BlockEdit(one.edits[0].added, None),), ()) for url, one in pages.items()}
+    assert filter_changes(changed(*went), went).changes.changed == ()
 
 
 def test_prices_that_first_appear_on_all_pages_are_changes_of_each() -> None:
-    weights = {f"/{n}": Weight((came(f"Now only € {n}.00"),), ()) for n in range(6)}
-    assert len(weigh(changed(*weights), weights).changes.changed) == 6
+    pages = {f"/{n}": FilteredPage((came(f"Now only € {n}.00"),), ()) for n in range(6)}
+    assert len(filter_changes(changed(*pages), pages).changes.changed) == 6
 
 
-def clocked(*lines: tuple[str, str]) -> dict[str, Weight]:
-    return {f"/{n}": Weight((one := edit(*line),), (), None, (one,)) for n, line in enumerate(lines)}
+def clocked(*lines: tuple[str, str]) -> dict[str, FilteredPage]:
+    return {f"/{n}": FilteredPage((one := edit(*line),), (), None, (one,)) for n, line in enumerate(lines)}
 
 
 TODAY = ("Nightly of 15 November 2026", "Nightly of 16 November 2026")
@@ -260,9 +272,9 @@ TODAY = ("Nightly of 15 November 2026", "Nightly of 16 November 2026")
 
 def test_a_date_that_runs_with_the_clock_on_one_page_is_told_and_on_several_is_not() -> None:
     alone, few, several = (clocked(*[TODAY] * count) for count in (1, 2, 3))
-    assert weigh(changed(*alone), alone).changes.changed == ("/0",)
-    assert len(weigh(changed(*few), few).changes.changed) == 2
-    found = weigh(changed(*several), several)
+    assert filter_changes(changed(*alone), alone).changes.changed == ("/0",)
+    assert len(filter_changes(changed(*few), few).changes.changed) == 2
+    found = filter_changes(changed(*several), several)
     assert (found.changes.changed, found.template) == ((), [])
     assert found.quiet["/0"] == ("date of the fetch",)
 
@@ -271,17 +283,17 @@ CONCERT = ("Concert on 15 November 2026", "Concert on 16 November 2026")
 
 
 def test_one_line_of_the_template_is_one_piece_of_evidence_on_however_many_pages_it_stands() -> None:
-    weights = clocked(*[CONCERT] * 6)
-    found = weigh(changed(*weights), weights)
+    pages = clocked(*[CONCERT] * 6)
+    found = filter_changes(changed(*pages), pages)
     assert [(change.removed, change.added) for change in found.template] == [CONCERT]
     assert found.template_pages == 6
     own = clocked(*((f"{CONCERT[0]} at 1{n}:00", f"{CONCERT[1]} at 1{n}:00") for n in range(6)))
-    assert weigh(changed(*own), own).template == [], "each has a time of its own and runs all the same"
+    assert filter_changes(changed(*own), own).template == [], "each has a time of its own and runs all the same"
 
 
 def test_what_other_pages_cannot_tell_is_asked_of_earlier_versions_of_a_few() -> None:
-    weights = clocked(*[CONCERT] * 6)
-    asked = to_ask(weights)
+    pages = clocked(*[CONCERT] * 6)
+    asked = lines_to_confirm(pages)
     ((key, urls),) = asked.items()
     assert (key.words, urls) == ("Concert on @", ["/0", "/1", "/2"])
     assert confirmed(asked, {"/0": {key}, "/1": {key}}) == {key}
@@ -289,67 +301,74 @@ def test_what_other_pages_cannot_tell_is_asked_of_earlier_versions_of_a_few() ->
 
 
 def test_a_date_that_most_pages_changed_otherwise_does_not_run_with_the_clock() -> None:
-    weights = clocked(*[TODAY] * 3)
-    others = {f"/o{n}": Weight((edit(TODAY[0], f"Nightly of {n} December 2026"),), ()) for n in range(1, 5)}
-    found = weigh(changed(*weights, *others, unchanged=20), {**weights, **others})
+    pages = clocked(*[TODAY] * 3)
+    others = {f"/o{n}": FilteredPage((edit(TODAY[0], f"Nightly of {n} December 2026"),), ()) for n in range(1, 5)}
+    found = filter_changes(changed(*pages, *others, unchanged=20), {**pages, **others})
     assert len(found.changes.changed) == 7
 
 
-def said(text: str) -> Said:
-    return Said(text.encode(), text.encode(), text == "Sign in")
+def said(text: str) -> TextDigest:
+    return TextDigest(text.encode(), text.encode(), text == "Sign in")
 
 
-def replaced(old: str, new: str) -> Weight:
-    return Weight((edit(old, new),), (), texts=(said(old), said(new)))
+def replaced(old: str, new: str) -> FilteredPage:
+    return FilteredPage((edit(old, new),), (), texts=(said(old), said(new)))
 
 
 def test_one_text_in_place_of_many_pages_is_a_wall_told_in_one_note() -> None:
-    weights = {f"/{n}": replaced(f"page {n}", "Sign in") for n in range(6)}
-    weights["/6"] = replaced("page 6", "page 6, edited")
-    found = weigh(changed(*weights), weights)
+    pages = {f"/{n}": replaced(f"page {n}", "Sign in") for n in range(6)}
+    pages["/6"] = replaced("page 6", "page 6, edited")
+    found = filter_changes(changed(*pages), pages)
     assert found.changes.changed == ("/6",)
     (note,) = found.as_record()["wall_notes"]
     assert (note["kind"], note["pages"], len(note["example_urls"])) == ("same_page", 6, 5)
     back = {f"/{n}": replaced("Sign in", f"page {n}") for n in range(6)}
-    gone = weigh(changed(*back), back)
+    gone = filter_changes(changed(*back), back)
     assert (len(gone.walls), gone.as_record()["wall_notes"]) == (6, []), (
         "when it goes, too; but then nobody is behind it"
     )
 
 
 def test_pages_that_always_said_the_same_are_no_wall() -> None:
-    weights = {f"/{n}": replaced("empty shelf", "full shelf") for n in range(6)}
-    assert weigh(changed(*weights), weights).walls == {}
+    pages = {f"/{n}": replaced("empty shelf", "full shelf") for n in range(6)}
+    assert filter_changes(changed(*pages), pages).walls == {}
     few = {f"/{n}": replaced(f"page {n}", "no longer sold") for n in range(3)}
-    assert len(weigh(changed(*few, unchanged=20), few).changes.changed) == 3
+    assert len(filter_changes(changed(*few, unchanged=20), few).changes.changed) == 3
 
 
 def test_each_wall_is_noted_with_how_many_pages_are_behind_it() -> None:
-    weights = {"/a": Weight((), (), Wall.ROBOTS), "/b": Weight((), (), Wall.ERROR), "/c": Weight((), (), Wall.ERROR)}
-    notes = weigh(changed(*weights), weights).as_record()["wall_notes"]
+    pages = {
+        "/a": FilteredPage((), (), Wall.ROBOTS),
+        "/b": FilteredPage((), (), Wall.ERROR),
+        "/c": FilteredPage((), (), Wall.ERROR),
+    }
+    notes = filter_changes(changed(*pages), pages).as_record()["wall_notes"]
     assert [(note["kind"], note["pages"]) for note in notes] == [("wall", 1), ("error", 2)]
-    lost = tuple(Lost(f"/{n}", None, Removal.BLOCKED, "/login", 302) for n in range(3))
-    (note,) = weigh(Changes((), (), (), (), (), lost=lost), {}).as_record()["wall_notes"]
+    lost = tuple(LostPage(f"/{n}", None, Removal.BLOCKED, "/login", 302) for n in range(3))
+    (note,) = filter_changes(Changes((), (), (), (), (), lost=lost), {}).as_record()["wall_notes"]
     assert note == {"kind": "redirect", "pages": 3, "target": "/login", "example_urls": ["/0", "/1", "/2"]}
 
 
 def test_pages_with_an_edit_of_the_template_are_counted_and_those_with_the_tag_of_a_release_are_not() -> None:
-    menu = {f"/{n}": Weight((MENU,), ()) for n in range(6)}
-    menu["/5"] = Weight((MENU, edit("a", "b")), ())
-    assert weigh(changed(*menu), menu).template_pages == 5
+    menu = {f"/{n}": FilteredPage((MENU,), ()) for n in range(6)}
+    menu["/5"] = FilteredPage((MENU, edit("a", "b")), ())
+    assert filter_changes(changed(*menu), menu).template_pages == 5
     cited = moved("Cited {} times", *RAISED)
-    assert weigh(changed(*cited), cited).template_pages == 8, "nobody knows yet that it counts"
-    tags = {f"/{n}": Weight((edit("build 45f9d18", "build 8a9e4f0"),), ()) for n in range(6)}
-    found = weigh(changed(*tags), tags)
+    assert filter_changes(changed(*cited), cited).template_pages == 8, "nobody knows yet that it counts"
+    tags = {f"/{n}": FilteredPage((edit("build 45f9d18", "build 8a9e4f0"),), ()) for n in range(6)}
+    found = filter_changes(changed(*tags), tags)
     assert (found.template_pages, found.changes.changed, found.template) == (0, (), [])
-    versions = {f"/{n}": Weight((edit("build 4711", "build 4713"),), ()) for n in range(6)}
-    assert weigh(changed(*versions), versions).template_pages == 6
-    halls = {f"/{n}": Weight((edit("Session A12 in hall 3", "Session A14 in hall 3"),), ()) for n in range(6)}
-    assert weigh(changed(*halls), halls).template_pages == 6
+    versions = {f"/{n}": FilteredPage((edit("build 4711", "build 4713"),), ()) for n in range(6)}
+    assert filter_changes(changed(*versions), versions).template_pages == 6
+    halls = {f"/{n}": FilteredPage((edit("Session A12 in hall 3", "Session A14 in hall 3"),), ()) for n in range(6)}
+    assert filter_changes(changed(*halls), halls).template_pages == 6
 
 
 def test_random_tokens_of_the_template_are_learned_when_they_differ_again() -> None:
-    tags = {f"/{n}": Weight((edit("Assets of 45f9d18 here", "Assets of 8a9e4f0 here"),), ()) for n in range(6)}
-    found = weigh(changed(*tags), tags)
+    tags = {f"/{n}": FilteredPage((edit("Assets of 45f9d18 here", "Assets of 8a9e4f0 here"),), ()) for n in range(6)}
+    found = filter_changes(changed(*tags), tags)
     assert found.template_pages == 6
-    assert len(moving_again({"template_changes": [one.as_record() for one in found.template]}, found.template)) == 1
+    assert (
+        len(rules_for_random_tokens({"template_changes": [one.as_record() for one in found.template]}, found.template))
+        == 1
+    )

@@ -1,0 +1,52 @@
+"""Which earlier crawl a crawl is compared with, and whether both were after the same pages."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import lane_of
+
+_REACH = {
+    "max_depth", "include_patterns", "exclude_patterns", "include_mode", "preset", "query_params", "meaningful_params",
+    "allow_subdomains", "allowed_hosts", "path_prefix", "use_sitemaps", "respect_robots_txt", "content_types",
+    "max_links_per_page",
+}  # fmt: skip
+_COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
+
+
+def choose_baseline(candidates: Iterable[CrawlJob], crawl: CrawlJob) -> CrawlJob | None:
+    """The crawl to compare `crawl` with; None when there is nothing it could honestly be compared with.
+
+    The newest of those that were fetched in the same way, else the newest. What a browser shows cannot be compared
+    with what a server sends, so a site that flips once and back would otherwise never hear of what changed meanwhile;
+    what crawls in between have told may be told again.
+    """
+    if crawl.crawl_type is CrawlType.FETCH_ONLY:
+        return None
+    usable = [earlier for earlier in candidates if _is_comparable(earlier, crawl)]
+    alike = [earlier for earlier in usable if lane_of(earlier) is lane_of(crawl)]
+    return max(alike or usable, key=_ended, default=None)
+
+
+def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:
+    return (
+        earlier.id != crawl.id
+        and (earlier.project_id, earlier.seed_url) == (crawl.project_id, crawl.seed_url)
+        and earlier.crawl_type is not CrawlType.FETCH_ONLY
+        and earlier.status is CrawlStatus.COMPLETED
+        and earlier.end_reason in _COMPARABLE_ENDS
+        and not earlier.stats.get("by_reason", {}).get(Reason.EXISTS)  # it left out what had a document
+        and _ended(earlier) < _ended(crawl)
+    )
+
+
+def _ended(crawl: CrawlJob) -> tuple[bool, datetime, UUID]:
+    """Crawls in the order they ended; one that is still running is the last."""
+    return crawl.completed_at is None, crawl.completed_at or crawl.created_at, crawl.id
+
+
+def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:
+    """Whether both crawls were after the same URLs; if not, what only one of them met says nothing."""
+    return one.model_dump(include=_REACH) == other.model_dump(include=_REACH)

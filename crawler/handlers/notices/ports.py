@@ -1,0 +1,22 @@
+"""What several handlers of notices ask of the record."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from crawler.domain.notices.schedule import Schedule
+
+
+class ScheduleFinder(Protocol):
+    def find(self, project_id: UUID) -> Schedule | None: ...
+
+
+class SentNotices(Protocol):
+    def sent_for(self, crawl_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[str, str]]]:
+        """Of each crawl, the channels that were used and what became of each notice."""
+
+
+class ScheduleMirror(Protocol):
+    """The entries of beat, which fire at each schedule's next run."""
+
+    def mirror(self, schedule: Schedule) -> None: ...
