@@ -43,7 +43,7 @@ check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/.docs ## tutorial, how-to pages, reference and explanation as a site with search, in docs/_build/html
-	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "Built: docs/_build/html/index.html"
 
 reference: $(VENV)/.full ## the tables in docs/reference, anew from the code

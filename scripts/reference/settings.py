@@ -52,8 +52,8 @@ def _groups() -> dict[str, list[str]]:
 
 def _settings(names: list[str]) -> str:
     fields = Settings.model_fields
-    rows = [(f"`{PREFIX}{name.upper()}`", _default(fields[name]), _bounds(fields[name]), _told(name)) for name in names]
-    return table(("variable", "default", "allowed", "meaning"), rows)
+    rows = [(f"`{PREFIX}{name.upper()}`", _value(fields[name]), _told(name)) for name in names]
+    return table(("variable", "default (allowed)", "meaning"), rows)
 
 
 def _told(name: str) -> str:
@@ -80,19 +80,25 @@ def _default(field: FieldInfo) -> str:
     return f"`{value}`"
 
 
+def _value(field: FieldInfo) -> str:
+    bounds = _bounds(field)
+    return f"{_default(field)} ({bounds})" if bounds else _default(field)
+
+
 def _bounds(field: FieldInfo) -> str:
     found = {name: getattr(rule, name) for rule in field.metadata for name in _WORDS if hasattr(rule, name)}
-    return ", ".join(_WORDS[name].format(value) for name, value in found.items() if value is not None)
+    told = [_WORDS[name].format(value) for name, value in found.items() if value is not None]
+    return ", ".join(told)
 
 
-_WORDS = {"gt": "more than {}", "ge": "from {}", "le": "to {}", "lt": "less than {}"}
+_WORDS = {"gt": "more than {:,}", "ge": "at least {:,}", "lt": "less than {:,}", "le": "at most {:,}"}
 
 
 def crawl_options() -> str:
     rows = []
     for name, field in CrawlConfig.model_fields.items():
         if name == "render_rule":
-            rows.append((f"`{name}`", "", "", f"{field.description}; `GET /api/v1/openapi.json` lists its thresholds"))
+            rows.append((f"`{name}`", "", f"{field.description}; `GET /api/v1/openapi.json` lists its thresholds"))
         else:
-            rows.append((f"`{name}`", _default(field), _bounds(field), field.description or OPTION_MEANINGS[name]))
-    return table(("option", "default", "allowed", "meaning"), rows)
+            rows.append((f"`{name}`", _value(field), field.description or OPTION_MEANINGS[name]))
+    return table(("option", "default (allowed)", "meaning"), rows)
