@@ -1,9 +1,11 @@
 """Nothing in README, CONTRIBUTING and docs refers to what is not there; and the check would notice."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from crawler.entrypoints.dashboard.pages import ROOMS
 from tests.unit.docs.checking import ROOT, Page, pages, problems
 
 
@@ -55,3 +57,17 @@ def test_what_is_not_there_is_found(text: str, told: str) -> None:
 )
 def test_what_is_there_is_left_alone(text: str) -> None:
     assert problems(Page.read(ROOT / "docs" / "new.md", text)) == []
+
+
+def test_every_page_of_the_dashboard_that_is_named_exists() -> None:
+    paths = {re.sub(r"\{[^}]*\}", "{}", route.path) for room in ROOMS for route in room.router.routes}
+    named = {code for code in Page.read(ROOT / "docs/reference/dashboard.md").code() if code.startswith("/")} - {
+        "/api/v1/"
+    }
+    assert {re.sub(r"\{[^}]*\}", "{}", code) for code in named} <= paths
+
+
+@pytest.mark.parametrize("folder", ["how-to", "reference", "explanation"])
+def test_an_index_names_every_page_of_its_folder(folder: str) -> None:
+    named = {token.attrs.get("href") for token in Page.read(ROOT / "docs" / folder / "index.md").inline()}
+    assert {path.name for path in (ROOT / "docs" / folder).glob("*.md")} - {"index.md"} <= named
