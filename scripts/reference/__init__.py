@@ -33,7 +33,7 @@ MAKERS: dict[str, Callable[[], str]] = {
 
 
 def pages() -> list[Path]:
-    return sorted(page for page in DOCS.rglob("*.md") if "<!-- made: " in page.read_text())
+    return sorted(page for page in DOCS.glob("*/*.md") if "<!-- made: " in page.read_text())
 
 
 def made_anew(text: str) -> str:
