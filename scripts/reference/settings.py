@@ -9,13 +9,17 @@ from pydantic.fields import FieldInfo
 from crawler.config import PREFIX, Settings
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.runtime_settings import RuntimeSettings
+from crawler.handlers.engine.record_page import MAX_LINKS
 from scripts.reference.text import table
 
 OPTION_MEANINGS = {
     "include_patterns": "Regular expressions (RE2); only URLs that one of them matches are crawled",
     "exclude_patterns": "Regular expressions (RE2); URLs that one of them matches are not crawled",
     "include_mode": "`only`: other URLs are skipped; `prefer`: other URLs come later",
-    "preset": "Known patterns of a shop system to leave out; `auto` finds out which",
+    "preset": (
+        "Patterns where the crawl has none: `auto` leaves out account, cart and checkout, and for a Shopify shop does "
+        "as `shopify`, which crawls collections and pages only; `none`"
+    ),
     "query_params": "Query parameters that tell pages apart: those of `meaningful_params`, all (`keep`), none (`drop`)",
     "meaningful_params": "Query parameters that tell pages apart",
     "allow_subdomains": "Crawl subdomains of the seed's host too",
@@ -28,7 +32,7 @@ OPTION_MEANINGS = {
     "max_duration_seconds": "Time after which the crawl ends; pauses do not count",
     "render": "`auto`: use a browser where a page needs one; `never`; `always`",
     "content_types": "Types of answers that are stored",
-    "max_links_per_page": "Follow so many links of a page; null is all",
+    "max_links_per_page": f"Follow so many links of a page; null is {MAX_LINKS:,}",
 }
 """Of crawl options whose field has no description of its own."""
 
