@@ -50,7 +50,7 @@ def _read(_: Sphinx, docname: str, source: list[str]) -> None:
     here = (DOCS / docname).parent
     linked = [target for _, _, target, _ in _LINK.findall(source[0]) if target.endswith(".md")]
     source[0] = _LINK.sub(lambda link: _inside(docname, here, link), source[0])
-    if docname.endswith("index"):
+    if Path(docname).name == "index":
         below = [name for name in linked if (here / name).resolve().is_relative_to(here)]
         source[0] += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(dict.fromkeys(below)) + "\n```\n"
 
