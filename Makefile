@@ -11,10 +11,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run up test test-all check bench chaos lock assets browser
+.PHONY: help setup run up test test-all check docs reference bench chaos lock assets browser
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there and this machine allows it
 	@$(BIN)/python -m crawler.adapters.browser.chromium --install || echo "Pages that need a browser will be stored as fetched."
@@ -41,6 +41,13 @@ check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+docs: $(VENV)/.docs ## tutorial, how-to pages, reference and explanation as a site with search, in docs/_build/html
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "Built: docs/_build/html/index.html"
+
+reference: $(VENV)/.full ## the tables in docs/reference, anew from the code
+	@$(BIN)/python -m scripts.reference $(ARGS)
 
 bench: browser ## measure, side by side with peers; one part with ARGS="--only polite"
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -74,6 +81,10 @@ $(VENV)/.base: pyproject.toml requirements.lock | $(BIN)/python
 
 $(VENV)/.full: pyproject.toml requirements.lock | $(BIN)/python
 	$(call install,.[render$(comma)embed$(comma)dev],everything)
+	@touch $(VENV)/.base $@
+
+$(VENV)/.docs: pyproject.toml requirements.lock | $(BIN)/python
+	$(call install,.[docs],what the docs need)
 	@touch $(VENV)/.base $@
 
 comma := ,

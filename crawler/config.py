@@ -22,7 +22,7 @@ def _default_data_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """Every field is an environment variable with the prefix `CRAWLER_`; `docs/operations.md` describes each."""
+    """Every field is an environment variable with the prefix `CRAWLER_`; `docs/reference/settings.md` lists all."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True)
 

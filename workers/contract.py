@@ -1,4 +1,4 @@
-"""What each task promises to whoever sends it: docs/tasks.md.
+"""What each task promises to whoever sends it: docs/reference/tasks.md.
 
 Arguments are checked before anything is done. What is wrong is told once, as a code for programs and a sentence for
 people, in a shape that Celery hands to callers who have none of our classes. Only a server that does not answer is

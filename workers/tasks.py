@@ -1,4 +1,4 @@
-"""Every task, each one handler call. Names and arguments are a contract with other services: docs/tasks.md."""
+"""Every task, each one handler call. Names and arguments are a contract with others: docs/reference/tasks.md."""
 
 import time
 from contextlib import suppress

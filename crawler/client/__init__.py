@@ -1,6 +1,6 @@
 """A small client for other programs: projects, crawls, pages, reports, schedules and hosts of a running service.
 
-It needs `requests` and `pydantic` and imports nothing of the engine. `docs/client.md` shows it at work.
+It needs `requests` and `pydantic` and imports nothing of the engine. `docs/reference/client.md` shows it at work.
 """
 
 from crawler.client.categories import Categories, Category, ExtractionTrial, FieldFill

@@ -157,7 +157,7 @@ class Explanation(Value):
 
 
 class Event(Value):
-    """Something that happened in a crawl; docs/api.md describes the types."""
+    """Something that happened in a crawl; docs/reference/websocket.md describes the types."""
 
     seq: int
     type: str

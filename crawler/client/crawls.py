@@ -58,7 +58,7 @@ class Crawls:
         refresh: bool = False,
         idempotency_key: str | None = None,
     ) -> UUID:
-        """Start a crawl that begins at `url` and ingests its pages as documents of the project.
+        """Start a crawl that begins at `url` and ingests its pages as documents.
 
         URLs that have a document are fetched again only with `refresh`.
         """

@@ -1,4 +1,4 @@
-"""The contract of docs/tasks.md, kept by real workers for callers who have nothing of ours but Celery."""
+"""The contract of docs/reference/tasks.md, kept by real workers for callers who have nothing of ours but Celery."""
 
 import ast
 import base64

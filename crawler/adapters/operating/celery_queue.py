@@ -1,8 +1,8 @@
 """Celery: its configuration, and the sender of our hints.
 
-Messages carry ids only and may be lost or repeated: see docs/architecture.md. What is known of Celery on Redis, behind
-the settings: a message can vanish between pop and record, a long task is redelivered after the visibility
-timeout, a silent socket waits for ever. None of that may cost more than time.
+Messages carry ids only and may be lost or repeated: see docs/explanation/architecture.md. What is known of Celery on
+Redis, behind the settings: a message can vanish between pop and record, a long task is redelivered after the
+visibility timeout, a silent socket waits for ever. None of that may cost more than time.
 """
 
 from collections.abc import Iterable, Mapping

@@ -73,7 +73,7 @@ _ROUTERS = (
 
 _WORDS = (
     "Crawl websites, read their pages and what changed. Errors are problem+json with a stable code. "
-    f"What happens is told live at the WebSocket {PREFIX}/projects/{{id}}/ws; docs/api.md describes it."
+    f"What happens is told live at the WebSocket {PREFIX}/projects/{{id}}/ws; docs/reference/websocket.md describes it."
 )
 
 

@@ -31,4 +31,4 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
     ] = False,
 ) -> None:
-    """Settings are environment variables, CRAWLER_…; docs/operations.md lists them."""
+    """Settings are environment variables, CRAWLER_…; docs/reference/settings.md lists them."""

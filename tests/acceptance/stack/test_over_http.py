@@ -1,4 +1,4 @@
-"""A stranger with curl and the README; then a terminal that has only the service's address and a key."""
+"""A stranger with curl and the how-to page; then a terminal that has only the service's address and a key."""
 
 import json
 import re
@@ -15,7 +15,8 @@ from tests.acceptance.cli import Cli
 from tests.acceptance.running import Running, eventually
 from tests.site.client import Site
 
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
+HOW_TO = ROOT / "docs" / "how-to" / "use-the-http-service.md"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
@@ -38,9 +39,9 @@ def test_a_crawl_is_cancelled_once_and_asks_for_nothing_afterwards(up: Running, 
     assert len(site.requests()) == asked, "nothing is asked after the cancel"
 
 
-def test_the_readme_is_followed(up: Running, site: Site) -> None:
+def test_the_how_to_page_is_followed(up: Running, site: Site) -> None:
     """Its lines as they stand there, but for what is another's: paths, the port and the website."""
-    block = README.read_text().split("## As a service")[1].split("```")[1]
+    block = HOW_TO.read_text().split("```")[1]
     key, call, create, start, watch, live, pages, enqueue, cancel = block.strip().splitlines()
     told = {
         ".venv/bin/crawler": f"{sys.executable} -m crawler.entrypoints.cli", ".venv/bin/python": sys.executable,
@@ -51,7 +52,7 @@ def test_the_readme_is_followed(up: Running, site: Site) -> None:
         names = re.compile("|".join(map(re.escape, told)))
         words = names.sub(lambda name: told[name.group()], "\n".join((key, call, line)))
         done = subprocess.run(
-            ["bash", "-c", words], cwd=README.parent, env=up.cli.environment, capture_output=True, text=True,
+            ["bash", "-c", words], cwd=ROOT, env=up.cli.environment, capture_output=True, text=True,
             timeout=90, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}\n{up.cli.logs()}"

@@ -13,7 +13,7 @@ from tests.chaos.stack import Stack
 
 @scenario(seconds=90)
 def restored_backup(arena: Arena) -> None:
-    """A dump is made during crawls; then all goes, and what docs/operations.md says brings it back."""
+    """A dump is made during crawls; then all goes, and what docs/how-to/back-up-and-restore.md says brings it back."""
     stack = arena.stack
     dump = stack.directory / "crawler.dump"
     arena.under_way(60)

@@ -513,7 +513,7 @@ def test_the_example_prints_each_event_once_although_the_service_is_killed_meanw
 
 
 def test_the_documentation_names_the_codes_and_limits() -> None:
-    text = " ".join((DOCS / "api.md").read_text().split())
+    text = " ".join((DOCS / "reference" / "websocket.md").read_text().split())
     assert set(re.findall(r"\| (\d{4}) \|", text)) == {"1012"} | {str(why.value[0]) for why in live_reader.Farewell}
     for number in (audience.MOST_PER_KEY, audience.MOST_READERS, event_tail.MOST_PER_SECOND, event_stream.MAX_ENTRIES):
         assert f"{number:,} " in text

@@ -1,4 +1,4 @@
-"""Every real edit is told and noise is not, over whole crawls: rules that join others (docs/changes.md)."""
+"""Every real edit is told and noise is not, over whole crawls: rules that join others (docs/explanation/changes.md)."""
 
 import itertools
 from collections import Counter

@@ -12,7 +12,7 @@ from tests.site.client import Site
 
 pytestmark = pytest.mark.slow
 
-ROOMS = ("", "/markdown", "/source", "/versions", "/links", "/links-in", "/diff", "/diff?view=inline&whole=true")
+PAGES = ("", "/markdown", "/source", "/versions", "/links", "/links-in", "/diff", "/diff?view=inline&whole=true")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def nasty(module_house: House, module_site: Site, museum: Visited) -> str:
     return f"/projects/{museum.project}/pages/{row['id']}"
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", PAGES)
 def test_everybody_can_use_it_and_nothing_crawled_comes_alive(house: House, nasty: str, room: str) -> None:
     page = house.page({"width": 1280, "height": 900})
     answer = page.goto(nasty + room)
@@ -124,7 +124,7 @@ def test_a_page_of_which_nothing_was_stored_says_so_everywhere(house: House, mus
     page = house.page()
     said = {"": "It took <b>too</b> long", "/markdown": "Nothing of this page was stored", "/source": "Nothing of this"}
     said |= {"/versions": "No version is kept", "/links": "There are none.", "/diff": "One version so far"}
-    for room in ROOMS:
+    for room in PAGES:
         answer = page.goto(f"/projects/{museum.project}/pages/{row['id']}{room}")
         assert answer is not None
         assert answer.status == 200, room
@@ -135,7 +135,7 @@ def test_a_page_of_which_nothing_was_stored_says_so_everywhere(house: House, mus
 def test_a_page_of_another_project_is_not_found_under_this_one(house: House, museum: Visited) -> None:
     other = house.engine.project("http://other.example/")
     page = house.page()
-    for room in ROOMS:
+    for room in PAGES:
         answer = page.goto(f"/projects/{other.id}/pages/{museum.prices}{room}")
         assert answer is not None
         assert answer.status == 404, room

@@ -1,4 +1,4 @@
-"""What counts as a change, over whole crawls: noise, learned noise, templates, walls (docs/changes.md)."""
+"""What counts as a change, over whole crawls: noise, learned noise, templates, walls (docs/explanation/changes.md)."""
 
 import itertools
 from collections.abc import Callable

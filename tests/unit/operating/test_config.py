@@ -6,7 +6,7 @@ import pytest
 from crawler.config import PREFIX, Settings, load_settings
 from crawler.errors import SettingsError
 
-OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
+SETTINGS_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
 
 
 @pytest.fixture(autouse=True)
@@ -74,5 +74,5 @@ def test_secrets_do_not_show_in_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    documented = set(re.findall(rf"`{PREFIX}([A-Z_]+)`", OPERATIONS.read_text()))
+    documented = set(re.findall(rf"`{PREFIX}([A-Z_]+)`", SETTINGS_PAGE.read_text()))
     assert documented >= {name.upper() for name in Settings.model_fields}

@@ -140,13 +140,15 @@ def test_flower_elsewhere_asks_for_a_password_or_is_not_started(address: str) ->
     assert "hunter2" not in " ".join(process.argv)
 
 
-# -- docs/tasks.md ----------------------------------------------------------------------------
+# -- docs/reference/tasks.md ----------------------------------------------------------------------------
 
 
 def test_the_contract_lists_every_task_with_its_queue() -> None:
     """Read, not imported: importing the tasks starts servers."""
     made = set(re.findall(r'@app\.task\(\s*name="(crawler\.\w+)"', (ROOT / "workers" / "tasks.py").read_text()))
-    rows = re.findall(r"^\| `(crawler\.\w+)` \| ([^|]+) \|", (ROOT / "docs" / "tasks.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(crawler\.\w+)` \| ([^|]+) \|", (ROOT / "docs" / "reference" / "tasks.md").read_text(), re.MULTILINE
+    )
     listed = {task: queues.replace("`", "").split(", ") for task, queues in rows}
     assert set(listed) == made
     for task, queue in ROUTES.items():

@@ -20,7 +20,7 @@ LOOK_SECONDS = 0.05
 
 
 class Farewell(Enum):
-    """Why we hang up. The codes are a promise; docs/api.md explains them."""
+    """Why we hang up. The codes are a promise; docs/reference/websocket.md explains them."""
 
     KEY_REVOKED = (4401, "The API key was revoked.")
     PROJECT_DELETED = (4404, "The project was deleted.")

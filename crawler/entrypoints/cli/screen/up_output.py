@@ -76,7 +76,7 @@ def tell_addresses(places: Places, missing: Sequence[str]) -> None:
         ("metrics", f"{service}/api/v1/metrics  (for Prometheus)"),
         ("key", f"{places.key_file}  (sent as 'Authorization: Bearer …')"),
         ("Flower", places.flower),
-        ("broker", f"{places.broker}  (for other programs' tasks: docs/tasks.md)"),
+        ("broker", f"{places.broker}  (for other programs' tasks: docs/reference/tasks.md)"),
         ("logs", str(places.logs)),
     ]
     for name, words in pairs:  # whole, however long: they are there to be copied

@@ -1,0 +1,52 @@
+"""Every path of the HTTP service."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from fastapi.routing import APIRoute
+
+from crawler.entrypoints.api import app as api
+from crawler.entrypoints.api.routes import docs_page, live
+from scripts.reference.text import doc, table
+
+_MODULES = (*api._ROUTERS, live, docs_page)
+
+
+def http_paths() -> str:
+    parts = []
+    for module in _MODULES:
+        rows = [row for route in module.router.routes for row in _route_rows(route)]
+        if rows:
+            name = module.__name__.rpartition(".")[2].replace("_", " ")
+            parts.append(f"### {name.capitalize()}\n\n{table(('method', 'path', 'query', 'meaning'), rows)}")
+    return "\n".join(parts)
+
+
+@cache
+def paths() -> set[str]:
+    """Every path of the service, without the prefix, its parameters as `{}`."""
+    routers = (module.router for module in _MODULES)
+    return {re.sub(r"\{[^}]*\}", "{}", route.path) for router in routers for route in router.routes}
+
+
+def _route_rows(route: Any) -> Iterator[tuple[str, ...]]:
+    if not isinstance(route, APIRoute):
+        yield ("WS", f"`{route.path}`", "", _meaning(route.endpoint))
+        return
+    query = ", ".join(f"`{name}`" for name in _query_of(route.dependant))
+    for method in sorted(route.methods or ()):
+        yield (method, f"`{route.path}`", query, route.summary or _meaning(route.endpoint))
+
+
+_UNSAID = {"openapi": "The description of every path, as OpenAPI", "docs": "The same, to read in a browser"}
+
+
+def _query_of(dependant: Any) -> list[str]:
+    inner = [name for below in dependant.dependencies for name in _query_of(below)]
+    return list(dict.fromkeys([*(param.alias for param in dependant.query_params), *inner]))
+
+
+def _meaning(endpoint: Callable[..., Any]) -> str:
+    return doc(endpoint) or _UNSAID.get(getattr(endpoint, "__name__", ""), "")
