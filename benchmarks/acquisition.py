@@ -17,8 +17,8 @@ from benchmarks.polite import pages
 from benchmarks.sites import Mount, Sites, serve
 from crawler.bootstrap import build
 from crawler.config import load_settings
-from crawler.domain.acquisition.csv import as_csv
 from crawler.domain.acquisition.entries import ACQUISITION_ID, QueueFilter, Sort
+from crawler.domain.acquisition.queue_csv import as_csv
 
 TITLE = "The acquisition queue"
 ROWS = 1_000_000

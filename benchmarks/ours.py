@@ -20,7 +20,7 @@ from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
-from crawler.entrypoints.stack import all_processes, crawl_processes
+from crawler.entrypoints.processes import all_processes, crawl_processes
 from crawler.supervisor import FileOutput, Supervisor
 
 WARM_PAGES = 300

@@ -18,7 +18,7 @@ from benchmarks.ours import Ours, ours
 from crawler.adapters.postgres import tables as t
 from crawler.bootstrap import App
 from crawler.domain.notices.schedule import Frequency, Schedule, ScheduleConfig
-from crawler.entrypoints.stack import all_processes
+from crawler.entrypoints.processes import all_processes
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.telemetry import configure_logs
 from workers.beat import BeatScheduler

@@ -13,7 +13,7 @@ import requests
 from benchmarks.children import child
 from benchmarks.ours import Ours
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.stack import all_processes
+from crawler.entrypoints.processes import all_processes
 
 START_SECONDS = 60.0
 PATH = "/api/v1"

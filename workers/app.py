@@ -24,7 +24,7 @@ from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
-from workers.pulse import Pulse
+from workers.reconcile_timer import Pulse
 
 settings, _embedded = with_servers(load_settings())
 app: Celery = make_celery(settings)

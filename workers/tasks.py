@@ -15,8 +15,7 @@ from crawler.errors import Conflict, RedisUnavailable
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
-from workers.contract import ContractTask
-from workers.orders import (
+from workers.task_arguments import (
     StartOrder,
     crawl_of,
     document_of,
@@ -26,6 +25,7 @@ from workers.orders import (
     queue_named,
     start_order,
 )
+from workers.task_contract import ContractTask
 
 # Bounded and soon: whatever a lost worker was doing is found again by its lease.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}

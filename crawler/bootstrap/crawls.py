@@ -3,10 +3,10 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crawler.adapters.pages.crawl_pace import CrawlPace
-from crawler.adapters.pages.explain_reader import ExplainReader
-from crawler.adapters.pages.reason_counts import ReasonCounts
-from crawler.adapters.pages.url_reader import UrlReader
+from crawler.adapters.crawls.crawl_pace import CrawlPace
+from crawler.adapters.crawls.explain_reader import ExplainReader
+from crawler.adapters.crawls.reason_counts import ReasonCounts
+from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.handlers.crawls.control_crawl import ControlCrawl

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crawler.adapters.pages.project_list import ProjectList
+from crawler.adapters.crawls.project_list import ProjectList
 from crawler.adapters.pages.sample import PageSample
 from crawler.handlers.crawls.manage_projects import ManageProjects
 from crawler.handlers.crawls.preview_scope import PreviewScope

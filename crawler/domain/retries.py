@@ -12,7 +12,7 @@ Chance comes in as `jitter`, a number from -1 to 1.
 | a worker, with work in hand | `MOST_LOSSES` | its lease runs out | `lua/reap.lua`, documents, extraction |
 | a queue's batch, before an entry's turn | `MAX_ROUNDS` | the next batch | `adapters/acquisition/queue_claims.py` |
 | a scheduled crawl | one per `CRAWL_WAITS`, and the first | `CRAWL_WAITS` | `notices/schedule.py` |
-| the start of a task, without its servers | one per `TASK_WAITS_SECONDS` | these | `workers/contract.py` |
+| the start of a task, without its servers | one per `TASK_WAITS_SECONDS` | these | `workers/task_contract.py` |
 | the commit of a batch | until half its leases' time is over | `commit_pause` | `handlers/engine/write_batch.py` |
 | the embedder | one per `EMBED_WAITS_SECONDS`, and the first | these | `adapters/documents/openai_embedder.py` |
 

@@ -25,7 +25,7 @@ from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.embedded import Servers
-from crawler.entrypoints.stack import child_environment, worker
+from crawler.entrypoints.processes import child_environment, worker
 from crawler.supervisor import FileOutput, Supervisor
 from tests.databases import MakeDatabase
 from tests.site.client import Site

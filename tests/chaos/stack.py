@@ -24,7 +24,7 @@ from crawler.bootstrap import App, build
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
-from crawler.entrypoints.stack import worker
+from crawler.entrypoints.processes import worker
 from crawler.errors import DatabaseUnavailable
 from crawler.supervisor import FileOutput, ProcessSpec, Supervisor
 from tests.chaos.proxy import Proxy

@@ -9,7 +9,6 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.postgres.database import cursor, transaction
-from crawler.domain.acquisition.csv import ExportedEntry
 from crawler.domain.acquisition.entries import (
     BulkAction,
     BulkChange,
@@ -20,6 +19,7 @@ from crawler.domain.acquisition.entries import (
     QueueFilter,
     Sort,
 )
+from crawler.domain.acquisition.queue_csv import ExportedEntry
 from crawler.errors import NotFound
 
 ROWS_AT_ONCE = 2000

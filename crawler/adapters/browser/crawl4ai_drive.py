@@ -20,7 +20,7 @@ from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 
-from crawler.adapters.browser.settled import Network, World, settle
+from crawler.adapters.browser.page_idle import Network, World, settle
 
 
 class Drive:

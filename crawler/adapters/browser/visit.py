@@ -17,9 +17,9 @@ from crawler.adapters.browser.crawl4ai_drive import Drive
 from crawler.adapters.browser.egress_proxy import Door, EgressProxy
 from crawler.adapters.browser.errors import error_name, reason_of
 from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
+from crawler.adapters.browser.page_idle import Network, World
 from crawler.adapters.browser.request_gate import FILE, Gate, Outcome, without_fragment
 from crawler.adapters.browser.screenshot import take_screenshot
-from crawler.adapters.browser.settled import Network, World
 from crawler.adapters.curl.errors import REFUSED, one_line
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason

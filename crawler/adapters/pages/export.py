@@ -12,7 +12,7 @@ from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.engine.ledger import RENDERED
 from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, Rows
-from crawler.domain.exports.warc import ArchivedPage
+from crawler.domain.exports.warc_export import ArchivedPage
 from crawler.domain.markdown.page import MarkdownPage, to_markdown
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.parsing import UnparsablePage, extract

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.exports.warc import as_warc
+from crawler.domain.exports.warc_export import as_warc
 from crawler.domain.markdown.page import MarkdownPage, aggregate
 from crawler.errors import Invalid
 

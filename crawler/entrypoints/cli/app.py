@@ -22,8 +22,8 @@ from crawler.entrypoints.cli.commands.schedules import schedules
 from crawler.entrypoints.cli.commands.sources import sources
 from crawler.entrypoints.cli.commands.up import up
 from crawler.entrypoints.cli.commands.watch import watch
-from crawler.entrypoints.cli.ending import guarded, quiet_logs
-from crawler.entrypoints.cli.frame import make_cli
+from crawler.entrypoints.cli.error_exit import guarded, quiet_logs
+from crawler.entrypoints.cli.root_command import make_cli
 
 cli = make_cli()
 # What the list of commands says must fit beside their names; their own help says more.

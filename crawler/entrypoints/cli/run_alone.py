@@ -1,8 +1,8 @@
 """`crawler run` without the other commands: their imports would hold up its first request."""
 
 from crawler.entrypoints.cli.commands.run import run
-from crawler.entrypoints.cli.ending import guarded
-from crawler.entrypoints.cli.frame import make_cli
+from crawler.entrypoints.cli.error_exit import guarded
+from crawler.entrypoints.cli.root_command import make_cli
 
 cli = make_cli()
 cli.command()(run)

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from crawler.domain.idempotent_answers import Answer
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.owned import Tools
 
 KeyHeader = Annotated[
     str | None,

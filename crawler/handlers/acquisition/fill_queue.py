@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from crawler.domain.acquisition.csv import QueueCsv, Row
 from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
     DEFAULT_PRIORITY,
@@ -13,7 +12,8 @@ from crawler.domain.acquisition.entries import (
     RowProblem,
     new_entry,
 )
-from crawler.domain.acquisition.warc import QueueWarc, is_warc
+from crawler.domain.acquisition.queue_csv import QueueCsv, Row
+from crawler.domain.acquisition.warc_import import QueueWarc, is_warc
 from crawler.domain.clock import Clock
 from crawler.handlers.acquisition.run_queue import QueueProjects, ensure_acquisition
 

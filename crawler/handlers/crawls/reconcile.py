@@ -18,10 +18,10 @@ from crawler.handlers.crawls.finish_crawl import FinishCrawl
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.fill_frontier import FillFrontier, limits_of
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import Lanes, Record
-from crawler.handlers.engine.settled import Settled
 from crawler.handlers.engine.write_batch import WriteBatch
 from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
@@ -170,7 +170,7 @@ class Reconcile:
             context = self._contexts.get(crawl_id, lease.epoch)
             if context is None:
                 continue
-            settled = Settled(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
+            settled = LeaseResult(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
             error = "Three workers were lost while they worked on it."
             if lease.kind is Kind.PROBE:
                 refuse_probe(settled, Reason.POISON, self._clock())

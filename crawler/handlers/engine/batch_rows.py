@@ -9,10 +9,10 @@ from crawler.domain.engine.ledger import Batch, DocumentDue, Rendering, page_id
 from crawler.domain.pages.language import detect
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.url_shapes import add_up
-from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.lease_result import LeaseResult
 
 
-def batch_rows(batch: Sequence[Settled]) -> Batch:
+def batch_rows(batch: Sequence[LeaseResult]) -> Batch:
     rows = Batch()
     for settled in batch:
         if settled.url_end:
@@ -38,7 +38,7 @@ def batch_rows(batch: Sequence[Settled]) -> Batch:
     return rows
 
 
-def _add_entry(rows: Batch, settled: Settled) -> None:
+def _add_entry(rows: Batch, settled: LeaseResult) -> None:
     """Only crawls that work off the acquisition queue have anything to tell it."""
     context = settled.context
     if context.crawl.from_queue and settled.url_end is not None:
@@ -48,7 +48,7 @@ def _add_entry(rows: Batch, settled: Settled) -> None:
         rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
 
 
-def _add_document(rows: Batch, settled: Settled) -> None:
+def _add_document(rows: Batch, settled: LeaseResult) -> None:
     """Only pages of crawls that ingest become documents."""
     crawl, end = settled.context.crawl, settled.url_end
     if not crawl.config.ingest or end is None or (end.state is not FetchState.DONE and end.reason != Reason.EXISTS):
@@ -58,7 +58,7 @@ def _add_document(rows: Batch, settled: Settled) -> None:
     (rows.documents if end.state is FetchState.DONE else rows.existing).append(due)
 
 
-def _add_rendering(rows: Batch, settled: Settled) -> None:
+def _add_rendering(rows: Batch, settled: LeaseResult) -> None:
     """Of most pages there is nothing to say."""
     if settled.rendering or settled.compared:
         record = {**(settled.rendering or {}), **({"compared": settled.compared} if settled.compared else {})}

@@ -22,9 +22,9 @@ from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.request_ticket import RequestTicket
-from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -52,7 +52,7 @@ class FallBackToHttp:
         self._record = record
 
     def after_failure(
-        self, settled: Settled, ticket: RequestTicket, result: RenderedPage, judgement: Judgement
+        self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, judgement: Judgement
     ) -> bool:
         """The browser has given up on a page. Whether it is to be had without one."""
         if result.unshown:
@@ -70,7 +70,7 @@ class FallBackToHttp:
             self._end_rendering(ticket, {FAILED: why})
         return True
 
-    def after_blank(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+    def after_blank(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
         """The browser shows nothing: neither text nor links. That is no page to keep, least of all over a better."""
         if not _is_blank(page):
             return False
@@ -78,7 +78,7 @@ class FallBackToHttp:
             return True
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
 
-    def store_fallback(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+    def store_fallback(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
         """Note that a page failed in the browser and comes without one. False: it is empty, and once was not."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
@@ -87,7 +87,7 @@ class FallBackToHttp:
         error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
         return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))
 
-    def _keeps_better(self, settled: Settled, ticket: RequestTicket, result: FetchResult, error: str) -> bool:
+    def _keeps_better(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, error: str) -> bool:
         """Whether there is an earlier version, which stays."""
         if ticket.previous is None:
             return False
@@ -95,7 +95,7 @@ class FallBackToHttp:
         record_refused(settled, Reason.PROTOCOL, error, from_seconds(result.sent_at), result)
         return True
 
-    def _does_without(self, settled: Settled, ticket: RequestTicket, why: str) -> bool:
+    def _does_without(self, settled: LeaseResult, ticket: RequestTicket, why: str) -> bool:
         """Once per page: what fails without a browser too has failed."""
         if not self._notes.do_without(*name_of(ticket), why):
             return False
@@ -104,7 +104,7 @@ class FallBackToHttp:
         settled.end = End.RENDER
         return True
 
-    def _no_browser(self, settled: Settled, ticket: RequestTicket, result: RenderedPage) -> bool:
+    def _no_browser(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage) -> bool:
         """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
         if not ticket.context.lacks_browser:
             log.warning("render_unavailable", crawl_id=str(ticket.key.crawl_id), detail=result.error)

@@ -12,7 +12,7 @@ from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
 from crawler.domain.urls.url import Url, digest, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
-from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.lease_result import LeaseResult
 
 # Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
@@ -44,9 +44,9 @@ class FollowLinks:
         self._frontier = frontier
         self._robots_refuses = robots_refuses
 
-    def __call__(self, batch: Sequence[Settled], depths: dict[UrlKey, int]) -> Children:
+    def __call__(self, batch: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Children:
         children = Children([], {}, [])
-        by_crawl: dict[UUID, list[Settled]] = {}
+        by_crawl: dict[UUID, list[LeaseResult]] = {}
         for settled in batch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         for crawl_id, group in by_crawl.items():
@@ -82,7 +82,7 @@ class FollowLinks:
             if entry is not None:
                 entries.append(entry)
 
-    def _unusable(self, group: Sequence[Settled], depths: dict[UrlKey, int]) -> Iterable[Found]:
+    def _unusable(self, group: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Iterable[Found]:
         """They have no key, so nobody asks whether the frontier knows them; a row that is there stays."""
         fresh = [
             (settled, link)
@@ -144,7 +144,7 @@ def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
     return best
 
 
-def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
+def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
     context, parent = settled.context, settled.key.normalized_url
     scope = context.scope
     if settled.redirect and context.mark_followed(settled.redirect.href, depth):
@@ -163,7 +163,7 @@ def _leads(settled: Settled, depth: int) -> Iterable[_Lead]:
             yield _Lead(scope.candidate(link, depth + 1), depth + 1, Source.LINK, parent)
 
 
-def _sitemap_entries(settled: Settled) -> Iterable[Entry]:
+def _sitemap_entries(settled: LeaseResult) -> Iterable[Entry]:
     level = settled.lease.hops + 1 if settled.lease.kind is Kind.SITEMAP else 0
     for url in settled.sitemaps:
         yield sitemap_entry(url, level)

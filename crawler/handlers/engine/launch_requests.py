@@ -14,13 +14,13 @@ from crawler.domain.rendering.rendered_page import RenderRequest
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.held_leases import HeldLeases
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.read_sitemap import sitemap_request
 from crawler.handlers.engine.record_page import record_existing, record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
-from crawler.handlers.engine.settled import Settled
 
 ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
@@ -57,7 +57,7 @@ class LaunchRequests:
 
     def __call__(
         self, leases: Sequence[Lease], held: HeldLeases, lane: Lane, *, claimed_at: float, start_by: float
-    ) -> tuple[int, list[Settled]]:
+    ) -> tuple[int, list[LeaseResult]]:
         """How many requests were launched, and what was refused. What cannot be judged goes back."""
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
@@ -67,7 +67,7 @@ class LaunchRequests:
                 refused.append(record_existing(self._refuse(ticket), ticket.previous, self._clock()))
                 continue
             request = self._request(ticket, held, lane)
-            if isinstance(request, Settled):
+            if isinstance(request, LeaseResult):
                 refused.append(request)
             elif request is not None:
                 request.start_by = start_by
@@ -133,7 +133,7 @@ class LaunchRequests:
             for t in tickets
         ]
 
-    def _request(self, ticket: RequestTicket, held: HeldLeases, lane: Lane) -> FetchRequest | Settled | None:
+    def _request(self, ticket: RequestTicket, held: HeldLeases, lane: Lane) -> FetchRequest | LeaseResult | None:
         lease, opened = ticket.lease, ticket.context.state.opened
         if lease.kind is Kind.ROBOTS:
             url = self._robots_and_backoff.robots_url(lease)
@@ -159,10 +159,10 @@ class LaunchRequests:
             return _page_request(ticket)
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
 
-    def _refuse(self, ticket: RequestTicket) -> Settled:
+    def _refuse(self, ticket: RequestTicket) -> LeaseResult:
         """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
         self._frontier.answered([(ticket.lease, -1)])
-        return Settled(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
+        return LeaseResult(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
 
 
 def _page_request(ticket: RequestTicket) -> FetchRequest:

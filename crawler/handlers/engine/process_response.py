@@ -19,13 +19,13 @@ from crawler.domain.retries import most_tries
 from crawler.domain.urls.presets import looks_like_shopify
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContext
+from crawler.handlers.engine.lease_result import LeaseResult, log_request
 from crawler.handlers.engine.read_sitemap import read_sitemap
 from crawler.handlers.engine.record_page import read_page, record_verdict
 from crawler.handlers.engine.record_probe import record_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket, lateness, milliseconds
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
-from crawler.handlers.engine.settled import Settled, log_request
 from crawler.handlers.engine.store_page import store_page
 from crawler.handlers.engine.write_batch import Failpoint
 
@@ -55,10 +55,10 @@ class ProcessResponse:
         self._failpoint = failpoint
         self._jitter = jitter
 
-    def __call__(self, result: FetchResult, lane: Lane) -> Settled:
+    def __call__(self, result: FetchResult, lane: Lane) -> LeaseResult:
         ticket: RequestTicket = result.request.context
         lease = ticket.lease
-        settled = Settled(lease, ticket.context, End.DROPPED, ticket.key, lateness(result))
+        settled = LeaseResult(lease, ticket.context, End.DROPPED, ticket.key, lateness(result))
         settled.request = log_request(lease, result, lane)
         if lease.kind is Kind.ROBOTS:
             self._robots_and_backoff.read_robots(lease, result)
@@ -70,7 +70,7 @@ class ProcessResponse:
             self._process_page(settled, ticket, result)
         return settled
 
-    def _process_page(self, settled: Settled, ticket: RequestTicket, result: FetchResult) -> None:
+    def _process_page(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult) -> None:
         self._failpoint("parse", result.body)
         judgement, now = self._judge(settled, result), self._clock()
         if judgement.verdict is Verdict.STORE:
@@ -85,7 +85,7 @@ class ProcessResponse:
         if ticket.context.is_home(ticket.key.normalized_url):
             self._process_homepage(settled, ticket, result)
 
-    def _judge(self, settled: Settled, result: FetchResult) -> Judgement:
+    def _judge(self, settled: LeaseResult, result: FetchResult) -> Judgement:
         """What the answer means; its host is told at once if it asks to be left alone."""
         lease = settled.lease
         judgement = judge(
@@ -110,7 +110,7 @@ class ProcessResponse:
             seconds = max(seconds, self._robots_and_backoff.back_off(lease, judgement.retry_after))
         return lease.claimed_ms + milliseconds(time.time() - ticket.claimed_at + seconds)
 
-    def _process_homepage(self, settled: Settled, ticket: RequestTicket, result: FetchResult) -> None:
+    def _process_homepage(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult) -> None:
         """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
         context, crawl = ticket.context, ticket.context.crawl
         if settled.redirect is not None:

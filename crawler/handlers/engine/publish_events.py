@@ -9,7 +9,7 @@ from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.progress import progress
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier
-from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.lease_result import LeaseResult
 
 PROGRESS_SECONDS = 0.5
 MAX_TIMES = 2000
@@ -30,7 +30,7 @@ class PublishEvents:
         self._clock = clock
         self._next: dict[UUID, float] = {}
 
-    def pages(self, settled: Iterable[Settled], depths: Mapping[UrlKey, int]) -> None:
+    def pages(self, settled: Iterable[LeaseResult], depths: Mapping[UrlKey, int]) -> None:
         """URLs that reached their end; what is tried again is no news."""
         by_crawl: dict[UUID, list[dict[str, Any]]] = {}
         for one in settled:
@@ -74,7 +74,7 @@ class PublishEvents:
         }
 
 
-def _page(settled: Settled, depth: int | None) -> dict[str, Any]:
+def _page(settled: LeaseResult, depth: int | None) -> dict[str, Any]:
     end = settled.url_end
     assert end is not None
     return {

@@ -9,7 +9,7 @@ from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.sitemaps import MAX_BYTES, parse_sitemap
 from crawler.domain.urls.url import Url, read
-from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.lease_result import LeaseResult
 
 log = telemetry.logger(__name__)
 
@@ -25,7 +25,7 @@ def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> Fe
     return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, opened=opened, context=ticket)
 
 
-def read_sitemap(settled: Settled, result: FetchResult, judgement: Judgement) -> Settled:
+def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement) -> LeaseResult:
     """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
     settled.end = End.RETRY if judgement.verdict is Verdict.RETRY else End.DROPPED
     if judgement.verdict is Verdict.REDIRECT and settled.lease.hops < MAX_HOPS:

@@ -12,13 +12,13 @@ from crawler.domain.pages.parsing import Extracted, UnparsablePage, extract
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.urls.scope import Refusal
 from crawler.domain.urls.url import Unusable, Url, read
-from crawler.handlers.engine.settled import Settled, tries_of
+from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 from crawler.handlers.engine.store_page import record_unchanged, usable
 
 MAX_LINKS = 5000
 
 
-def read_page(settled: Settled, result: FetchResult, now: datetime) -> Extracted | None:
+def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> Extracted | None:
     """None when it cannot be read; then it is settled as failed."""
     config = settled.context.crawl.config
     if is_pdf(result.content_type, result.body):
@@ -39,8 +39,8 @@ def read_page(settled: Settled, result: FetchResult, now: datetime) -> Extracted
 
 
 def record_verdict(
-    settled: Settled, result: FetchResult, judgement: Judgement, previous: Previous | None, now: datetime
-) -> Settled:
+    settled: LeaseResult, result: FetchResult, judgement: Judgement, previous: Previous | None, now: datetime
+) -> LeaseResult:
     """Fill in what the judgement means for this URL, if it brought no page to store (`read_page`, `store_page`)."""
     match judgement.verdict:
         case Verdict.UNCHANGED if previous is not None:
@@ -61,14 +61,14 @@ def record_verdict(
 
 
 def record_refused(
-    settled: Settled,
+    settled: LeaseResult,
     reason: Reason,
     error: str | None,
     now: datetime,
     result: FetchResult | None = None,
     rule: str | None = None,
     final_url: str | None = None,
-) -> Settled:
+) -> LeaseResult:
     """Skipped or failed: the ledger says why; the page row, if it was asked for, keeps its last good content."""
     settled.end = End.DROPPED
     state = FetchState.FAILED if reason in FAILED else FetchState.SKIPPED
@@ -102,7 +102,7 @@ def record_refused(
     return settled
 
 
-def record_existing(settled: Settled, previous: Previous | None, now: datetime) -> Settled:
+def record_existing(settled: LeaseResult, previous: Previous | None, now: datetime) -> LeaseResult:
     """It has a document, and is not fetched again; where it led when it was, the crawl goes on."""
     record_refused(settled, Reason.EXISTS, None, now)
     if previous is not None and settled.context.follows_links:
@@ -111,7 +111,7 @@ def record_existing(settled: Settled, previous: Previous | None, now: datetime) 
     return settled
 
 
-def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: datetime) -> None:
+def _redirect(settled: LeaseResult, result: FetchResult, judgement: Judgement, now: datetime) -> None:
     """To the same page under another spelling: ask again there. To another: that one is discovered."""
     target = read(judgement.target, result.url)
     if isinstance(target, Unusable):
@@ -126,7 +126,7 @@ def _redirect(settled: Settled, result: FetchResult, judgement: Judgement, now: 
         record_refused(settled, Reason.REDIRECTED, None, now, result, final_url=target.href)
 
 
-def _leaves_scope(settled: Settled, target: Url) -> str | None:
+def _leaves_scope(settled: LeaseResult, target: Url) -> str | None:
     """The rule by which a redirect leads off the site; the homepage's own takes the scope along."""
     context = settled.context
     verdict = context.scope.candidate(target, 0).verdict

@@ -12,12 +12,12 @@ from crawler.domain.engine.ledger import ProbeEnd
 from crawler.domain.engine.snapshots import snapshot
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Url, read
-from crawler.handlers.engine.settled import Settled
+from crawler.handlers.engine.lease_result import LeaseResult
 
 
 def record_probe(
-    settled: Settled, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
-) -> Settled:
+    settled: LeaseResult, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
+) -> LeaseResult:
     if judgement.verdict is Verdict.RETRY and not judgement.block_host:
         settled.end = End.RETRY
         return settled
@@ -32,14 +32,16 @@ def record_probe(
     return settled
 
 
-def refuse_probe(settled: Settled, reason: Reason, now: datetime) -> Settled:
+def refuse_probe(settled: LeaseResult, reason: Reason, now: datetime) -> LeaseResult:
     """It may not be asked for, or its answer not be kept."""
     settled.end = End.DROPPED
     settled.probe = ProbeEnd(settled.key, Removal.BLOCKED.value, reason, None, None, None, now)
     return settled
 
 
-def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, target: str | None, now: datetime) -> None:
+def _tell_fate(
+    settled: LeaseResult, result: FetchResult, judgement: Judgement, target: str | None, now: datetime
+) -> None:
     found = judge_probe(judgement, result.status, result.failure)
     if found.kind is Removal.MOVED and target is None:  # to something that is no address
         found = found._replace(kind=Removal.BLOCKED, reason=Reason.PROTOCOL)
@@ -50,6 +52,6 @@ def _tell_fate(settled: Settled, result: FetchResult, judgement: Judgement, targ
     settled.probe = ProbeEnd(settled.key, found.kind.value, found.reason, status, target, None, now, silenced)
 
 
-def _keep_second_look(settled: Settled, result: FetchResult, now: datetime) -> None:
+def _keep_second_look(settled: LeaseResult, result: FetchResult, now: datetime) -> None:
     settled.snapshot = snapshot(result.body, result.content_type, now)
     settled.probe = ProbeEnd(settled.key, SEEN, None, result.status, None, settled.snapshot.id, now)

@@ -33,8 +33,8 @@ from crawler.domain.urls.url import parse
 from crawler.handlers.engine import fall_back_to_http
 from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, VisitNotes, is_homepage, name_of
 from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
-from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -89,7 +89,9 @@ class RenderWhereNeeded:
             return visit._replace(render=False)  # the light half of the comparison comes first
         return visit._replace(render=visit.render or visit.compare)
 
-    def send_to_browser(self, settled: Settled, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+    def send_to_browser(
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted
+    ) -> bool:
         """Queue a page that was read for the browser, where that is needed; whether it is not to be stored now."""
         if isinstance(result, RenderedPage):
             again = self._comes_again(settled, ticket, result)
@@ -117,7 +119,7 @@ class RenderWhereNeeded:
         return self._send_on(settled, ticket, page)
 
     def try_in_browser(
-        self, settled: Settled, ticket: RequestTicket, result: FetchResult, judgement: Judgement
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, judgement: Judgement
     ) -> bool:
         """Queue a page that could not be fetched for the browser: a homepage, or where one was to be spared.
 
@@ -140,14 +142,14 @@ class RenderWhereNeeded:
         settled.end = End.RENDER
         return True
 
-    def _comes_again(self, settled: Settled, ticket: RequestTicket, result: RenderedPage) -> bool:
+    def _comes_again(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage) -> bool:
         """A page that set a cookie and would load itself anew does so in its next turn at the host."""
         if not result.again or not self._notes.come_again(*name_of(ticket), result.again):
             return False
         settled.end = End.RENDER
         return True
 
-    def _may_try(self, settled: Settled, ticket: RequestTicket, decision: Decision) -> bool:
+    def _may_try(self, settled: LeaseResult, ticket: RequestTicket, decision: Decision) -> bool:
         context, why = ticket.context, ticket.visit.why.signal
         if why is Signal.SHAPE:  # so this kind of page needs it after all
             settled.finding = finding(url_shape(parse(ticket.lease.url)), _NOTHING_ALIKE)
@@ -189,12 +191,12 @@ class RenderWhereNeeded:
     def _has_browser(self, ticket: RequestTicket) -> bool:
         return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
 
-    def _send_on(self, settled: Settled, ticket: RequestTicket, page: Extracted) -> bool:
+    def _send_on(self, settled: LeaseResult, ticket: RequestTicket, page: Extracted) -> bool:
         self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
         settled.end = End.RENDER
         return True
 
-    def _learn(self, settled: Settled, ticket: RequestTicket, page: Extracted) -> None:
+    def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: Extracted) -> None:
         """Compare what the browser made with what the server had sent, if that is known."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:

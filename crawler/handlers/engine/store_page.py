@@ -26,7 +26,7 @@ from crawler.domain.pages.parsing import Extracted
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.urls.url import Unusable, Url, read, resolver, shortened
-from crawler.handlers.engine.settled import Settled, tries_of
+from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 
 MAX_UNUSABLE = 100
 MAX_HEADERS = 64
@@ -37,7 +37,7 @@ _PRIVATE_HEADERS = frozenset(
 
 
 def store_page(
-    settled: Settled, result: FetchResult, page: Extracted, previous: Previous | None, now: datetime
+    settled: LeaseResult, result: FetchResult, page: Extracted, previous: Previous | None, now: datetime
 ) -> None:
     context = settled.context
     links, urls, unusable = _resolve_links(page)
@@ -61,7 +61,7 @@ def store_page(
 
 
 def record_unchanged(
-    settled: Settled,
+    settled: LeaseResult,
     result: FetchResult,
     previous: Previous,
     follow: Sequence[Url],
@@ -96,7 +96,7 @@ def record_unchanged(
     settled.links = follow if settled.context.follows_links else ()
 
 
-def _is_same(settled: Settled, result: FetchResult, page: Extracted, previous: Previous) -> bool:
+def _is_same(settled: LeaseResult, result: FetchResult, page: Extracted, previous: Previous) -> bool:
     """For the queue only the same bytes are: its selectors see more than the text."""
     if previous.content_hash != page.content_hash:
         return False
@@ -132,7 +132,7 @@ def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Ur
 
 
 def _new_content(
-    settled: Settled,
+    settled: LeaseResult,
     result: FetchResult,
     page: Extracted,
     links: list[tuple[str, str, str]],
@@ -204,7 +204,7 @@ def _method(result: FetchResult) -> str:
     return RENDERED if isinstance(result, RenderedPage) else LIGHT
 
 
-def _picture(settled: Settled, result: FetchResult, now: datetime) -> None:
+def _picture(settled: LeaseResult, result: FetchResult, now: datetime) -> None:
     """Kept with the version it shows; a version that has one keeps it."""
     if isinstance(result, RenderedPage) and result.screenshot and settled.url_end and settled.url_end.version_id:
         shot = result.screenshot

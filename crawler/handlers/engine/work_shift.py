@@ -21,9 +21,9 @@ from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
+from crawler.handlers.engine.lease_result import LeaseResult, log_request
 from crawler.handlers.engine.process_response import ProcessResponse, observe
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
-from crawler.handlers.engine.settled import Settled, log_request
 from crawler.handlers.engine.shift_hints import ShiftHints
 from crawler.handlers.engine.write_batch import WriteBatch
 
@@ -116,7 +116,7 @@ class _Shift:
         self._answers: deque[FetchResult] = deque()
         self._untold: list[tuple[Lease, int]] = []
         """Answers the frontier has not heard of."""
-        self._settled: list[Settled] = []
+        self._settled: list[LeaseResult] = []
         self._oldest = 0.0
         self._touched: set[UUID] = set()
         self._next_claim = 0.0
@@ -298,7 +298,7 @@ class _Shift:
 
     # -- settling ---------------------------------------------------------------------------
 
-    def _add(self, settled: Settled) -> None:
+    def _add(self, settled: LeaseResult) -> None:
         if not self._settled:
             self._oldest = time.monotonic()
         self._settled.append(settled)
@@ -337,7 +337,7 @@ class _Shift:
 
     # -- ending -----------------------------------------------------------------------------
 
-    def _leads_elsewhere(self, settled: Settled) -> bool:
+    def _leads_elsewhere(self, settled: LeaseResult) -> bool:
         """Whether it queued something in the other lane: the page itself, its links, or sitemaps, which are light."""
         return settled.end is End.RENDER or bool(settled.sitemaps) or settled.context.lane is not self._lane
 

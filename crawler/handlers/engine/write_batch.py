@@ -25,11 +25,11 @@ from crawler.errors import DatabaseUnavailable, Unavailable
 from crawler.handlers.engine.batch_rows import batch_rows
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.follow_links import Children, FollowLinks
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.lower_depths import LowerDepths
 from crawler.handlers.engine.publish_events import PublishEvents
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
-from crawler.handlers.engine.settled import Settled
 
 log = telemetry.logger(__name__)
 
@@ -40,9 +40,9 @@ class Failpoint(Protocol):
     def __call__(self, point: str, at_hand: bytes = b"") -> None: ...
 
 
-Written = tuple[Sequence[Settled], Children]
+Written = tuple[Sequence[LeaseResult], Children]
 """What was written, and what it led to."""
-_Alone = Callable[[Settled, Depths], Written]
+_Alone = Callable[[LeaseResult, Depths], Written]
 
 
 class WriteBatch:
@@ -69,7 +69,7 @@ class WriteBatch:
         self._hint_documents = hint_documents
         self._hint_extraction = hint_extraction
 
-    def __call__(self, batch: Sequence[Settled]) -> int:
+    def __call__(self, batch: Sequence[LeaseResult]) -> int:
         """Commit and complete; returns how many URLs the frontier newly queued."""
         if not batch:
             return 0
@@ -79,7 +79,7 @@ class WriteBatch:
             _forget_followed(batch)
             raise
 
-    def _commit(self, batch: Sequence[Settled]) -> int:
+    def _commit(self, batch: Sequence[LeaseResult]) -> int:
         depths: Depths = {}
         with telemetry.batch_seconds.time():
             written, children = self._write_patiently(batch, depths)
@@ -97,7 +97,7 @@ class WriteBatch:
             self._events.progress({settled.key.crawl_id for settled in written})
         return queued
 
-    def _write_patiently(self, batch: Sequence[Settled], told: Depths) -> Written:
+    def _write_patiently(self, batch: Sequence[LeaseResult], told: Depths) -> Written:
         """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
         give_up = time.monotonic() + self._patience_seconds
         pause = FIRST_COMMIT_PAUSE_SECONDS
@@ -112,7 +112,7 @@ class WriteBatch:
                 time.sleep(pause)
                 pause = commit_pause(pause)
 
-    def _write(self, batch: Sequence[Settled], told: Depths, tries: int = MAX_RACES) -> Written:
+    def _write(self, batch: Sequence[LeaseResult], told: Depths, tries: int = MAX_RACES) -> Written:
         """`told` gets the depth of each URL that ended."""
         children = Children([], {}, [])
 
@@ -148,7 +148,7 @@ class WriteBatch:
         children.shorter.extend(known)
         return batch, children
 
-    def _write_apart(self, batch: Sequence[Settled], told: Depths, alone: _Alone) -> Written:
+    def _write_apart(self, batch: Sequence[LeaseResult], told: Depths, alone: _Alone) -> Written:
         """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
         if len(batch) == 1:
             return alone(batch[0], told)
@@ -161,28 +161,28 @@ class WriteBatch:
         found = [*first_children.found, *second_children.found]
         return [*first, *second], Children(found, entries, [*first_children.shorter, *second_children.shorter])
 
-    def _fail_alone(self, settled: Settled, told: Depths) -> Written:
+    def _fail_alone(self, settled: LeaseResult, told: Depths) -> Written:
         log.error("row_refused", url=settled.lease.url)
-        alone = Settled(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
+        alone = LeaseResult(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
         if settled.probe:
             return self._write([refuse_probe(alone, Reason.PARSE, at)], told)
         return self._write([record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
-    def _leave_out(self, settled: Settled, _: Depths) -> Written:
+    def _leave_out(self, settled: LeaseResult, _: Depths) -> Written:
         """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
         self._log_requests([settled])
-        surplus = Settled(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
+        surplus = LeaseResult(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
         return [surplus], Children([], {}, [])
 
-    def _log_requests(self, unwritten: Sequence[Settled]) -> None:
+    def _log_requests(self, unwritten: Sequence[LeaseResult]) -> None:
         """Their hosts were asked all the same: the audit must know."""
         if requests := [settled.request for settled in unwritten if settled.request is not None]:
             self._writer.log_requests(requests)
 
-    def _complete(self, written: Sequence[Settled], children: Children) -> int:
-        by_crawl: dict[UUID, list[Settled]] = {}
+    def _complete(self, written: Sequence[LeaseResult], children: Children) -> int:
+        by_crawl: dict[UUID, list[LeaseResult]] = {}
         for settled in written:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         queued = 0
@@ -212,7 +212,7 @@ class WriteBatch:
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
 
 
-def _forget_followed(batch: Sequence[Settled]) -> None:
+def _forget_followed(batch: Sequence[LeaseResult]) -> None:
     """Nothing was written: the links these pages led to must be found again."""
     for settled in batch:
         settled.context.followed.clear()

@@ -8,7 +8,7 @@ from contextlib import suppress
 import psutil
 from sqlalchemy import text
 
-from crawler.entrypoints.stack import worker
+from crawler.entrypoints.processes import worker
 from tests.chaos import faults
 from tests.chaos.scenario import Arena, scenario
 from tests.chaos.stack import skewed

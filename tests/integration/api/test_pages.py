@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
+from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.pages.reader import PageReader
-from crawler.adapters.pages.url_reader import UrlReader
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.http import streaming
 from tests.integration.api.conftest import Service

@@ -18,7 +18,7 @@ from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from crawler.domain.notices.schedule import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
-from crawler.entrypoints.cli.ending import exit_status, quiet_logs
+from crawler.entrypoints.cli.error_exit import exit_status, quiet_logs
 from tests.databases import MakeDatabase
 from tests.integration.handmade import host_of, lay, page
 from tests.integration.live_engine import Engine, running_engine

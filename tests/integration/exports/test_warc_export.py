@@ -5,7 +5,7 @@ import io
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.domain.exports.files import Rows
-from crawler.domain.exports.warc import as_warc
+from crawler.domain.exports.warc_export import as_warc
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site

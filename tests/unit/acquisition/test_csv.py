@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.acquisition.csv import MAX_ROW, MAX_ROW_LINES, ExportedEntry, QueueCsv, as_csv
 from crawler.domain.acquisition.entries import NewEntry, RowProblem
+from crawler.domain.acquisition.queue_csv import MAX_ROW, MAX_ROW_LINES, ExportedEntry, QueueCsv, as_csv
 from crawler.errors import Invalid
 
 

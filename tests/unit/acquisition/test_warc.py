@@ -11,7 +11,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler.domain.acquisition.entries import NewEntry, RowProblem
-from crawler.domain.acquisition.warc import QueueWarc
+from crawler.domain.acquisition.warc_import import QueueWarc
 from crawler.errors import Invalid
 
 URLS = [f"https://example.org/{number}" for number in range(5)]

@@ -10,7 +10,7 @@ from structlog.contextvars import bind_contextvars, get_contextvars
 
 from crawler.domain.retries import TASK_WAITS_SECONDS
 from crawler.errors import DatabaseUnavailable, NotFound
-from workers.contract import LONGEST_ARGUMENTS, ContractTask, TaskRefused, is_deep, shown
+from workers.task_contract import LONGEST_ARGUMENTS, ContractTask, TaskRefused, is_deep, shown
 
 MakeTask = Callable[..., Any]
 

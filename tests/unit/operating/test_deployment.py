@@ -13,7 +13,7 @@ import yaml
 
 from crawler.adapters.operating.celery_queue import ROUTES
 from crawler.config import load_settings
-from crawler.entrypoints.stack import all_processes
+from crawler.entrypoints.processes import all_processes
 from crawler.errors import Invalid
 
 ROOT = Path(__file__).parents[3]

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from crawler.config import Settings, load_settings
-from crawler.entrypoints.stack import all_processes, child_environment, crawl_processes
+from crawler.entrypoints.processes import all_processes, child_environment, crawl_processes
 
 
 def test_children_get_the_very_settings_of_their_parent(monkeypatch) -> None:  # type: ignore[no-untyped-def]

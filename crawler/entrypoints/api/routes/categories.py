@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field
 from crawler.domain.acquisition.categories import CategoryShown, DryRun
 from crawler.domain.acquisition.entries import MAX_CATEGORY
 from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 

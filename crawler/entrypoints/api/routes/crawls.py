@@ -12,9 +12,9 @@ from crawler.domain.exports.files import FORMATS, MARKDOWN_PAGES
 from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.shapes.crawl import CrawlShown, UrlShown, with_urls
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode, encode, listed
 from crawler.entrypoints.http.etags import NOT_MODIFIED, tagged, tagged_json
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream

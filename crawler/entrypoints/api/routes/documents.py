@@ -11,9 +11,9 @@ from pydantic import ConfigDict, Field
 
 from crawler.domain.documents.document import Document, DocumentChunk, DocumentStatus, FeedEntry
 from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Text, Wire
 from crawler.errors import NotFound

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from crawler.adapters.operating.politeness_audit import HostAudit
 from crawler.domain.explaining.url_explanation import Explanation
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.auth import AdminOnly
 from crawler.entrypoints.http.limits import heavy_read
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Text, Wire
 

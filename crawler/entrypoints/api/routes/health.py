@@ -7,8 +7,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from pydantic import Field
 
 from crawler.entrypoints.doctor import diagnose, queue_checks
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Wire
 
 router = APIRouter(tags=["health"])

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from crawler.domain.changes.summary import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, ShortChanges
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Wire
 from crawler.errors import NotFound

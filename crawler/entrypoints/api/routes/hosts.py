@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field
 
 from crawler.bootstrap import App
 from crawler.domain.hosts.overview import LONGEST_DELAY_SECONDS, HostOverview, host_name
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
 from crawler.entrypoints.http.cursors import Limit
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Response
 from pydantic import ConfigDict, Field
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 

@@ -10,9 +10,9 @@ from crawler.adapters.operating.event_tail import end
 from crawler.entrypoints.api.live.audience import Audience
 from crawler.entrypoints.api.live.outlet import outlet_of
 from crawler.entrypoints.api.live.reader import LiveReader
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cookie_session import token_of
-from crawler.entrypoints.http.owned import OwnProject, Tools
 
 router = APIRouter()
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
-from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 

@@ -7,9 +7,9 @@ from pydantic import ConfigDict
 
 from crawler.domain.crawls.source_crawl import SourceCrawl
 from crawler.entrypoints.api.shapes.crawl import CrawlShown
+from crawler.entrypoints.http.access import OwnNotebook, Tools
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.http.idempotency import DoOnce
-from crawler.entrypoints.http.owned import OwnNotebook, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Listed, Wire
 

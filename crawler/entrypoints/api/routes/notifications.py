@@ -6,9 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 
 from crawler.domain.notices.notice import Notification
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed
 from crawler.errors import NotFound

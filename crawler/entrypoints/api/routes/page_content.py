@@ -10,6 +10,7 @@ from pydantic import Field
 
 from crawler.domain.exports.files import as_markdown
 from crawler.domain.markdown.pruning import Pruning
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import (
     Cursor,
     Limit,
@@ -17,7 +18,6 @@ from crawler.entrypoints.http.cursors import (
     encode,
     listed,
 )
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Wire
 from crawler.entrypoints.http.streaming import stream

@@ -10,8 +10,8 @@ from pydantic import AwareDatetime, Field
 
 from crawler.domain.pages.lists import PageFilter, PageRow
 from crawler.domain.reasons import Reason
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode, encode, listed
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, PageStatus, Text, Wire
 

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from crawler.entrypoints.api.routes.projects import Options
 from crawler.entrypoints.api.shapes.crawl import CrawlId
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.etags import NOT_MODIFIED, tagged
 from crawler.entrypoints.http.idempotency import DoOnce
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Text, Wire
 

@@ -11,11 +11,11 @@ from crawler.domain.crawls.crawl import MAX_PATTERNS, CrawlConfig, Pattern
 from crawler.domain.crawls.project import Project
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.shapes.config import ConfigShown
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.http.etags import NOT_MODIFIED, tagged
 from crawler.entrypoints.http.idempotency import DoOnce
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Listed, Text, Wire
 from crawler.errors import Forbidden

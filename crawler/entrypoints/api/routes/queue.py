@@ -11,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from crawler.adapters.acquisition.queue_store import place_of
-from crawler.domain.acquisition.csv import as_csv
 from crawler.domain.acquisition.entries import (
     DEFAULT_PRIORITY,
     LAST_PRIORITY,
@@ -26,10 +25,11 @@ from crawler.domain.acquisition.entries import (
 )
 from crawler.domain.acquisition.extractions import Extraction, as_jsonl
 from crawler.domain.acquisition.extractions import as_csv as extractions_as_csv
+from crawler.domain.acquisition.queue_csv import as_csv
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_queue_place, encode, listed
 from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream

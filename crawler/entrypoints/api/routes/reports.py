@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from crawler.domain.exports.reports import Finding, FindingKind, Report, as_csv
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.cursors import Cursor, InvalidCursor, Limit, decode, encode
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed
 from crawler.entrypoints.http.streaming import stream

@@ -6,8 +6,8 @@ from pydantic import ConfigDict
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.notices.schedule import ScheduleConfig, ScheduleOverview
 from crawler.entrypoints.api.shapes.crawl import CrawlId
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.idempotency import DoOnce
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body
 

@@ -5,8 +5,8 @@ from pydantic import Field
 
 from crawler.bootstrap import App
 from crawler.domain.runtime_settings import RuntimeSettings
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Body, Wire
 
 router = APIRouter(tags=["settings"], dependencies=[AdminOnly])

@@ -33,7 +33,7 @@ from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
 from crawler.entrypoints.cli.backend.service_errors import told_as_ours
-from crawler.entrypoints.stack import KEY_FILE, is_loopback
+from crawler.entrypoints.processes import KEY_FILE, is_loopback
 from crawler.errors import Invalid, SettingsError, Unavailable
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList

@@ -14,7 +14,7 @@ from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.up_output import Announcement, Places, UpOutput, tell_addresses
-from crawler.entrypoints.stack import KEY_FILE, all_processes, check_port_free, is_loopback
+from crawler.entrypoints.processes import KEY_FILE, all_processes, check_port_free, is_loopback
 from crawler.errors import Conflict, Invalid, Unavailable
 from crawler.supervisor import ProcessSpec, Supervisor
 from crawler.telemetry import redact

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from crawler.config import Settings
 from crawler.embedded import EmbeddedServers, prepare_data_dir
-from crawler.entrypoints.stack import crawl_processes
+from crawler.entrypoints.processes import crawl_processes
 from crawler.errors import CrawlerError
 from crawler.supervisor import FileOutput, Supervisor
 

@@ -15,7 +15,7 @@ from crawler.domain.crawls.project import Project, checked_name
 from crawler.domain.exports.files import ExportFormat
 from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.backend.session import session
-from crawler.entrypoints.cli.ending import quiet_logs
+from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order, credentials
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary

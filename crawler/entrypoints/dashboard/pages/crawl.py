@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from crawler.adapters.pages.crawl_pace import MOST_URLS
+from crawler.adapters.crawls.crawl_pace import MOST_URLS
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.entrypoints.dashboard.serving.render import go, page
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.errors import RedisUnavailable
 
 router = APIRouter()

@@ -14,7 +14,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.shapes import Text
 
 router = APIRouter()

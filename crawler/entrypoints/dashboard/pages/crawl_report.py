@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from crawler.domain.exports.reports import HEADINGS, FindingKind
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.cursors import InvalidCursor, decode, encode
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
 from crawler.errors import Conflict
 
 router = APIRouter()

@@ -10,9 +10,9 @@ from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reason_words import MEANINGS
 from crawler.domain.reasons import FAILED, NOTES, SKIPPED, Reason
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.cursors import decode, encode
 from crawler.entrypoints.http.limits import heavy_read
-from crawler.entrypoints.http.owned import OwnCrawl, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid
 

@@ -10,8 +10,8 @@ from crawler.adapters.documents.listing import STATES, DocumentFilter
 from crawler.domain.crawls.project import Project
 from crawler.domain.documents.searching import LONGEST_QUERY
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import InvalidCursor, decode, encode
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import NotFound
 

@@ -11,9 +11,9 @@ from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.serving.session_gate import cookie
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import LONGEST_SECRET, TooManyFailures, address_of, look_up
 from crawler.entrypoints.http.failed_logins import FailedAttempts
-from crawler.entrypoints.http.owned import Tools
 from crawler.errors import Unauthorized
 
 router = APIRouter()

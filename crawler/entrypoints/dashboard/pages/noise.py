@@ -11,7 +11,7 @@ from crawler.domain.noise.rules import EVERYWHERE, Origin, RuleKind, checked_val
 from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
-from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, InvalidPattern, NotFound
 from crawler.handlers.changes.diff_without_noise import SuggestedRule

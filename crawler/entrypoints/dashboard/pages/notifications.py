@@ -11,9 +11,9 @@ from crawler.adapters.notices.notification_list import NoticeFilter
 from crawler.adapters.notices.notification_store import KeptNotification
 from crawler.domain.notices.notice import Channel, Delivery, NoticeKind
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import decode_id, encode
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import NotFound
 

@@ -14,8 +14,8 @@ from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.lists import WholePage
 from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_version, encode
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, NotFound
 from crawler.handlers.changes.compare_versions import markdown_of

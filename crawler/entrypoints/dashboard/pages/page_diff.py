@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
 from crawler.entrypoints.dashboard.serving.render import is_part, page
-from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.errors import Invalid, NotFound
 
 router = APIRouter()

@@ -8,8 +8,8 @@ from crawler.domain.notices.schedule import Schedule
 from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_id, encode
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.shapes import PageStatus, Text
 
 router = APIRouter()

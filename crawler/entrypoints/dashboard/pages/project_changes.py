@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode_id, encode
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 
 router = APIRouter()

@@ -13,8 +13,8 @@ from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, setting
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.serving.words import split_url
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.owned import OwnProject, Tools
 from crawler.errors import Conflict, Forbidden, Invalid
 
 router = APIRouter()

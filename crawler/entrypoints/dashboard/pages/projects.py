@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from crawler.adapters.pages.project_list import STATES, ProjectLine
+from crawler.adapters.crawls.project_list import STATES, ProjectLine
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import decode, encode
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Text
 
 router = APIRouter()

@@ -15,10 +15,10 @@ from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.serving.words import plain
 from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
 from crawler.entrypoints.dashboard.views.queue_filters import MOVING, SORTS, STATUSES, Looked, View, view_of_form
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import decode_queue_place, encode
 from crawler.entrypoints.http.limits import BULK_SECONDS
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid
 

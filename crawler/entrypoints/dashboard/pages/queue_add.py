@@ -10,9 +10,9 @@ from crawler.domain.acquisition.entries import DEFAULT_PRIORITY, LAST_PRIORITY, 
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.serving.words import plain
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.limits import MOST_QUEUE_URLS
-from crawler.entrypoints.http.owned import Tools
 from crawler.errors import CrawlerError
 
 router = APIRouter(dependencies=[WholeSystem])

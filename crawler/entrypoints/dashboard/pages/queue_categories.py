@@ -12,8 +12,8 @@ from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.forms.selectors import FieldRow, SelectorText, selectors_of, text_of, typed
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Conflict, Invalid, NotFound
 

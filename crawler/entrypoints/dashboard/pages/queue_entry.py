@@ -8,8 +8,8 @@ from crawler.domain.acquisition.entries import ACQUISITION_ID, EntryStatus
 from crawler.entrypoints.dashboard.serving.render import page
 from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
 from crawler.entrypoints.dashboard.views.queue_filters import STATUSES
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
-from crawler.entrypoints.http.owned import Tools
 
 router = APIRouter(dependencies=[WholeSystem])
 

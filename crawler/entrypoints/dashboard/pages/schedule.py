@@ -15,7 +15,7 @@ from crawler.entrypoints.dashboard.forms import schedule as schedule_form
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.views.run_history import lines
-from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.errors import Invalid, InvalidConfig
 
 router = APIRouter()

@@ -10,7 +10,7 @@ from crawler.domain.notices.backtests import TrialRules
 from crawler.domain.notices.schedule import NotifyOn
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence, share_of
 from crawler.entrypoints.dashboard.serving.render import is_part, page
-from crawler.entrypoints.http.owned import OwnProject, Tools
+from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 
 router = APIRouter()

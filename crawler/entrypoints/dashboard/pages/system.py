@@ -4,9 +4,9 @@ from fastapi import APIRouter, Request, Response
 
 from crawler.entrypoints.dashboard.serving.render import is_part, page
 from crawler.entrypoints.dashboard.views import system_state
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
-from crawler.entrypoints.stack import is_loopback
+from crawler.entrypoints.processes import is_loopback
 
 router = APIRouter(dependencies=[AdminOnly])
 

@@ -10,8 +10,8 @@ from crawler.domain.hosts.overview import HostOverview, host_name
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.pages.crawl import WAITS
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, NotFound
 

@@ -9,8 +9,8 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
 
 router = APIRouter(dependencies=[AdminOnly])
 

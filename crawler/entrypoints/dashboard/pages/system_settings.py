@@ -11,8 +11,8 @@ from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence
 from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.owned import Tools
 
 router = APIRouter(dependencies=[AdminOnly])
 

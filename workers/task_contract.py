@@ -93,8 +93,8 @@ def shown(arguments: object) -> str:
 class ContractTask(Task):  # type: ignore[misc]
     """The base of all our tasks."""
 
-    Strategy = "workers.contract:careful"
-    Request = "workers.contract:ShownRequest"
+    Strategy = "workers.task_contract:careful"
+    Request = "workers.task_contract:ShownRequest"
     throws = (TaskRefused,)
     patient = False
     """Whether it waits for a server that does not answer; hints need not, somebody sends them again."""

@@ -26,7 +26,7 @@ from crawler.handlers.engine.crawl_context import CrawlContext
 
 
 @dataclass(slots=True)
-class Settled:
+class LeaseResult:
     """What one lease came to: how it ends in the frontier, the rows of its batch, the links to follow."""
 
     lease: Lease

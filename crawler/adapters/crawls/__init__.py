@@ -1,0 +1,1 @@
+"""Crawls, their URLs and their projects, for readers."""
