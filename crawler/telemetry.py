@@ -1,4 +1,4 @@
-"""Logs with bound ids and stable event names; metrics in one registry."""
+"""Logs with bound ids and stable event names. Metrics are read by `adapters/operating/metrics_reader.py`."""
 
 import logging
 import re
@@ -7,22 +7,6 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
-
-registry = CollectorRegistry()
-
-requests = Counter("crawler_requests", "Requests sent", ["lane", "kind"], registry=registry)
-fetch_seconds = Histogram(
-    "crawler_fetch_seconds",
-    "From request to answer",
-    ["lane"],
-    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
-    registry=registry,
-)
-batch_seconds = Histogram("crawler_batch_seconds", "One commit of a batch of pages", registry=registry)
-leases_expired = Counter("crawler_leases_expired", "Leases whose worker went silent", registry=registry)
-stale_completions = Counter("crawler_stale_completions", "Late workers refused", registry=registry)
-shifts = Counter("crawler_shifts", "Fetch tasks run", ["lane", "ended"], registry=registry)
 
 # Names and schemes are short: patterns that look further take for ever on what somebody made to be long.
 _SECRET_QUERY = re.compile(

@@ -18,7 +18,7 @@ from celery.signals import (
 )
 
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
-from crawler.adapters.operating.celery_queue import make_celery
+from crawler.adapters.operating.celery_app import make_celery
 from crawler.bootstrap import App, build, with_servers
 from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable

@@ -1,4 +1,8 @@
-"""RedBeat's scheduler for thousands of entries: those that are due come in one answer, not one by one."""
+"""RedBeat's scheduler for thousands of entries: those that are due come in one answer, not one by one.
+
+The fixed entries are `beat_schedule` in `adapters/operating/celery_app.py`; those of people's schedules are written by
+`adapters/notices/beat_entries.py`.
+"""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.adapters.operating.queues import QUEUES
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Invalid

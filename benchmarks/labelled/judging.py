@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from benchmarks.labelled.values import Label, LabelledSite, Pair
-from crawler.domain.changes.significance import bounded, filter_across_pages
+from crawler.domain.changes.filtered_changes import bounded, filter_across_pages
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.builtin import Moments

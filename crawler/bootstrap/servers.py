@@ -12,7 +12,8 @@ from redis import Redis
 from sqlalchemy import Engine
 
 from crawler.adapters.frontier.redis_connection import connect_redis
-from crawler.adapters.operating.celery_queue import CeleryQueue, make_celery
+from crawler.adapters.operating.celery_app import make_celery
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.adapters.postgres.database import connect
 from crawler.config import Settings
 from crawler.embedded import EmbeddedServers, prepare_data_dir

@@ -14,8 +14,8 @@ from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.adapters.browser.options import RECORDS
 from crawler.adapters.browser.start_failures import BrowserTrouble
 from crawler.adapters.frontier.redis_connection import check_redis
-from crawler.adapters.operating.celery_queue import QUEUES
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
+from crawler.adapters.operating.queues import QUEUES
 from crawler.adapters.postgres.schema import check_schema, migrate, present_revision
 from crawler.bootstrap import App
 from crawler.config import Settings

@@ -3,7 +3,7 @@
 import ast
 from typing import Any, NamedTuple
 
-from crawler.adapters.operating.celery_queue import ROUTES
+from crawler.adapters.operating.queues import ROUTES
 from scripts.reference.text import ROOT, sentence, table
 
 

@@ -31,14 +31,14 @@ class HostControls(FrontierCalls):
         batch = Batch(self._keys)
         for host in hosts:
             batch.host(host)
-        for host, (*told, paused, incidents) in zip(hosts, self._run("host_state", batch), strict=True):
+        for host, (*told, paused, incidents) in zip(hosts, self._run("read_hosts", batch), strict=True):
             next_ms, blocked, learned, robots, robots_until, floor, in_flight = told
             yield HostState(
                 host, next_ms, blocked, learned, robots, robots_until, floor, in_flight, bool(paused), incidents
             )
 
     def _change(self, host: str, what: str, *values: int) -> None:
-        self._run("host", self._about(host), [what, *values])
+        self._run("change_host", self._about(host), [what, *values])
 
     def _about(self, host: str) -> Batch:
         batch = Batch(self._keys)

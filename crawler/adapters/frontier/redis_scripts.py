@@ -13,8 +13,8 @@ from redis.exceptions import NoScriptError, RedisError
 from crawler.adapters.frontier.redis_connection import Argument, HeldConnection, redis_unavailable
 
 # What stands before a script's own file; scripts not named here stand alone.
-_STATE = ("layout", "hosts", "crawls", "leases")
-_PAIRS = (*_STATE, "pairs")
+_STATE = ("layout", "host_rules", "crawls", "leases")
+_PAIRS = (*_STATE, "pair_rules")
 _ENTRIES = (*_STATE, "entries")
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "claim": (*_PAIRS, "serving"),
@@ -23,8 +23,8 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "drop": _STATE,
     "expired": _STATE,
     "fill": _ENTRIES,
-    "host": _STATE,
-    "host_state": _STATE,
+    "change_host": _STATE,
+    "read_hosts": _STATE,
     "moments": _STATE,
     "open": _STATE,
     "pause": _STATE,

@@ -1,4 +1,7 @@
-"""Sends mails through the SMTP server that CRAWLER_SMTP_URL names."""
+"""Sends mails through the SMTP server that CRAWLER_SMTP_URL names.
+
+Whether somebody is told is decided by `should_notify` (`domain/notices/notice.py`). The words are in `mail.py` there.
+"""
 
 import smtplib
 import ssl

@@ -1,4 +1,7 @@
-"""Posts to people's webhooks under the egress rule: the address that is dialled decides, and redirects are answers."""
+"""Posts to people's webhooks under the egress rule: the address that is dialled decides, and redirects are answers.
+
+Body and signature are made in `domain/notices/webhook.py`.
+"""
 
 from io import BytesIO
 from pathlib import Path

@@ -1,8 +1,6 @@
-"""Celery: its configuration, and the sender of our hints.
+"""Sends our hints through Celery. Its configuration is in `celery_app.py`.
 
-Messages carry ids only and may be lost or repeated: see docs/explanation/architecture.md. What is known of Celery on
-Redis, behind the settings: a message can vanish between pop and record, a long task is redelivered after the
-visibility timeout, a silent socket waits for ever. None of that may cost more than time.
+Messages carry ids only and may be lost or repeated: see docs/explanation/architecture.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,124 +11,16 @@ from celery import Celery, chain
 from kombu.entity import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
-from crawler.config import Settings
+from crawler.adapters.operating.celery_app import QUEUE_SECONDS
+from crawler.adapters.operating.queues import LANE_QUEUE, QUEUES, ROUTES
 from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
-QUEUES = ("coordinator", "notify", "fetch", "render", "ingest")
-LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
-ROUTES = {
-    "crawler.start_crawl": "coordinator",
-    "crawler.finish_crawl": "coordinator",
-    "crawler.reconcile": "coordinator",
-    "crawler.diff_crawl": "coordinator",
-    "crawler.report_crawl": "coordinator",
-    "crawler.run_scheduled_crawl": "coordinator",
-    "crawler.run_queue": "coordinator",
-    "crawler.notify": "notify",
-    "crawler.resend_notice": "notify",
-    "crawler.extract_entries": "ingest",
-    "crawler.ingest_document": "ingest",
-    "crawler.ingest_documents": "ingest",
-    "crawler.embed_documents": "ingest",
-}
 # Of others: none of our workers takes from it.
 _CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
-# Classic durable queues, as any Celery app declares them: whoever sends us tasks needs no settings for the broker.
-RABBITMQ = ("amqp", "pyamqp")
 # Nothing is scheduled further ahead than this: longer waits are frontier scores.
 LONGEST_COUNTDOWN_SECONDS = 60
-# Beat's lock must outlive several loops, or a short pause of the process loses it.
-BEAT_LOOP_SECONDS = 5
-BEAT_LOCK_SECONDS = 60
-# How often the acquisition queue is looked at when nobody asks for it.
-QUEUE_SECONDS = 300
-
-
-def make_celery(settings: Settings) -> Celery:
-    app = Celery("crawler", set_as_current=False)
-    hard_limit = int(settings.shift_seconds + settings.lease_seconds + 60)
-    visibility = max(3 * hard_limit, 600)
-    app.conf.update(
-        broker_url=settings.broker,
-        result_backend=settings.results,
-        task_default_queue="coordinator",
-        # Each with an exchange of its own: queues that share the default one would all get every message.
-        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
-        task_create_missing_queues=False,
-        task_routes={name: {"queue": queue} for name, queue in ROUTES.items()},
-        # JSON in both directions: a pickle in the broker is refused, never loaded.
-        task_serializer="json",
-        result_serializer="json",
-        accept_content=["json"],
-        result_accept_content=["json"],
-        task_ignore_result=True,
-        result_expires=3600,
-        # Acknowledged late, bounded when a child dies: the frontier's leases decide what is repeated.
-        task_acks_late=True,
-        task_reject_on_worker_lost=False,
-        task_retry_on_worker_lost=True,
-        task_time_limit=hard_limit,
-        task_soft_time_limit=hard_limit - 15,
-        task_track_started=True,
-        worker_prefetch_multiplier=1,
-        # Less than the supervisor's patience; a shift ends by itself within a second of hearing of it.
-        worker_soft_shutdown_timeout=20,
-        worker_enable_soft_shutdown_on_idle=True,
-        # A shift outlives a lost broker: it works for the frontier, not for the message. Killing it would cost leases.
-        worker_cancel_long_running_tasks_on_connection_loss=False,
-        worker_eta_task_limit=100,
-        worker_hijack_root_logger=False,
-        worker_send_task_events=True,
-        task_send_sent_event=True,
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        broker_transport_options=_transport_options(visibility),
-        result_backend_transport_options={"visibility_timeout": visibility},
-        visibility_timeout=visibility,
-        redis_socket_timeout=15.0,
-        redis_socket_connect_timeout=5.0,
-        redis_socket_keepalive=not settings.results.startswith("redis+socket"),  # unix sockets know no such thing
-        redis_backend_health_check_interval=25,
-        enable_utc=True,
-        timezone="UTC",
-        # Our own, for the coordinator: through which queues it sends canaries, and whether it starts overdue slots.
-        canary_queues=QUEUES,
-        tends_schedules=True,
-        beat_max_loop_interval=BEAT_LOOP_SECONDS,
-        redbeat_redis_url=settings.redis_database(2),
-        redbeat_lock_timeout=BEAT_LOCK_SECONDS,
-        redbeat_key_prefix="redbeat:",
-        redbeat_redis_options={"socket_timeout": 15},  # no retries: beat is restarted, and nobody else may wait for it
-        beat_schedule={
-            "reconcile": {
-                "task": "crawler.reconcile",
-                "schedule": settings.reconcile_seconds,
-                "options": {"expires": settings.reconcile_seconds * 4},
-            },
-            "run_queue": {
-                "task": "crawler.run_queue",
-                "schedule": QUEUE_SECONDS,
-                "options": {"expires": QUEUE_SECONDS},
-            },
-        },
-    )
-    if settings.broker.startswith(RABBITMQ):
-        app.conf.update(broker_transport_options={"confirm_publish": True}, broker_heartbeat=30)
-    return app
-
-
-def _transport_options(visibility: int) -> dict[str, Any]:
-    return {
-        "visibility_timeout": visibility,
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
-        "socket_timeout": 15,
-        "socket_connect_timeout": 5,
-        "socket_keepalive": True,
-        "health_check_interval": 25,
-    }
 
 
 class CeleryQueue:

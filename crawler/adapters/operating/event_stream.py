@@ -73,7 +73,7 @@ class EventStream:
         told = ("type", kind, "at", now, "crawl", crawl_id.bytes, "count", len(items), "items", orjson.dumps(items))
         limits = (len(items), MAX_ENTRIES, KEEP_SECONDS, COUNT_SECONDS)
         try:
-            self._scripts.run("tell", self._keys(crawl_id), [*limits, *told])
+            self._scripts.run("publish", self._keys(crawl_id), [*limits, *told])
         except CrawlerError as exc:
             log.warning("event_lost", crawl_id=str(crawl_id), type=kind, error=exc.message)
 

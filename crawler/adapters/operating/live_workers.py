@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.adapters.operating.queues import LANE_QUEUE
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.notices.notice import Notifiers
 
@@ -17,7 +18,6 @@ GONE_SECONDS = 30.0
 KEPT_SECONDS = 60.0
 NOTIFY = "notify"
 RENDER = "render"
-_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: RENDER}
 _ABLE, _UNABLE = "able", "unable"
 
 
@@ -48,7 +48,7 @@ class LiveWorkers(FrontierCalls):
 
     def is_open(self, lane: Lane) -> bool:
         """Whether somebody can work in the lane. Also while that is not known: its workers may be starting."""
-        return bool(self._present(_QUEUE[lane]))
+        return bool(self._present(LANE_QUEUE[lane]))
 
     def of(self, queue: str) -> dict[str, WorkerState]:
         """The workers of a queue, by name."""

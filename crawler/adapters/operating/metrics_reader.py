@@ -20,8 +20,9 @@ from crawler.adapters.acquisition.field_fills import FieldFills
 from crawler.adapters.browser.render_counts import RenderCounts
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.operating.canary_book import CanaryBook
-from crawler.adapters.operating.celery_queue import QUEUES, CeleryQueue
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.adapters.operating.live_workers import RENDER, LiveWorkers
+from crawler.adapters.operating.queues import QUEUES
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.frontier import Lane, Wait
 from crawler.errors import Unavailable

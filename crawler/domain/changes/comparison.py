@@ -25,9 +25,6 @@ from crawler.domain.changes.shared_redirects import barrier_targets, earlier_bar
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.reasons import FAILED, Reason
 
-SIGNIFICANT_NEW_PAGES = 5
-SIGNIFICANT_CHANGED_SHARE = 0.1
-
 _REDIRECTED = frozenset({Reason.REDIRECTED, Reason.OFF_DOMAIN})
 _RANK = {kind: rank for rank, kind in enumerate(Removal)}
 
@@ -85,21 +82,6 @@ class Changes:
     def changed_share(self) -> float:
         compared = len(self.changed) + len(self.unchanged)
         return len(self.changed) / compared if compared else 0.0
-
-    def is_significant(
-        self,
-        *,
-        new_pages: int = SIGNIFICANT_NEW_PAGES,
-        changed_share: float = SIGNIFICANT_CHANGED_SHARE,
-        template_pages: int = 0,
-    ) -> bool:
-        """`template_pages`: that show an edit of the template and did not change otherwise.
-
-        Division, not multiplication: 3 of 30 is 0.1 exactly, but 0.1 × 30 is more than 3.
-        """
-        arrived = len(self.new) + len(self.moved)  # a moved page is a new address, too
-        edited, compared = len(self.changed) + template_pages, len(self.changed) + len(self.unchanged)
-        return arrived >= new_pages or (edited > 0 and edited / max(compared, 1) >= changed_share)
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.changes.comparison import SIGNIFICANT_CHANGED_SHARE, SIGNIFICANT_NEW_PAGES, Changes
+from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import LostPage, Removal, redirect_groups
+from crawler.domain.changes.significance import SIGNIFICANT_CHANGED_SHARE, SIGNIFICANT_NEW_PAGES, is_significant
 
 MOST_REMOVALS = 1000
 """Named one by one in a summary; all are counted."""
@@ -175,7 +176,7 @@ def change_summary(
     changed_share: float = SIGNIFICANT_CHANGED_SHARE,
     template_pages: int = 0,
 ) -> dict[str, Any]:
-    """The record that is kept as `crawl_jobs.change_summary`. `template_pages`: see `Changes.is_significant`."""
+    """The record that is kept as `crawl_jobs.change_summary`. `template_pages`: see `is_significant`."""
     return {
         "crawl_id": str(crawl_id),
         "compared_to": str(compared_to),
@@ -188,8 +189,8 @@ def change_summary(
         "new_page_urls": list(changes.new),
         "removed_page_urls": list(changes.removed),
         "changed_page_urls": list(changes.changed),
-        "is_significant": changes.is_significant(
-            new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
+        "is_significant": is_significant(
+            changes, new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
         ),
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),

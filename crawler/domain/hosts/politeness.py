@@ -4,13 +4,11 @@ This file has the numbers and the arithmetic. Chance comes in as `jitter`, a num
 over all workers of all machines is decided inside Redis, by scripts in `adapters/frontier/lua`:
 
 - the gap between two requests to a host: `serve` (serving.lua) takes the longest that anybody asked for, `least_gap`
-  and `host_time` (hosts.lua) say when the host may be asked again, `hindrance` (pairs.lua) what else stands in the way;
-- the requests in flight at a host: `host_cap` and `host_room` (pairs.lua), which get `HOST_CAP` from here;
-- when the gap begins: `tell` (hosts.lua), at the moment the request went out. Until a worker says so the host is held
-  (`take_turn`, serving.lua), for `hold_seconds` at most.
-
-What robots.txt asks for is cut to `MAX_CRAWL_DELAY_SECONDS` where it is read (`robots.py`). How often something is
-tried again is in `crawler/domain/retries.py`.
+  and `host_time` (host_rules.lua) say when the host may be asked again, `hindrance` (pair_rules.lua) what else stands
+  in the way;
+- the requests in flight at a host: `host_cap` and `host_room` (pair_rules.lua), which get `HOST_CAP` from here;
+- when the gap begins: `note_sent` (host_rules.lua), at the moment the request went out. Until a worker says so the host
+  is held (`take_turn`, serving.lua), for `hold_seconds` at most.
 """
 
 import re

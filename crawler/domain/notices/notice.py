@@ -1,9 +1,8 @@
-"""What people and programs are told about a crawl, when, and by which channel."""
+"""What people and programs are told about a crawl, when, and by which channel.
 
-import base64
-import binascii
-import hashlib
-import hmac
+The words of mails are in `mail.py`, bodies and signatures of webhooks in `webhook.py`.
+"""
+
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,10 +11,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.project import Project
 from crawler.domain.notices.schedule import NotifyOn, Schedule, ScheduleConfig
 
-SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
 
 
@@ -162,63 +159,3 @@ def targets(schedule: Schedule) -> list[Target]:
     named = ((Channel.EMAIL, config.notification_email), (Channel.WEBHOOK, hook))
     found = [Target(channel, address) for channel, address in named if address]
     return found + [Target(Channel.APPRISE, mask, number) for number, mask in enumerate(config.notification_urls)]
-
-
-def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order."""
-    summary = crawl.change_summary or {}
-    counts = summary["summary"]
-    changes = {
-        "new_pages": counts["new_pages"],
-        "changed_pages": counts["changed_pages"],
-        "removed_pages": counts["removed_pages"],
-        "is_significant": summary["is_significant"],
-        "moved_pages": summary.get("moved_pages", 0),
-        "template_changes": len(summary.get("template_changes", ())),
-    }
-    return _payload("crawl_completed", project, crawl, now, {"changes": changes})
-
-
-def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
-    failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
-    return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures})
-
-
-def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    return _payload(NoticeKind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
-
-
-def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "event": event,
-        "project_id": str(project.id),
-        "project_name": project.name,
-        "website_url": project.website_url,
-        "crawl_id": str(crawl.id),
-        **more,
-        "timestamp": _iso(now),
-    }
-
-
-def webhook_headers(message_id: UUID, now: datetime, body: bytes, secret: str | None) -> dict[str, str]:
-    """The headers of a webhook, by the Standard Webhooks specification; without a secret nothing is signed."""
-    seconds = str(int(now.timestamp()))
-    headers = {"webhook-id": str(message_id), "webhook-timestamp": seconds, "content-type": "application/json"}
-    if secret:
-        signed = f"{message_id}.{seconds}.".encode() + body
-        mac = hmac.new(_key(secret), signed, hashlib.sha256).digest()
-        headers["webhook-signature"] = f"v1,{base64.b64encode(mac).decode()}"
-    return headers
-
-
-def _key(secret: str) -> bytes:
-    """What stands after `whsec_` is base64; a secret that is not is taken as it is written."""
-    written = secret.removeprefix(SECRET_PREFIX)
-    try:
-        return base64.b64decode(written, validate=True)
-    except binascii.Error:
-        return written.encode()
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None

@@ -2,6 +2,8 @@
 
 Two parsers that disagree about a URL are how internal addresses get dialled, so whatever other software might read
 differently (user names, backslashes, odd IPv4 notations, line breaks in a host) is refused instead of mended.
+
+`normalize` makes one key of the spellings of a URL. Two URLs with the same content are two pages.
 """
 
 import re

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.moved_pages import Candidate, find_moves, may_have_moved, with_moves
-from crawler.domain.changes.shared_walls import with_shared_walls
-from crawler.domain.changes.significance import (
+from crawler.domain.changes.filtered_changes import (
     FilteredChanges,
     bounded,
     filter_across_pages,
     filter_changes,
     rules_for_random_tokens,
 )
+from crawler.domain.changes.moved_pages import Candidate, find_moves, may_have_moved, with_moves
+from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks

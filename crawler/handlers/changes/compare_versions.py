@@ -1,4 +1,7 @@
-"""What changed on a page between two of its versions, in the words a reader sees."""
+"""What changed on a page between two of its versions, in the words a reader sees: all of it, noise too.
+
+The lines are compared in `domain/diffs/text_diff.py`. Without noise: `diff_without_noise.py`.
+"""
 
 from typing import NamedTuple, Protocol
 from uuid import UUID

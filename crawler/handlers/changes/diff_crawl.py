@@ -8,7 +8,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, barred_probes, compare
-from crawler.domain.changes.significance import FilteredChanges
+from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.rendering.signals import lane_of

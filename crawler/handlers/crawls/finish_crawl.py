@@ -6,6 +6,7 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, Wait
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
@@ -13,7 +14,7 @@ from crawler.domain.urls.redirect_loops import loops
 from crawler.errors import InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 from crawler.handlers.crawls.plan_probes import PlanProbes
-from crawler.handlers.engine.fill_frontier import entry_of, limits_of
+from crawler.handlers.engine.fill_frontier import entry_of
 
 log = telemetry.logger(__name__)
 

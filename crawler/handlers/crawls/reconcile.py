@@ -9,6 +9,7 @@ from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease, LostRequest
 from crawler.domain.engine.ledger import Request, UrlKey
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import BatchWriter, CrawlStore, Frontier, Hints
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import UNAVAILABLE, lane_of
@@ -17,7 +18,7 @@ from crawler.errors import NotFound
 from crawler.handlers.crawls.finish_crawl import FinishCrawl
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.engine.crawl_context import CrawlContexts
-from crawler.handlers.engine.fill_frontier import FillFrontier, limits_of
+from crawler.handlers.engine.fill_frontier import FillFrontier
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
@@ -121,7 +122,6 @@ class Reconcile:
             self._frontier.pause_crawl(crawl.id, paused=self._store.get_crawl(crawl.id).paused)
         reaped = self._frontier.reap(crawl.id)
         if reaped:
-            telemetry.leases_expired.inc(len(reaped))
             log.warning("leases_expired", crawl_id=str(crawl.id), count=len(reaped))
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
         if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):

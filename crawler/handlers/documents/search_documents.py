@@ -1,4 +1,7 @@
-"""Search a project's documents: by words always, by meaning too where there are vectors."""
+"""Search a project's documents: by words always, by meaning too where there are vectors.
+
+The queries are in `adapters/documents/chunk_search.py` and `vector_store.py`. Only crawls with `ingest` make documents.
+"""
 
 import time
 from collections.abc import Callable, Sequence

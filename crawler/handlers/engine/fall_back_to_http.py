@@ -14,6 +14,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.parsing import Extracted
@@ -21,7 +22,6 @@ from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
 from crawler.domain.urls.url import digest
-from crawler.handlers.engine.fill_frontier import limits_of
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.request_ticket import RequestTicket

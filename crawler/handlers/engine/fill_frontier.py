@@ -6,30 +6,17 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes.probes import Probe, probe_entry
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType, FetchState
-from crawler.domain.crawls.frontier import Entry, Kind, Limits, Priority, score
+from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
 from crawler.domain.engine.ledger import LedgerRow
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier, Ledger
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.url import Url, digest, parse
 from crawler.handlers.engine.follow_links import sitemap_entry
 
 log = telemetry.logger(__name__)
 
-FETCHES_PER_PAGE = 3
 REFUSED_AT_SIGHT = frozenset({Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.ROBOTS, Reason.TRAP})
-
-
-def limits_of(crawl: CrawlJob) -> Limits:
-    config = crawl.config
-    return Limits(
-        max_pages=config.max_pages,
-        max_fetches=config.max_pages * FETCHES_PER_PAGE,
-        max_concurrent=config.max_concurrent,
-        delay_ms=round(config.delay_seconds * 1000),
-        respect_robots=config.respect_robots_txt,
-        lane=lane_of(crawl),
-    )
 
 
 def entry_of(row: LedgerRow) -> Entry:

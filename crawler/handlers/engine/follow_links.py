@@ -1,4 +1,7 @@
-"""From what pages link to, what is new: rows for the ledger, entries for the frontier."""
+"""From what pages link to, what is new: rows for the ledger, entries for the frontier.
+
+Which links are followed is decided in `domain/urls/scope.py`, and how many pages in `domain/engine/max_pages.py`.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple

@@ -3,12 +3,8 @@
 import random
 import time
 from collections.abc import Callable
-from functools import cache
 from uuid import UUID
 
-from prometheus_client import Counter, Histogram
-
-from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import Preset
 from crawler.domain.crawls.fetching import FetchResult
@@ -129,18 +125,6 @@ def _most_tries(result: FetchResult) -> int:
     if isinstance(result, RenderedPage):
         return most_tries(rendered=True, lasting=result.lasting)
     return most_tries(probe=result.request.context.lease.kind is Kind.PROBE)
-
-
-def observe(result: FetchResult, lane: Lane) -> None:
-    requests, seconds = _metrics(lane, result.request.context.lease.kind)
-    requests.inc()
-    seconds.observe(result.elapsed_seconds)
-
-
-@cache
-def _metrics(lane: Lane, kind: Kind) -> tuple[Counter, Histogram]:
-    """Looking one up by its labels takes longer than counting."""
-    return telemetry.requests.labels(lane.value, kind.name.lower()), telemetry.fetch_seconds.labels(lane.value)
 
 
 def _wants_shopify(context: CrawlContext) -> bool:

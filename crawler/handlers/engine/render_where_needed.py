@@ -1,5 +1,7 @@
 """Which pages go to a browser: asked before a page is fetched, and again when the server's answer is read.
 
+The rules are in `domain/rendering`: `signals.py` for one page, `url_shapes.py` for what its kind has taught.
+
 A light answer that is not enough ends its lease with `End.RENDER`: the page waits once more, in the browser lane, and
 its next request is as polite as any. What the server sent is kept meanwhile, so that both can be compared.
 """
@@ -11,6 +13,7 @@ from crawler import telemetry
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane
 from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.pages.files import is_pdf
@@ -32,7 +35,6 @@ from crawler.domain.rendering.url_shapes import Comparison, Visit, compare, find
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine import fall_back_to_http
 from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, VisitNotes, is_homepage, name_of
-from crawler.handlers.engine.fill_frontier import limits_of
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
 

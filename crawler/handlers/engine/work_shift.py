@@ -22,7 +22,7 @@ from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
-from crawler.handlers.engine.process_response import ProcessResponse, observe
+from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
 from crawler.handlers.engine.shift_hints import ShiftHints
 from crawler.handlers.engine.write_batch import WriteBatch
@@ -281,7 +281,6 @@ class _Shift:
 
     def _take(self, result: FetchResult) -> None:
         ticket: RequestTicket = result.request.context
-        observe(result, self._lane)
         if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
             self._excuse(result)
             return
@@ -345,7 +344,6 @@ class _Shift:
         self._report.ended = why
         self._hints.leave_one()
         self._finish_crawls()
-        telemetry.shifts.labels(self._lane.value, why).inc()
         return self._report
 
     def _finish_crawls(self) -> None:

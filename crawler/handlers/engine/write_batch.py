@@ -81,8 +81,7 @@ class WriteBatch:
 
     def _commit(self, batch: Sequence[LeaseResult]) -> int:
         depths: Depths = {}
-        with telemetry.batch_seconds.time():
-            written, children = self._write_patiently(batch, depths)
+        written, children = self._write_patiently(batch, depths)
         self._failpoint("after_commit")
         queued = self._complete(written, children)
         self._failpoint("after_complete")
@@ -199,7 +198,6 @@ class WriteBatch:
                 self._lower_late(group[0].context, entries, discovered.lowered, shorter)
                 stale, _ = self._frontier.complete(crawl_id, outcomes)
             if stale:
-                telemetry.stale_completions.inc(len(stale))
                 log.warning("stale_token", crawl_id=str(crawl_id), urls=[lease.url for lease in stale][:5])
         return queued
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.changes.significance import bounded, recount
+from crawler.domain.changes.filtered_changes import bounded, recount
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project

@@ -21,15 +21,13 @@ from crawler.domain.notices.notice import (
     NoticeKind,
     Streak,
     Target,
-    failing_payload,
     is_failing,
     is_recovered,
-    recovered_payload,
     should_notify,
     targets,
-    webhook_payload,
 )
 from crawler.domain.notices.schedule import Schedule
+from crawler.domain.notices.webhook import failing_payload, recovered_payload, webhook_payload
 from crawler.errors import NotFound
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice

@@ -11,7 +11,8 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.notices.channels import masked
 from crawler.domain.notices.mail import brief
-from crawler.domain.notices.notice import Channel, DeliveryResult, Mail, webhook_headers
+from crawler.domain.notices.notice import Channel, DeliveryResult, Mail
+from crawler.domain.notices.webhook import webhook_headers
 from crawler.errors import SettingsError
 
 log = telemetry.logger(__name__)

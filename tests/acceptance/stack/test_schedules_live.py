@@ -17,7 +17,7 @@ import psutil
 import pytest
 import requests
 
-from crawler.adapters.operating.celery_queue import BEAT_LOOP_SECONDS
+from crawler.adapters.operating.celery_app import BEAT_LOOP_SECONDS
 from tests.acceptance.cli import Cli
 from tests.acceptance.running import Posted, Running, eventually, receiving_posts, words_of
 from tests.acceptance.stack.conftest import WEBHOOK_KEY

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.errors import DatabaseUnavailable
-from crawler.handlers.engine.fill_frontier import limits_of
 from crawler.handlers.operating import follow_settings
 from crawler.handlers.operating.follow_settings import FollowSettings
 from tests.integration.handmade import lay

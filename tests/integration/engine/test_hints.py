@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from crawler.adapters.operating.celery_queue import CeleryQueue, make_celery
+from crawler.adapters.operating.celery_app import make_celery
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.handmade import asked, lay

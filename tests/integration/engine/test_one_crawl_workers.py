@@ -13,8 +13,8 @@ import psutil
 import pytest
 import redis
 
-from crawler.adapters.operating.celery_queue import QUEUES
 from crawler.adapters.operating.live_workers import LiveWorkers
+from crawler.adapters.operating.queues import QUEUES
 from crawler.embedded import Servers
 from crawler.supervisor.guard import Guard
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crawler.handlers.engine.fill_frontier import limits_of
+from crawler.domain.engine.max_pages import limits_of
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site

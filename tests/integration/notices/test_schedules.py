@@ -11,7 +11,7 @@ from redbeat import RedBeatSchedulerEntry
 from redbeat.schedulers import get_redis
 
 from crawler.adapters.notices.beat_entries import BeatEntries
-from crawler.adapters.operating.celery_queue import make_celery
+from crawler.adapters.operating.celery_app import make_celery
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.errors import InvalidConfig, NotFound
 from crawler.handlers.notices.run_schedules import AT_ONCE, RunSchedules

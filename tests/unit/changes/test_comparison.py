@@ -10,6 +10,7 @@ import pytest
 from crawler.domain.changes.baseline import choose_baseline, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
 from crawler.domain.changes.removals import Removal
+from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
@@ -171,23 +172,23 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
     ],
 )
 def test_five_new_pages_or_a_tenth_changed_is_significant(found: Changes, significant: bool) -> None:
-    assert found.is_significant() is significant
+    assert is_significant(found) is significant
     assert change_summary(found, crawl_id=NEW, compared_to=OLD)["is_significant"] is significant
 
 
 def test_an_edit_of_the_template_counts_for_significance_with_the_pages_that_show_it() -> None:
     quiet = changes(unchanged=20)
-    assert not quiet.is_significant(template_pages=1)
-    assert quiet.is_significant(template_pages=2)
-    assert changes(changed=1, unchanged=19).is_significant(template_pages=1)
+    assert not is_significant(quiet, template_pages=1)
+    assert is_significant(quiet, template_pages=2)
+    assert is_significant(changes(changed=1, unchanged=19), template_pages=1)
     summary = change_summary(quiet, crawl_id=NEW, compared_to=OLD, template_pages=20)
     assert (summary["is_significant"], summary["summary"]["changed_pages"]) == (True, 0)
-    assert not Changes((), (), (), (), ()).is_significant(template_pages=0)
+    assert not is_significant(Changes((), (), (), (), ()), template_pages=0)
 
 
 def test_what_is_significant_can_be_chosen() -> None:
-    assert changes(new=2).is_significant(new_pages=2)
-    assert not changes(changed=4, unchanged=6).is_significant(changed_share=0.5)
+    assert is_significant(changes(new=2), new_pages=2)
+    assert not is_significant(changes(changed=4, unchanged=6), changed_share=0.5)
     summary = change_summary(changes(new=2), crawl_id=NEW, compared_to=OLD, new_pages=2)
     assert summary["is_significant"]
 

@@ -22,6 +22,7 @@ from crawler.domain.changes.removals import (
     kind_by_reason,
     redirect_groups,
 )
+from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.engine.judging import Judgement, Verdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
@@ -298,5 +299,5 @@ def test_moved_pages_count_for_significance_like_new_ones() -> None:
     old, new = [seen(f"a{n}") for n in range(5)], [seen(f"b{n}") for n in range(5)]
     changes = found(old, new, *(probed(f"a{n}", Removal.MOVED, f"b{n}") for n in range(5)))
     assert (len(changes.moved), changes.new) == (5, ())
-    assert changes.is_significant()
-    assert not changes.is_significant(new_pages=6)
+    assert is_significant(changes)
+    assert not is_significant(changes, new_pages=6)

@@ -27,16 +27,13 @@ from crawler.domain.notices.notice import (
     LastFailureNotice,
     NoticeKind,
     Streak,
-    failing_payload,
     is_failing,
     is_recovered,
-    recovered_payload,
     should_notify,
     targets,
-    webhook_headers,
-    webhook_payload,
 )
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
+from crawler.domain.notices.webhook import failing_payload, recovered_payload, webhook_headers, webhook_payload
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 SENDER = Sender("Acme", "http://d/")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from crawler.adapters.operating.celery_queue import ROUTES
+from crawler.adapters.operating.queues import ROUTES
 from crawler.config import load_settings
 from crawler.entrypoints.processes import all_processes
 from crawler.errors import Invalid

@@ -12,7 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from crawler.adapters.operating.celery_queue import QUEUES
+from crawler.adapters.operating.queues import QUEUES
 
 ROOT = Path(__file__).parents[3]
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "FLOWER_BASIC_AUTH")

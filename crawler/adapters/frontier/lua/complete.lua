@@ -52,7 +52,7 @@ for n, token in ipairs(tokens) do
   if not l then
     stale[#stale + 1] = n - 1
   else
-    if l.silent then tell(h, token, l.claimed, tonumber(ARGV[a + 5])) end
+    if l.silent then note_sent(h, token, l.claimed, tonumber(ARGV[a + 5])) end
     -- robots.txt stands in no queue: it is asked for again whenever a host needs it.
     if l.kind == 'r' then
       free_robots(h, token)

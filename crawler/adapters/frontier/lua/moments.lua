@@ -14,7 +14,7 @@ end
 
 for a = own + 1, #ARGV, 5 do
   local h, token = host(tonumber(ARGV[a + 1])), ARGV[a + 2]
-  tell(h, token, ARGV[a + 3], tonumber(ARGV[a + 4]))
+  note_sent(h, token, ARGV[a + 3], tonumber(ARGV[a + 4]))
   add(by_crawl, tonumber(ARGV[a]), token)
   add(by_host, h, token)
 end

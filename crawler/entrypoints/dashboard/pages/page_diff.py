@@ -1,4 +1,7 @@
-"""Two versions of a page side by side or line by line: what counts first, all of the text on demand, the pictures."""
+"""Two versions of a page side by side or line by line: what counts first, all of the text on demand, the pictures.
+
+Screenshots are laid over each other in the browser: `templates/parts/picture_diff.html` and `static/compare.js`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

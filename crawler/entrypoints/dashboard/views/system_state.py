@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from prometheus_client.core import Metric
 
-from crawler.adapters.operating.celery_queue import QUEUES
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
+from crawler.adapters.operating.queues import QUEUES
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import PATIENCE_SECONDS

@@ -68,7 +68,7 @@ local function not_requested(h, token)
 end
 
 -- A worker says how long after its claim the request went out; negative: none was made.
-local function tell(h, token, claimed, lateness)
+local function note_sent(h, token, claimed, lateness)
   if lateness < 0 then return not_requested(h, token) end
   requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
 end

@@ -4,8 +4,7 @@ import pytest
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, without_template
-from crawler.domain.changes.removals import LostPage, Removal
-from crawler.domain.changes.significance import (
+from crawler.domain.changes.filtered_changes import (
     MOST_CHARACTERS,
     MOST_EDITS,
     bounded,
@@ -13,6 +12,7 @@ from crawler.domain.changes.significance import (
     recount,
     rules_for_random_tokens,
 )
+from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.shown_lines import shown

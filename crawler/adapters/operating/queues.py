@@ -1,0 +1,21 @@
+"""Our Celery queues, and which task goes through which."""
+
+from crawler.domain.crawls.frontier import Lane
+
+QUEUES = ("coordinator", "notify", "fetch", "render", "ingest")
+LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
+ROUTES = {
+    "crawler.start_crawl": "coordinator",
+    "crawler.finish_crawl": "coordinator",
+    "crawler.reconcile": "coordinator",
+    "crawler.diff_crawl": "coordinator",
+    "crawler.report_crawl": "coordinator",
+    "crawler.run_scheduled_crawl": "coordinator",
+    "crawler.run_queue": "coordinator",
+    "crawler.notify": "notify",
+    "crawler.resend_notice": "notify",
+    "crawler.extract_entries": "ingest",
+    "crawler.ingest_document": "ingest",
+    "crawler.ingest_documents": "ingest",
+    "crawler.embed_documents": "ingest",
+}
