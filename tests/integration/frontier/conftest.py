@@ -10,6 +10,7 @@ from fakeredis import FakeRedis
 from redis import Redis
 
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from tests.integration.frontier.clock import Clock
 from tests.integration.frontier.desk import Desk
 from tests.integration.frontier.valkey_process import ValkeyProcess
 
@@ -41,10 +42,15 @@ def prefix() -> str:
 
 
 @pytest.fixture
+def clock(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(redis, monkeypatch)
+
+
+@pytest.fixture
 def frontier(redis: Redis, prefix: str) -> RedisFrontier:
     return RedisFrontier(redis, prefix)
 
 
 @pytest.fixture
-def desk(frontier: RedisFrontier) -> Desk:
-    return Desk(frontier)
+def desk(frontier: RedisFrontier, clock: Clock) -> Desk:
+    return Desk(frontier, clock)

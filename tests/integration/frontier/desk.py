@@ -1,13 +1,14 @@
 """A worker's desk: what a test needs to drive a frontier in few words."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from crawler.domain.crawls.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
 from crawler.domain.engine.ports import Frontier
+from tests.integration.frontier.clock import Clock
 
 T = TypeVar("T")
 
@@ -24,8 +25,9 @@ def pages(host: str, count: int, *, start: int = 0) -> list[Entry]:
 
 
 class Desk:
-    def __init__(self, frontier: Frontier) -> None:
+    def __init__(self, frontier: Frontier, clock: Clock | None = None) -> None:
         self.frontier = frontier
+        self.sleep = clock.sleep if clock else time.sleep
 
     def crawl(self, *entries: Entry, **limits: Any) -> UUID:
         """An open crawl with these URLs waiting."""
@@ -41,7 +43,11 @@ class Desk:
 
     def wait(self, count: int = 100, *, lane: Lane = Lane.HTTP, lease: float = 30, patience: float = 3) -> list[Lease]:
         """What a shift gets when it looks until there is something."""
-        return until(lambda: self.claim(count, lane=lane, lease=lease), patience)
+        for _ in range(round(patience * 1000)):
+            if found := self.claim(count, lane=lane, lease=lease):
+                return found
+            self.sleep(0.001)
+        raise AssertionError("nothing came")
 
     def one(self, *, lane: Lane = Lane.HTTP, lease: float = 30) -> Lease:
         leases = self.wait(1, lane=lane, lease=lease)
@@ -63,21 +69,13 @@ class Desk:
         """One URL is claimed by a worker that dies."""
         leases = self.wait(1, lease=0.01)
         assert [lease.crawl_id for lease in leases] == [crawl_id]
-        time.sleep(0.02)
+        self.sleep(0.02)
         return self.frontier.reap(crawl_id)
 
     def stats(self, crawl_id: UUID) -> CrawlStats:
         stats = self.frontier.stats(crawl_id)
         assert stats is not None
         return stats
-
-
-def until(look: Callable[[], T], patience: float = 3) -> T:
-    give_up = time.monotonic() + patience
-    while not (found := look()):
-        assert time.monotonic() < give_up, "nothing came"
-        time.sleep(0.001)
-    return found
 
 
 def paths(leases: Iterable[Lease]) -> list[str]:

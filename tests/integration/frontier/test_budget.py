@@ -9,7 +9,7 @@ from redis import Redis
 
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import End, Kind, Lane, Outcome
-from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths, until
+from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths
 
 
 def test_no_more_pages_are_claimed_than_may_be_stored(desk: Desk) -> None:
@@ -218,7 +218,7 @@ def test_a_woken_pair_is_served_when_budget_returns_to_another_host(desk: Desk) 
     desk.crawl(*(page(f"http://h{n}.test/{n}", n) for n in range(10)), max_pages=1)
     seen = []
     for _ in range(10):
-        (lease,) = until(desk.claim)
+        (lease,) = desk.wait()
         seen.append(lease.host)
         desk.end([lease], End.DROPPED)
     assert sorted(seen) == sorted(f"h{n}.test" for n in range(10))

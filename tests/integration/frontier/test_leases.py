@@ -1,7 +1,5 @@
 """A URL belongs to one worker at a time, and comes back when that worker falls silent."""
 
-import time
-
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths
@@ -47,7 +45,7 @@ def test_an_expired_lease_goes_back_with_one_loss_more(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"))
     lease = desk.one(lease=0.3)
     assert desk.frontier.reap(crawl) == []
-    time.sleep(0.31)
+    desk.sleep(0.31)
     assert desk.frontier.reap(crawl) == [(lease._replace(losses=1), False)]
     again = desk.one()
     assert (again.url, again.losses, again.attempts) == (lease.url, 1, 0)
@@ -58,7 +56,7 @@ def test_a_late_worker_changes_nothing(desk: Desk) -> None:
     """Fencing: its lease ran out, and somebody else has the URL now."""
     crawl = desk.crawl(page("http://a.test/x"))
     late = desk.one(lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     holder = desk.one()
     before = desk.stats(crawl)
@@ -73,7 +71,7 @@ def test_a_late_worker_changes_nothing(desk: Desk) -> None:
 def test_a_late_worker_still_brings_what_it_found(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"))
     late = desk.one(lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     stale, found = desk.frontier.complete(crawl, [Outcome(late, End.STORED)], [page("http://a.test/new", 1)])
     assert (stale, found.new) == ([late], 1)
@@ -82,7 +80,7 @@ def test_a_late_worker_still_brings_what_it_found(desk: Desk) -> None:
 def test_claiming_reaps(desk: Desk) -> None:
     desk.crawl(page("http://a.test/x"), page("http://b.test/y", 1))
     lost = desk.claim(1, lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     assert desk.claim(1) != []
     assert paths(desk.wait()) == paths(lost)
 
@@ -109,7 +107,7 @@ def test_poison_found_by_a_claim_is_told_by_the_next_reap(desk: Desk) -> None:
     desk.end(desk.claim(1))
     for _ in range(3):
         assert paths(desk.wait(lease=0.01)) == ["y"]
-        time.sleep(0.02)
+        desk.sleep(0.02)
         desk.frontier.claim(Lane.HTTP, [(crawl, "b.test")], 1, 30)
     assert [(lease.url, poison) for lease, poison in desk.frontier.reap(crawl)] == [("http://b.test/y", True)]
 
@@ -117,10 +115,10 @@ def test_poison_found_by_a_claim_is_told_by_the_next_reap(desk: Desk) -> None:
 def test_requests_of_silent_workers_are_told_until_they_are_forgotten(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"), page("http://a.test/s", 1, kind=Kind.SITEMAP))
     first = desk.claim(1, lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     leases = [*first, *desk.claim(2, lease=0.01)]
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     lost = desk.frontier.lost_requests(10)
     assert [(r.token, r.claimed_ms, r.crawl_id, r.host, r.kind, r.url) for r in lost] == [
@@ -149,7 +147,7 @@ def test_a_retry_waits_for_its_time_and_keeps_its_place(desk: Desk) -> None:
     desk.end([lease], End.RETRY, at_ms=at)
     second = desk.one()
     assert paths([second]) == ["1"]
-    time.sleep(0.07)
+    desk.sleep(0.07)
     desk.end([second])
     again = desk.one()
     assert (again.url, again.attempts, again.losses) == (lease.url, 1, 0)
@@ -194,7 +192,7 @@ def test_a_url_lost_in_the_browser_lane_comes_back_there(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"))
     desk.end([desk.one()], End.RENDER)
     desk.wait(lane=Lane.BROWSER, lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     assert desk.claim() == []
     assert desk.one(lane=Lane.BROWSER).losses == 1

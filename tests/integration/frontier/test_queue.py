@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 
 from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
-from tests.integration.frontier.desk import Desk, page, pages, paths, until
+from tests.integration.frontier.desk import Desk, page, pages, paths
 
 
 def test_urls_leave_by_priority_then_in_the_order_they_were_found(desk: Desk) -> None:
@@ -156,4 +156,4 @@ def test_new_urls_wake_a_pair_that_waits_for_a_distant_retry(desk: Desk) -> None
     desk.end([lease], End.RETRY, at_ms=lease.claimed_ms + 60_000)
     assert desk.claim() == []
     desk.frontier.discover(crawl, [page("http://a.test/y", 1)])
-    assert paths(until(desk.claim)) == ["y"]
+    assert paths(desk.wait()) == ["y"]

@@ -9,7 +9,7 @@ import pytest
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import End, Lane
 from crawler.errors import RedisUnavailable
-from tests.integration.frontier.desk import Desk, pages, until
+from tests.integration.frontier.desk import Desk, pages
 from tests.integration.frontier.valkey_process import ValkeyProcess
 
 
@@ -43,7 +43,7 @@ def test_delays_blocks_pauses_and_leases_survive_a_killed_server(own_valkey: Val
     assert [frontier.host(f"{name}.test") for name in "abcd"] == hosts
     assert [frontier.stats(crawl), frontier.stats(paused)] == stats
     assert desk.end([lease]) == [], "the lease is still ours"
-    again = until(desk.claim)
+    again = desk.wait()
     assert [(other.crawl_id, other.host) for other in again] == [(crawl, "a.test")]
     assert again[0].claimed_ms - lease.claimed_ms >= 500
     assert again[0].token > lease.token

@@ -1,7 +1,5 @@
 """No page is requested before its host's robots.txt was read."""
 
-import time
-
 from crawler.domain.crawls.frontier import End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import Desk, page, pages, paths
 
@@ -86,7 +84,7 @@ def test_robots_grow_stale(desk: Desk) -> None:
     desk.crawl(*pages("a.test", 9), respect_robots=True, max_concurrent=1)
     desk.frontier.set_robots("a.test", 0.03, 0)
     desk.end([desk.one()])
-    time.sleep(0.04)
+    desk.sleep(0.04)
     assert desk.one().kind is Kind.ROBOTS
 
 
@@ -107,7 +105,7 @@ def test_one_hosts_robots_hold_up_no_other_host(desk: Desk) -> None:
 def test_a_late_set_robots_after_the_lease_was_lost_still_helps(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"), respect_robots=True)
     late = desk.one(lease=0.01)
-    time.sleep(0.02)
+    desk.sleep(0.02)
     desk.frontier.reap(crawl)
     desk.frontier.set_robots("a.test", 100, 0)
     assert desk.frontier.complete(crawl, [Outcome(late, End.DROPPED)])[0] == [late]
