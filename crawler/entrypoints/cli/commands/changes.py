@@ -105,7 +105,8 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
         screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)
     if found.quiet_pages:
         quiet = count(found.quiet_pages, "page")
-        told = f"{quiet} differ only in what changes by itself or in the template; --json names the rules."
+        differ = "differs" if found.quiet_pages == 1 else "differ"
+        told = f"{quiet} {differ} only in what changes by itself or in the template; --json names the rules."
         screen.print(told, style="dim", soft_wrap=True)
     for told in redirect_sentences([group.model_dump() for group in found.redirected_together]):
         screen.print(clean(told), style="dim", soft_wrap=True)
