@@ -15,7 +15,7 @@ from benchmarks.ours import Ours
 from benchmarks.sites import PACKAGES, Sites
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 
 SITE = "postgresql"
 TEXTS = 200
@@ -86,7 +86,7 @@ def _snapshot(file: Path) -> dict[str, Any]:
 
 
 def _words(number: int, file: Path) -> dict[str, Any]:
-    page = extract(file.read_bytes(), url=f"http://127.0.0.1/{file.name}", content_type="text/html")
+    page = parse_page(file.read_bytes(), url=f"http://127.0.0.1/{file.name}", content_type="text/html")
     links = [f"http://127.0.0.1/{link.url}" for link in page.links]
     return {
         "n": number, "title": page.title, "h1": page.h1, "words": page.text, "links": json.dumps(links),

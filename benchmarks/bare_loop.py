@@ -20,7 +20,7 @@ from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import EgressRule
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.domain.urls.scope import Admission, Scope
 from crawler.domain.urls.url import Url, parse, resolver
 
@@ -75,7 +75,7 @@ class Half:
         self.flush()
 
     def store(self, href: str, body: bytes, content_type: str, headers: dict[str, str]) -> None:
-        page = extract(body, url=href, content_type=content_type, headers=headers)
+        page = parse_page(body, url=href, content_type=content_type, headers=headers)
         resolve = resolver(page.base_url)
         links = [url for link in page.links if isinstance(url := resolve(link.url), Url)]
         hashlib.sha256(body).digest()
@@ -104,7 +104,7 @@ def main(seed: str, database: str) -> None:
     with psycopg2.connect(database) as db, db.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS bare_pages")
         cursor.execute(_TABLE)
-    extract(_WARM, url=seed)
+    parse_page(_WARM, url=seed)
     one, two = multiprocessing.Pipe()
     halves = [multiprocessing.Process(target=_run, args=(me, seed, database, end)) for me, end in enumerate((one, two))]
     for half in halves:

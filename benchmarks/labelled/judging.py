@@ -14,7 +14,7 @@ from crawler.domain.noise.learned import TwoLooks, learn
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet
 from crawler.domain.noise.template_changes import TemplateChange
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
 
@@ -96,4 +96,4 @@ def learned_rules(pairs: Sequence[Pair]) -> RuleSet:
 
 
 def _hash(body: bytes, url: str) -> bytes:
-    return extract(body, url=url, detect_language=False).content_hash
+    return parse_page(body, url=url, detect_language=False).content_hash

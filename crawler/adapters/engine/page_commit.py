@@ -13,8 +13,8 @@ from crawler.domain.engine.ledger import (
     Batch,
     Depths,
     Outline,
+    PageWrite,
     Snapshot,
-    StoredPage,
     Unchanged,
     Unfetched,
     UrlKey,
@@ -108,7 +108,7 @@ def _of_turned(rows: Iterable[K], turned: set[UrlKey]) -> list[K]:
     return in_order(row for row in rows if row.key in turned)
 
 
-def _versions_of(pages: Sequence[StoredPage], versions: Iterable[Version]) -> list[Version]:
+def _versions_of(pages: Sequence[PageWrite], versions: Iterable[Version]) -> list[Version]:
     written = {page.version_id for page in pages}
     return sorted({v.id: v for v in versions if v.id in written}.values(), key=attrgetter("id"))
 
@@ -121,7 +121,7 @@ def _snapshots_of(
     return sorted({s.id: s for s in snapshots if s.id in wanted}.values(), key=attrgetter("id"))
 
 
-def _write_stored(db: Cursor, pages: Sequence[StoredPage], depths: Depths) -> None:
+def _write_stored(db: Cursor, pages: Sequence[PageWrite], depths: Depths) -> None:
     values = _PAGE.values
     known = _COPY_PAGES.new(db, [(*values(page), depths[page.key], "success") for page in pages])
     insert(db, _PAGES, known, _PAGES_ROW)

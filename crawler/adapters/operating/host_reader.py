@@ -23,7 +23,7 @@ DAY = timedelta(hours=24)
 class _Asked(NamedTuple):
     requests: int
     complaints: int
-    last_at: datetime | None
+    last_request_at: datetime | None
 
 
 class _Day(NamedTuple):
@@ -58,14 +58,14 @@ class HostReader:
         """None when nobody of ours ever had to do with it."""
         with transaction(self._engine) as db:
             row = db.execute(text(_ONE), {"host": host, "since": since}).one_or_none()
-        return HostRow(*row) if row else None
+        return HostRow(**row._asdict()) if row else None
 
     def _count_day(self) -> _Day:
         given = {"since": datetime.now(UTC) - DAY, "most": MOST_BUSY}
         with transaction(self._engine) as db:
             rows = db.execute(text(_BUSIEST), given).all()
             hosts = int(db.execute(text(_COUNT), given).scalar_one())
-        return _Day({row.host: _Asked(row.requests, row.complaints, row.last_at) for row in rows}, hosts)
+        return _Day({row.host: _Asked(row.requests, row.complaints, row.last_request_at) for row in rows}, hosts)
 
 
 def _known(db: Connection, names: list[str] | None, limit: int) -> dict[str, Row[Any]]:
@@ -76,15 +76,16 @@ def _known(db: Connection, names: list[str] | None, limit: int) -> dict[str, Row
 
 
 def _host_row(row: Row[Any], asked: _Asked) -> HostRow:
-    return HostRow(row.host, *asked, *row[1:])
+    return HostRow(**asked._asdict(), **row._asdict())
 
 
 _OF_HOST = """
-coalesce(h.paused, false), h.delay_seconds, h.robots_status, h.robots_text, h.robots_fetched_at,
+coalesce(h.paused, false) AS paused, h.delay_seconds, h.robots_status, h.robots_text, h.robots_fetched_at,
 h.robots_failing_since, h.robots_failure
 """
 _RECENT = """
-SELECT host, count(*) AS requests, count(*) FILTER (WHERE status IN (429, 503)) AS complaints, max(at) AS last_at
+SELECT host, count(*) AS requests, count(*) FILTER (WHERE status IN (429, 503)) AS complaints,
+       max(at) AS last_request_at
 FROM request_log WHERE at >= :since
 """
 _BUSIEST = f"{_RECENT} GROUP BY host ORDER BY requests DESC, host LIMIT :most"
@@ -102,6 +103,7 @@ LEFT JOIN hosts h ON h.host = n.host ORDER BY n.place
 _ANY = f"SELECT h.host, {_OF_HOST} FROM hosts h ORDER BY h.host LIMIT :limit"  # noqa: S608
 _ONE = f"""
 WITH recent AS ({_RECENT} AND host = :host GROUP BY host)
-SELECT coalesce(h.host, r.host), coalesce(r.requests, 0), coalesce(r.complaints, 0), r.last_at, {_OF_HOST}
+SELECT coalesce(h.host, r.host) AS host, coalesce(r.requests, 0) AS requests, coalesce(r.complaints, 0) AS complaints,
+       r.last_request_at, {_OF_HOST}
 FROM (SELECT * FROM hosts WHERE host = :host) AS h FULL JOIN recent r ON r.host = h.host
 """  # noqa: S608

@@ -15,7 +15,7 @@ from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, Rows
 from crawler.domain.exports.warc_export import ArchivedPage
 from crawler.domain.markdown.page import MarkdownPage, to_markdown
 from crawler.domain.markdown.pruning import Pruning
-from crawler.domain.pages.parsing import UnparsablePage, extract
+from crawler.domain.pages.parsing import UnparsablePage, parse_page
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
@@ -88,7 +88,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
         return page
     body = snapshot_bytes(row)
     try:
-        old = extract(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
+        old = parse_page(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
     except UnparsablePage:
         return page
     return page._replace(

@@ -19,7 +19,7 @@ from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports.reports import BROKEN_REASONS, REDIRECT_REASONS, ReportLimits
 from crawler.domain.pages.header_canonical import header_canonical
 from crawler.domain.pages.language_tags import is_language_tag
-from crawler.domain.pages.parsing import UnparsablePage, extract
+from crawler.domain.pages.parsing import UnparsablePage, parse_page
 from crawler.domain.urls.url import Url, read
 
 KeyOf = Callable[[str], str | None]
@@ -88,7 +88,7 @@ def _reread(db: Connection) -> None:
 def _as_it_was(row: Row[Any]) -> tuple[Any, ...] | None:
     body = snapshot_bytes(row)
     try:
-        page = extract(
+        page = parse_page(
             body, url=row.url, content_type=row.content_type or "", headers=row.headers, detect_language=False
         )
     except UnparsablePage:

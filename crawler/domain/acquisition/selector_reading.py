@@ -11,7 +11,7 @@ from crawler.domain.pages.element_text import MAX_TEXT, element_text, normalised
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.main_text import main_text
 from crawler.domain.pages.markup_bombs import refuse_bombs
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.errors import CrawlerError
 
 MAX_VALUE = 10_000
@@ -50,7 +50,7 @@ def _of_pdf(body: bytes) -> PageFields:
 
 
 def _by_default(body: bytes, url: str, content_type: str) -> PageFields:
-    page = extract(body, url=url, content_type=content_type, detect_language=False)
+    page = parse_page(body, url=url, content_type=content_type, detect_language=False)
     text = normalised(main_text(to_utf8(body, content_type)[0], page.text))
     said = {"title": page.title, "h1": page.h1, "description": page.meta_description}
     fields: dict[str, Value] = {name: normalised(value)[:MAX_VALUE] if value else None for name, value in said.items()}

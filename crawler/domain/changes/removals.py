@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import Reason
 
 Key = Callable[[str], str | None]
@@ -84,7 +84,7 @@ def judge_probe(judgement: Judgement, status: int, failure: Reason | None = None
     """What became of a missing page, by the answer to one more request for it."""
     if judgement.block_host:
         return ProbeResult(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
-    if judgement.verdict is Verdict.REDIRECT:
+    if judgement.verdict is ResponseVerdict.REDIRECT:
         return ProbeResult(Removal.MOVED)
     if status in GONE_STATUSES:
         return ProbeResult(Removal.GONE, Reason.NOT_FOUND)

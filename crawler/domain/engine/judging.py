@@ -9,7 +9,7 @@ from crawler.domain.retries import MAX_RATE_LIMITED, most_tries, retry_delay
 from crawler.domain.urls.url import Url, read
 
 
-class Verdict(StrEnum):
+class ResponseVerdict(StrEnum):
     STORE = "store"
     UNCHANGED = "unchanged"
     REDIRECT = "redirect"
@@ -19,15 +19,15 @@ class Verdict(StrEnum):
 
 
 class Judgement(NamedTuple):
-    verdict: Verdict
+    verdict: ResponseVerdict
     reason: Reason | None = None
     retry_in_seconds: float | None = None
-    """Verdict.RETRY: not sooner. None leaves it to the host's block."""
+    """ResponseVerdict.RETRY: not sooner. None leaves it to the host's block."""
     block_host: bool = False
     retry_after: str | None = None
     """The header as it came, when the host asks to be left alone."""
     target: str = ""
-    """Verdict.REDIRECT: the Location as it came."""
+    """ResponseVerdict.REDIRECT: the Location as it came."""
     error: str = ""
     """A sentence for people, where the fetcher was content and the answer is no good all the same."""
 
@@ -56,18 +56,18 @@ def judge(
         return _judge_failure(result.failure, attempts, max_attempts, jitter)
     if result.status < 200 or result.status == 206:  # we never ask for a part
         error = f"A page cannot be answered with status {result.status}."
-        return Judgement(Verdict.FAIL, Reason.PROTOCOL, error=error)
+        return Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL, error=error)
     if result.truncated:
         # Less came than was promised. Half a page stored would look like a page that changed.
         retry = _judge_failure(Reason.CONNECT, attempts, max_attempts, jitter)
-        return retry if retry.verdict is Verdict.RETRY else Judgement(Verdict.FAIL, Reason.PROTOCOL)
-    return Judgement(Verdict.STORE)
+        return retry if retry.verdict is ResponseVerdict.RETRY else Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL)
+    return Judgement(ResponseVerdict.STORE)
 
 
 def _judge_failure(failure: Reason, attempts: int, max_attempts: int, jitter: float) -> Judgement:
     if failure in _TRANSIENT and attempts + 1 < max_attempts:
-        return Judgement(Verdict.RETRY, failure, retry_delay(attempts + 1, jitter))
-    return Judgement(Verdict.SKIP if failure in SKIPPED else Verdict.FAIL, failure)
+        return Judgement(ResponseVerdict.RETRY, failure, retry_delay(attempts + 1, jitter))
+    return Judgement(ResponseVerdict.SKIP if failure in SKIPPED else ResponseVerdict.FAIL, failure)
 
 
 def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: int) -> Judgement:
@@ -75,28 +75,32 @@ def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: 
     if status in _BUSY:
         return _judge_busy(result, attempts)
     if status >= 500:
-        return Judgement(Verdict.FAIL, Reason.HTTP_5XX if status < 600 else Reason.PROTOCOL)
+        return Judgement(ResponseVerdict.FAIL, Reason.HTTP_5XX if status < 600 else Reason.PROTOCOL)
     if status >= 400:
-        return Judgement(Verdict.SKIP, Reason.FORBIDDEN if status in _FORBIDDEN else Reason.NOT_FOUND)
+        return Judgement(ResponseVerdict.SKIP, Reason.FORBIDDEN if status in _FORBIDDEN else Reason.NOT_FOUND)
     if status == 304:
         asked = result.request.etag or result.request.last_modified
         error = "It says it did not change, but nobody asked that."
-        return Judgement(Verdict.UNCHANGED) if asked else Judgement(Verdict.FAIL, Reason.PROTOCOL, error=error)
+        return (
+            Judgement(ResponseVerdict.UNCHANGED)
+            if asked
+            else Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL, error=error)
+        )
     if not result.location:
-        return Judgement(Verdict.FAIL, Reason.PROTOCOL, error="It redirects without saying where to.")
+        return Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL, error="It redirects without saying where to.")
     if hops >= max_redirects:
         target = read(result.location, result.url)
         to_itself = isinstance(target, Url) and target.href == result.url
         error = "It redirects to itself." if to_itself else f"There are more than {max_redirects} redirects."
-        return Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP, error=error)
-    return Judgement(Verdict.REDIRECT, target=result.location)
+        return Judgement(ResponseVerdict.FAIL, Reason.REDIRECT_LOOP, error=error)
+    return Judgement(ResponseVerdict.REDIRECT, target=result.location)
 
 
 def _judge_busy(result: FetchResult, attempts: int) -> Judgement:
     """The host is left alone either way; the URL gets another chance until it was refused so often."""
     given_up = attempts + 1 >= MAX_RATE_LIMITED
     return Judgement(
-        Verdict.FAIL if given_up else Verdict.RETRY,
+        ResponseVerdict.FAIL if given_up else ResponseVerdict.RETRY,
         Reason.RATE_LIMITED,
         block_host=True,
         retry_after=result.headers.get("retry-after"),

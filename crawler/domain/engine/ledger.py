@@ -49,7 +49,7 @@ class UrlEnd(NamedTuple):
     fetched_at: datetime
 
 
-class StoredPage(NamedTuple):
+class PageWrite(NamedTuple):
     """A page's content."""
 
     key: UrlKey
@@ -276,7 +276,7 @@ class Batch:
     """What one commit writes."""
 
     ends: list[UrlEnd] = field(default_factory=list)
-    pages: list[StoredPage] = field(default_factory=list)
+    pages: list[PageWrite] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
     snapshots: list[Snapshot] = field(default_factory=list)
     unchanged: list[Unchanged] = field(default_factory=list)

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS
 from crawler.domain.pages.measure import Measure
-from crawler.domain.pages.parsing import Extracted
+from crawler.domain.pages.parsing import ParsedPage
 
 _NO_SHELL = Measure(1, 1, ENOUGH_TAGS, has_bundle=False, has_scripts=False)
 """A browser would show nothing else."""
@@ -15,9 +15,9 @@ def is_pdf(content_type: str, body: bytes) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/pdf" or body.startswith(b"%PDF-")
 
 
-def file_page(body: bytes, url: str) -> Extracted:
+def file_page(body: bytes, url: str) -> ParsedPage:
     """Nothing of it is read here; another file is another content."""
-    return Extracted(
+    return ParsedPage(
         title=None,
         h1=None,
         meta_description=None,

@@ -15,13 +15,13 @@ from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.text import first_line, read_text, unwrap_inline
 from crawler.domain.urls import url as urls
 
-__all__ = ["Extracted", "Link", "UnparsablePage", "extract"]
+__all__ = ["Link", "ParsedPage", "UnparsablePage", "parse_page"]
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
-class Extracted:
+class ParsedPage:
     title: str | None
     h1: str | None
     meta_description: str | None
@@ -46,7 +46,7 @@ class Extracted:
     """Numbers by which `rendering` tells a page from an empty shell."""
 
 
-def extract(
+def parse_page(
     body: bytes,
     *,
     url: str,
@@ -55,7 +55,7 @@ def extract(
     hash_chars: int | None = None,
     max_links: int = 5000,
     detect_language: bool = True,
-) -> Extracted:
+) -> ParsedPage:
     """Read a page. Raises UnparsablePage, and only for markup built to hurt a parser.
 
     Without `detect_language` that is left to the caller: of many pages in a row it takes half the time.
@@ -73,7 +73,7 @@ def extract(
     h1 = first_line(nodes.headings, MAX_TITLE)
     base_url = _base_url(url, head.base)
     declared = _declared(nodes.root.attributes) or headers.get("content-language")
-    return Extracted(
+    return ParsedPage(
         title=head.title,
         h1=h1,
         meta_description=head.description,

@@ -17,7 +17,7 @@ from crawler.domain.engine.judging import Judgement
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.pages.files import is_pdf
-from crawler.domain.pages.parsing import Extracted
+from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
@@ -70,7 +70,7 @@ class FallBackToHttp:
             self._end_rendering(ticket, {FAILED: why})
         return True
 
-    def after_blank(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+    def after_blank(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> bool:
         """The browser shows nothing: neither text nor links. That is no page to keep, least of all over a better."""
         if not _is_blank(page):
             return False
@@ -78,7 +78,9 @@ class FallBackToHttp:
             return True
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
 
-    def store_fallback(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted) -> bool:
+    def store_fallback(
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
+    ) -> bool:
         """Note that a page failed in the browser and comes without one. False: it is empty, and once was not."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
@@ -128,5 +130,5 @@ def is_homepage(ticket: RequestTicket) -> bool:
     return ticket.context.follows_links and ticket.context.is_home(ticket.key.normalized_url)
 
 
-def _is_blank(page: Extracted) -> bool:
+def _is_blank(page: ParsedPage) -> bool:
     return not page.text.strip() and not page.links

@@ -8,11 +8,11 @@ from crawler.domain.clock import from_seconds
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane, Lease
 from crawler.domain.engine.ledger import (
+    PageWrite,
     Picture,
     ProbeEnd,
     Request,
     Snapshot,
-    StoredPage,
     Unchanged,
     Unfetched,
     UrlEnd,
@@ -38,7 +38,7 @@ class LeaseResult:
     moved_url: str = ""
     request: Request | None = None
     url_end: UrlEnd | None = None
-    page: StoredPage | None = None
+    page: PageWrite | None = None
     """Its language is found out when the batch is written."""
     declared_language: str | None = None
     version: Version | None = None

@@ -9,7 +9,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import Preset
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Kind, Lane
-from crawler.domain.engine.judging import Judgement, Verdict, judge
+from crawler.domain.engine.judging import Judgement, ResponseVerdict, judge
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.retries import most_tries
 from crawler.domain.urls.presets import looks_like_shopify
@@ -69,7 +69,7 @@ class ProcessResponse:
     def _process_page(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult) -> None:
         self._failpoint("parse", result.body)
         judgement, now = self._judge(settled, result), self._clock()
-        if judgement.verdict is Verdict.STORE:
+        if judgement.verdict is ResponseVerdict.STORE:
             page = read_page(settled, result, now)
             if page is None or self._render.send_to_browser(settled, ticket, result, page):
                 return
@@ -92,7 +92,7 @@ class ProcessResponse:
             max_attempts=_most_tries(result),
             jitter=self._jitter(),
         )
-        if judgement.verdict is Verdict.RETRY:
+        if judgement.verdict is ResponseVerdict.RETRY:
             settled.at_ms = self._retry_at(result.request.context, judgement)
         elif judgement.block_host:
             self._robots_and_backoff.back_off(lease, judgement.retry_after)

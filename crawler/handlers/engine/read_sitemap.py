@@ -5,7 +5,7 @@ from typing import Any
 from crawler import telemetry
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.crawls.frontier import End
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.sitemaps import MAX_BYTES, parse_sitemap
 from crawler.domain.urls.url import Url, read
@@ -27,8 +27,8 @@ def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> Fe
 
 def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement) -> LeaseResult:
     """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
-    settled.end = End.RETRY if judgement.verdict is Verdict.RETRY else End.DROPPED
-    if judgement.verdict is Verdict.REDIRECT and settled.lease.hops < MAX_HOPS:
+    settled.end = End.RETRY if judgement.verdict is ResponseVerdict.RETRY else End.DROPPED
+    if judgement.verdict is ResponseVerdict.REDIRECT and settled.lease.hops < MAX_HOPS:
         target = read(judgement.target, result.url)
         settled.sitemaps = [target.href] if isinstance(target, Url) else []
     if result.failure not in _READABLE or result.status != 200:

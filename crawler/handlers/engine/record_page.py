@@ -5,10 +5,10 @@ from datetime import datetime
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import Previous, Unfetched, UrlEnd, page_id
 from crawler.domain.pages.files import file_page, is_pdf
-from crawler.domain.pages.parsing import Extracted, UnparsablePage, extract
+from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.urls.scope import Refusal
 from crawler.domain.urls.url import Unusable, Url, read
@@ -18,13 +18,13 @@ from crawler.handlers.engine.store_page import record_unchanged, usable
 MAX_LINKS = 5000
 
 
-def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> Extracted | None:
+def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> ParsedPage | None:
     """None when it cannot be read; then it is settled as failed."""
     config = settled.context.crawl.config
     if is_pdf(result.content_type, result.body):
         return file_page(result.body, result.url)
     try:
-        return extract(
+        return parse_page(
             result.body,
             url=result.url,
             content_type=result.content_type,
@@ -43,16 +43,16 @@ def record_verdict(
 ) -> LeaseResult:
     """Fill in what the judgement means for this URL, if it brought no page to store (`read_page`, `store_page`)."""
     match judgement.verdict:
-        case Verdict.UNCHANGED if previous is not None:
+        case ResponseVerdict.UNCHANGED if previous is not None:
             settled.canonical = usable(previous.canonical_url)
             record_unchanged(settled, result, previous, (), now)
             if settled.context.follows_links:
                 settled.kept_links = previous.links_followed
                 unusable = previous.links_unusable or []
                 settled.unusable = [Unusable(raw, Reason(reason), rule) for raw, reason, rule in unusable]
-        case Verdict.REDIRECT:
+        case ResponseVerdict.REDIRECT:
             _redirect(settled, result, judgement, now)
-        case Verdict.RETRY:
+        case ResponseVerdict.RETRY:
             settled.end = End.RETRY
         case _:
             reason = judgement.reason or Reason.PROTOCOL

@@ -7,7 +7,7 @@ from crawler.domain.changes.removals import ProbeResult, Removal, judge_probe
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.diffs.soft_not_found import says_not_found
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import ProbeEnd
 from crawler.domain.engine.snapshots import snapshot
 from crawler.domain.reasons import Reason
@@ -18,14 +18,14 @@ from crawler.handlers.engine.lease_result import LeaseResult
 def record_probe(
     settled: LeaseResult, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
 ) -> LeaseResult:
-    if judgement.verdict is Verdict.RETRY and not judgement.block_host:
+    if judgement.verdict is ResponseVerdict.RETRY and not judgement.block_host:
         settled.end = End.RETRY
         return settled
-    target = read(judgement.target, result.url) if judgement.verdict is Verdict.REDIRECT else None
+    target = read(judgement.target, result.url) if judgement.verdict is ResponseVerdict.REDIRECT else None
     if isinstance(target, Url) and settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED
         settled.moved_url = target.href
-    elif purpose is Purpose.AGAIN and judgement.verdict is Verdict.STORE:
+    elif purpose is Purpose.AGAIN and judgement.verdict is ResponseVerdict.STORE:
         _keep_second_look(settled, result, now)
     else:
         _tell_fate(settled, result, judgement, target.href if isinstance(target, Url) else None, now)

@@ -12,12 +12,12 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.pages.files import is_pdf
-from crawler.domain.pages.parsing import Extracted
+from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
     FAILED,
@@ -42,7 +42,7 @@ log = telemetry.logger(__name__)
 
 _LIGHT_VISIT = Visit(render=False, compare=False, why=LIGHT)
 _NOTHING_ALIKE = Comparison(agrees=False, words=0.0, links=0.0)
-_FINAL = frozenset({Verdict.SKIP, Verdict.FAIL})
+_FINAL = frozenset({ResponseVerdict.SKIP, ResponseVerdict.FAIL})
 
 __all__ = ["Lanes", "Record", "RenderWhereNeeded"]
 
@@ -92,7 +92,7 @@ class RenderWhereNeeded:
         return visit._replace(render=visit.render or visit.compare)
 
     def send_to_browser(
-        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: Extracted
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
     ) -> bool:
         """Queue a page that was read for the browser, where that is needed; whether it is not to be stored now."""
         if isinstance(result, RenderedPage):
@@ -161,7 +161,7 @@ class RenderWhereNeeded:
         asked = decide_mode(context.crawl.config) is not None
         return not asked and not context.lacks_browser and is_homepage(ticket) and self._choose(ticket, decision)
 
-    def _decide(self, ticket: RequestTicket, result: FetchResult, page: Extracted) -> Decision:
+    def _decide(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision:
         context = ticket.context
         rule = context.crawl.config.render_rule
         asked = decide_mode(context.crawl.config)
@@ -193,12 +193,12 @@ class RenderWhereNeeded:
     def _has_browser(self, ticket: RequestTicket) -> bool:
         return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
 
-    def _send_on(self, settled: LeaseResult, ticket: RequestTicket, page: Extracted) -> bool:
+    def _send_on(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> bool:
         self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
         settled.end = End.RENDER
         return True
 
-    def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: Extracted) -> None:
+    def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:
         """Compare what the browser made with what the server had sent, if that is known."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:

@@ -12,9 +12,9 @@ from crawler.domain.engine.ledger import (
     LIGHT,
     RENDERED,
     Outline,
+    PageWrite,
     Picture,
     Previous,
-    StoredPage,
     Unchanged,
     UrlEnd,
     Version,
@@ -22,7 +22,7 @@ from crawler.domain.engine.ledger import (
     version_id,
 )
 from crawler.domain.engine.snapshots import name_of, snapshot
-from crawler.domain.pages.parsing import Extracted
+from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.urls.url import Unusable, Url, read, resolver, shortened
@@ -37,7 +37,7 @@ _PRIVATE_HEADERS = frozenset(
 
 
 def store_page(
-    settled: LeaseResult, result: FetchResult, page: Extracted, previous: Previous | None, now: datetime
+    settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous | None, now: datetime
 ) -> None:
     context = settled.context
     links, urls, unusable = _resolve_links(page)
@@ -96,7 +96,7 @@ def record_unchanged(
     settled.links = follow if settled.context.follows_links else ()
 
 
-def _is_same(settled: LeaseResult, result: FetchResult, page: Extracted, previous: Previous) -> bool:
+def _is_same(settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous) -> bool:
     """For the queue only the same bytes are: its selectors see more than the text."""
     if previous.content_hash != page.content_hash:
         return False
@@ -116,7 +116,7 @@ def usable(href: str | None, base: str | None = None) -> Url | None:
     return url if isinstance(url, Url) else None
 
 
-def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Url], list[Unusable]]:
+def _resolve_links(page: ParsedPage) -> tuple[list[tuple[str, str, str]], list[Url], list[Unusable]]:
     """The page's links as absolute URLs, once each, with anchor and rel; then those that are none."""
     links: dict[str, tuple[tuple[str, str, str], Url]] = {}
     unusable: list[Unusable] = []
@@ -134,7 +134,7 @@ def _resolve_links(page: Extracted) -> tuple[list[tuple[str, str, str]], list[Ur
 def _new_content(
     settled: LeaseResult,
     result: FetchResult,
-    page: Extracted,
+    page: ParsedPage,
     links: list[tuple[str, str, str]],
     outline: Outline,
     now: datetime,
@@ -145,7 +145,7 @@ def _new_content(
     settled.end = End.STORED
     settled.snapshot = snapshot(result.body, result.content_type, now)
     settled.declared_language = page.declared_language
-    settled.page = StoredPage(
+    settled.page = PageWrite(
         key=settled.key,
         id=identity,
         project_id=crawl.project_id,

@@ -20,11 +20,11 @@ from crawler.domain.engine.ledger import (
     Batch,
     CrawlsOver,
     Found,
+    PageWrite,
     Request,
     RowRefused,
     Snapshot,
     Source,
-    StoredPage,
     Unchanged,
     Unfetched,
     UrlEnd,
@@ -98,7 +98,7 @@ def stored(world: World, job: CrawlJob, url: str, words: str = "hello", at: date
     content, raw = sha256(words.encode()).digest(), sha256(b"<p>" + words.encode()).digest()
     version, snapshot = version_id(identity, job.id, content), snapshot_id(raw)
     noindex = False
-    page = StoredPage(
+    page = PageWrite(
         key, identity, world.project.id, url, "Title", "H1", None, words, len(words.split()), json.dumps([url + "a"]),
         None, content, None, noindex, '"e"', None, "en", "lightweight", 200, 10, version, at,
     )  # fmt: skip

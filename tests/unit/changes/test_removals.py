@@ -24,7 +24,7 @@ from crawler.domain.changes.removals import (
 )
 from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
-from crawler.domain.engine.judging import Judgement, Verdict
+from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
 HOST = "https://e.org/"
@@ -64,18 +64,18 @@ def kinds(changes: Changes) -> dict[str, Removal]:
 @pytest.mark.parametrize(
     ("judgement", "status", "expected"),
     [
-        (Judgement(Verdict.SKIP, Reason.NOT_FOUND), 404, Removal.GONE),
-        (Judgement(Verdict.SKIP, Reason.NOT_FOUND), 410, Removal.GONE),
-        (Judgement(Verdict.SKIP, Reason.NOT_FOUND), 400, Removal.BLOCKED),
-        (Judgement(Verdict.STORE), 200, Removal.ALIVE),
-        (Judgement(Verdict.SKIP, Reason.CONTENT_TYPE), 200, Removal.ALIVE),
-        (Judgement(Verdict.FAIL, Reason.TOO_LARGE), 200, Removal.ALIVE),
-        (Judgement(Verdict.REDIRECT, target="/b"), 302, Removal.MOVED),
-        (Judgement(Verdict.FAIL, Reason.REDIRECT_LOOP), 302, Removal.BLOCKED),
-        (Judgement(Verdict.SKIP, Reason.FORBIDDEN), 403, Removal.BLOCKED),
-        (Judgement(Verdict.FAIL, Reason.HTTP_5XX), 500, Removal.BLOCKED),
-        (Judgement(Verdict.SKIP, Reason.EGRESS), 0, Removal.BLOCKED),
-        (Judgement(Verdict.FAIL, Reason.TIMEOUT), 0, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.SKIP, Reason.NOT_FOUND), 404, Removal.GONE),
+        (Judgement(ResponseVerdict.SKIP, Reason.NOT_FOUND), 410, Removal.GONE),
+        (Judgement(ResponseVerdict.SKIP, Reason.NOT_FOUND), 400, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.STORE), 200, Removal.ALIVE),
+        (Judgement(ResponseVerdict.SKIP, Reason.CONTENT_TYPE), 200, Removal.ALIVE),
+        (Judgement(ResponseVerdict.FAIL, Reason.TOO_LARGE), 200, Removal.ALIVE),
+        (Judgement(ResponseVerdict.REDIRECT, target="/b"), 302, Removal.MOVED),
+        (Judgement(ResponseVerdict.FAIL, Reason.REDIRECT_LOOP), 302, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.SKIP, Reason.FORBIDDEN), 403, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.FAIL, Reason.HTTP_5XX), 500, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.SKIP, Reason.EGRESS), 0, Removal.BLOCKED),
+        (Judgement(ResponseVerdict.FAIL, Reason.TIMEOUT), 0, Removal.BLOCKED),
     ],
 )
 def test_only_404_and_410_are_gone_and_only_a_redirect_moved(
@@ -85,11 +85,14 @@ def test_only_404_and_410_are_gone_and_only_a_redirect_moved(
 
 
 def test_a_host_that_complains_or_is_silent_is_left_alone() -> None:
-    busy = Judgement(Verdict.RETRY, Reason.RATE_LIMITED, block_host=True)
+    busy = Judgement(ResponseVerdict.RETRY, Reason.RATE_LIMITED, block_host=True)
     assert judge_probe(busy, 503) == ProbeResult(Removal.BLOCKED, Reason.RATE_LIMITED, silences_host=True)
     for reason in (Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT):
-        assert judge_probe(Judgement(Verdict.FAIL, reason), 0).silences_host
-    for judgement, status in ((Judgement(Verdict.FAIL, Reason.HTTP_5XX), 500), (Judgement(Verdict.STORE), 200)):
+        assert judge_probe(Judgement(ResponseVerdict.FAIL, reason), 0).silences_host
+    for judgement, status in (
+        (Judgement(ResponseVerdict.FAIL, Reason.HTTP_5XX), 500),
+        (Judgement(ResponseVerdict.STORE), 200),
+    ):
         assert not judge_probe(judgement, status).silences_host
 
 

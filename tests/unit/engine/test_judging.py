@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
-from crawler.domain.engine.judging import Judgement, Verdict, judge
+from crawler.domain.engine.judging import Judgement, ResponseVerdict, judge
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 
 URL = "https://example.com/a"
@@ -19,7 +19,7 @@ def verdict(result: FetchResult, *, attempts: int = 0, hops: int = 0) -> Judgeme
 
 @pytest.mark.parametrize("status", [200, 201, 203, 204, 205, 226])
 def test_a_success_is_stored_even_when_it_is_empty(status: int) -> None:
-    assert verdict(answer(status)) == Judgement(Verdict.STORE)
+    assert verdict(answer(status)) == Judgement(ResponseVerdict.STORE)
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_a_success_is_stored_even_when_it_is_empty(status: int) -> None:
     ],
 )
 def test_client_errors_are_skipped(status: int, reason: Reason) -> None:
-    assert verdict(answer(status)) == Judgement(Verdict.SKIP, reason)
+    assert verdict(answer(status)) == Judgement(ResponseVerdict.SKIP, reason)
 
 
 @pytest.mark.parametrize("status", [500, 501, 502, 504, 599])
 def test_server_errors_fail_and_are_not_retried(status: int) -> None:
-    assert verdict(answer(status)) == Judgement(Verdict.FAIL, Reason.HTTP_5XX)
+    assert verdict(answer(status)) == Judgement(ResponseVerdict.FAIL, Reason.HTTP_5XX)
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -49,9 +49,9 @@ def test_a_busy_host_is_blocked_and_the_url_retried_until_its_fifth_refusal(stat
     busy = answer(status, headers={"retry-after": "120"})
     for attempts in range(4):
         told = verdict(busy, attempts=attempts)
-        assert told == Judgement(Verdict.RETRY, Reason.RATE_LIMITED, block_host=True, retry_after="120")
+        assert told == Judgement(ResponseVerdict.RETRY, Reason.RATE_LIMITED, block_host=True, retry_after="120")
     fifth = verdict(busy, attempts=4)
-    assert fifth == Judgement(Verdict.FAIL, Reason.RATE_LIMITED, block_host=True, retry_after="120")
+    assert fifth == Judgement(ResponseVerdict.FAIL, Reason.RATE_LIMITED, block_host=True, retry_after="120")
 
 
 @pytest.mark.parametrize("value", ["-5", "garbage", "Wed, 21 Oct 2099 07:28:00 GMT"])
@@ -65,8 +65,8 @@ def test_transient_failures_get_three_retries_at_growing_distance(reason: Reason
     lost = answer(failure=reason)
     told = [verdict(lost, attempts=attempts) for attempts in range(4)]
     assert [each.retry_in_seconds for each in told] == [2.0, 4.0, 8.0, None]
-    assert told[3] == Judgement(Verdict.FAIL, reason)
-    assert {each.verdict for each in told[:3]} == {Verdict.RETRY}
+    assert told[3] == Judgement(ResponseVerdict.FAIL, reason)
+    assert {each.verdict for each in told[:3]} == {ResponseVerdict.RETRY}
     assert not any(each.block_host for each in told)
 
 
@@ -78,26 +78,26 @@ def test_retries_are_spread_by_a_tenth() -> None:
 
 @pytest.mark.parametrize("reason", [Reason.TLS, Reason.PROTOCOL, Reason.TOO_LARGE, Reason.REDIRECT_LOOP])
 def test_lasting_failures_fail_at_once(reason: Reason) -> None:
-    assert verdict(answer(failure=reason)) == Judgement(Verdict.FAIL, reason)
+    assert verdict(answer(failure=reason)) == Judgement(ResponseVerdict.FAIL, reason)
 
 
 @pytest.mark.parametrize("reason", [Reason.EGRESS, Reason.CONTENT_TYPE])
 def test_what_we_do_not_want_is_skipped(reason: Reason) -> None:
-    assert verdict(answer(failure=reason)) == Judgement(Verdict.SKIP, reason)
+    assert verdict(answer(failure=reason)) == Judgement(ResponseVerdict.SKIP, reason)
 
 
 def test_not_modified_is_unchanged_only_if_we_asked_for_it() -> None:
-    assert verdict(answer(304, etag='"1"')) == Judgement(Verdict.UNCHANGED)
-    assert verdict(answer(304))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(304, etag='"1"')) == Judgement(ResponseVerdict.UNCHANGED)
+    assert verdict(answer(304))[:2] == (ResponseVerdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_followed_until_the_limit(status: int) -> None:
     moved = answer(status, location="/b")
-    assert verdict(moved, hops=4) == Judgement(Verdict.REDIRECT, target="/b")
-    assert verdict(moved, hops=5)[:2] == (Verdict.FAIL, Reason.REDIRECT_LOOP)
+    assert verdict(moved, hops=4) == Judgement(ResponseVerdict.REDIRECT, target="/b")
+    assert verdict(moved, hops=5)[:2] == (ResponseVerdict.FAIL, Reason.REDIRECT_LOOP)
     assert judge(moved, attempts=0, hops=0, max_redirects=0).reason is Reason.REDIRECT_LOOP
-    assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(status))[:2] == (ResponseVerdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize(("location", "words"), [("", "itself"), ("#top", "itself"), ("/b", "more than 5")])
@@ -109,7 +109,7 @@ def test_a_redirect_to_itself_is_called_so(location: str, words: str) -> None:
 
 @pytest.mark.parametrize("status", [0, 101, 199, 206, 600, 999])
 def test_answers_nobody_should_give_are_protocol_errors(status: int) -> None:
-    assert verdict(answer(status))[:2] == (Verdict.FAIL, Reason.PROTOCOL)
+    assert verdict(answer(status))[:2] == (ResponseVerdict.FAIL, Reason.PROTOCOL)
 
 
 @pytest.mark.parametrize("trouble", [Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.TIMEOUT])
@@ -121,7 +121,7 @@ def test_the_status_counts_before_trouble_with_the_body(trouble: Reason) -> None
 
 
 def test_egress_counts_before_any_status() -> None:
-    assert verdict(answer(302, failure=Reason.EGRESS, location="/x")) == Judgement(Verdict.SKIP, Reason.EGRESS)
+    assert verdict(answer(302, failure=Reason.EGRESS, location="/x")) == Judgement(ResponseVerdict.SKIP, Reason.EGRESS)
 
 
 def test_skips_have_skip_reasons_and_failures_have_failure_reasons() -> None:
@@ -129,7 +129,7 @@ def test_skips_have_skip_reasons_and_failures_have_failure_reasons() -> None:
     results += [answer(failure=reason) for reason in FAILED | SKIPPED]
     for result in results:
         told = verdict(result, attempts=9, hops=9)
-        if told.verdict is Verdict.SKIP:
+        if told.verdict is ResponseVerdict.SKIP:
             assert told.reason in SKIPPED
-        elif told.verdict is Verdict.FAIL:
+        elif told.verdict is ResponseVerdict.FAIL:
             assert told.reason in FAILED

@@ -19,7 +19,7 @@ from crawler.domain.exports.reports import (
 )
 from crawler.domain.pages.header_canonical import header_canonical
 from crawler.domain.pages.language_tags import is_language_tag
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.errors import Invalid
 
 
@@ -119,6 +119,6 @@ def test_the_canonical_of_a_link_header(header: str, expected: str | None) -> No
 @pytest.mark.parametrize(("second", "kept"), [("/b", ["/b"]), ("/a", []), ("", [])])
 def test_a_second_canonical_that_differs_is_kept_with_the_page(second: str, kept: list[str]) -> None:
     tags = f'<link rel="canonical" href="/a"><link rel="canonical" href="{second}">'
-    page = extract(f"<html><head>{tags}</head><body>Words</body></html>".encode(), url="http://s/")
+    page = parse_page(f"<html><head>{tags}</head><body>Words</body></html>".encode(), url="http://s/")
     assert page.canonical == "/a"
     assert [link.url for link in page.links if link.rel == "canonical"] == kept

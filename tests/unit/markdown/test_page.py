@@ -16,7 +16,7 @@ from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.markdown.walk import DROPPED, PLAIN
 from crawler.domain.pages import nodes as page_nodes
 from crawler.domain.pages.markup_bombs import UnparsablePage
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.domain.pages.tag_ids import tag_ids
 
 URL = "https://example.com/dir/page"
@@ -30,7 +30,7 @@ def md(markup: str, url: str = URL) -> str:
 
 def as_read(markdown: str) -> str:
     """The text that somebody sees who reads the markdown, without white space."""
-    return "".join(extract(READER.render(markdown).encode(), url=URL).text.split())
+    return "".join(parse_page(READER.render(markdown).encode(), url=URL).text.split())
 
 
 # ---- whole pages
@@ -218,7 +218,7 @@ def test_a_form_around_the_whole_page_is_no_boilerplate() -> None:
      "&lt;!-- x", "_a", "a_", "[x]: http://y", "&lt;http://x.test&gt;"],
 )  # fmt: skip
 def test_text_that_looks_like_markdown_is_read_as_text(text: str) -> None:
-    assert as_read(md(f"<p>{text}</p>")) == "".join(extract(f"<p>{text}".encode(), url=URL).text.split())
+    assert as_read(md(f"<p>{text}</p>")) == "".join(parse_page(f"<p>{text}".encode(), url=URL).text.split())
 
 
 def test_words_are_not_escaped_without_need() -> None:
@@ -242,7 +242,7 @@ MARKUP = st.lists(PIECES, max_size=25).map("".join)
 
 @given(MARKUP)
 def test_who_reads_the_markdown_reads_the_pages_text(markup: str) -> None:
-    text = extract(markup.encode(), url=URL).text.replace("\ufffd", "")
+    text = parse_page(markup.encode(), url=URL).text.replace("\ufffd", "")
     assert as_read(md(markup)).replace("\ufffd", "") == "".join(text.split())
 
 

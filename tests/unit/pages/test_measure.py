@@ -4,11 +4,11 @@ import pytest
 
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS
 from crawler.domain.pages.measure import Measure
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 
 
 def measure(markup: str) -> Measure:
-    return extract(markup.encode(), url="https://example.com/").measure
+    return parse_page(markup.encode(), url="https://example.com/").measure
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.pages.markup_bombs import MAX_ATTRIBUTES, MAX_DEPTH
-from crawler.domain.pages.parsing import Extracted, Link, UnparsablePage, extract
+from crawler.domain.pages.parsing import Link, ParsedPage, UnparsablePage, parse_page
 
 URL = "https://example.com/dir/page?x=1"
 
 
-def page(markup: str | bytes, **options: object) -> Extracted:
+def page(markup: str | bytes, **options: object) -> ParsedPage:
     body = markup if isinstance(markup, bytes) else markup.encode()
-    return extract(body, url=URL, **options)  # type: ignore[arg-type]
+    return parse_page(body, url=URL, **options)  # type: ignore[arg-type]
 
 
 def text(markup: str) -> str:
@@ -145,7 +145,7 @@ def test_the_fast_text_is_the_plainly_walked_text(markup: str) -> None:
 
 @given(st.binary(max_size=3000))
 def test_no_bytes_raise_and_no_nul_or_surrogate_comes_out(body: bytes) -> None:
-    found = extract(body, url=URL, content_type="text/html")
+    found = parse_page(body, url=URL, content_type="text/html")
     fields = [found.text, found.title, found.h1, found.meta_description, found.language, *map("".join, found.links)]
     for value in filter(None, fields):
         assert "\0" not in value
@@ -157,13 +157,13 @@ def test_no_bytes_raise_and_no_nul_or_surrogate_comes_out(body: bytes) -> None:
     st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=60).map("".join), st.sampled_from(["", "utf-16", "gbk"])
 )
 def test_no_markup_raises_in_any_charset(markup: str, charset: str) -> None:
-    found = extract(markup.encode("utf-8", "replace"), url=URL, content_type=f"text/html; charset={charset}")
+    found = parse_page(markup.encode("utf-8", "replace"), url=URL, content_type=f"text/html; charset={charset}")
     assert "\0" not in found.text
 
 
 def test_the_same_bytes_always_give_the_same_values() -> None:
     body = b"<html lang=de><title>T</title><h1>H</h1><a href=/x>x</a> <p>Guten Tag \xff \xe4"
-    assert extract(body, url=URL) == extract(body, url=URL)
+    assert parse_page(body, url=URL) == parse_page(body, url=URL)
 
 
 def test_wrong_and_odd_charsets_become_replacement_characters() -> None:
@@ -362,9 +362,9 @@ def test_hash_chars_limits_only_the_text() -> None:
 # ---- markup built to hurt
 
 
-def quick(body: bytes, seconds: float = 6.0) -> Extracted:
+def quick(body: bytes, seconds: float = 6.0) -> ParsedPage:
     start = time.process_time()
-    found = extract(body, url=URL)
+    found = parse_page(body, url=URL)
     assert time.process_time() - start < seconds
     return found
 
@@ -384,7 +384,7 @@ def quick(body: bytes, seconds: float = 6.0) -> Extracted:
 def test_markup_that_would_take_minutes_is_refused_at_once(body: bytes) -> None:
     start = time.process_time()
     with pytest.raises(UnparsablePage) as refusal:
-        extract(body, url=URL)
+        parse_page(body, url=URL)
     assert time.process_time() - start < 2
     assert refusal.value.code == "parse"
 

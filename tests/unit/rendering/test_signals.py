@@ -17,7 +17,7 @@ from crawler.domain.crawls.render_rule import ENOUGH_TAGS, RenderRule
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.pages.measure import Measure, complete, count_chars, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
-from crawler.domain.pages.parsing import extract
+from crawler.domain.pages.parsing import parse_page
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import (
     LIGHT,
@@ -39,7 +39,7 @@ PLENTY = "word " * 100
 def measure(markup: str) -> Measure:
     body = markup.encode()
     shell = read_shell(sort_nodes(parse(body)))
-    return complete(shell, extract(body, url=URL).text, body)
+    return complete(shell, parse_page(body, url=URL).text, body)
 
 
 def homepage(markup: str, rule: RenderRule = RULE) -> Decision:
@@ -352,7 +352,7 @@ def test_measuring_and_deciding_are_cheap_on_a_servers_page() -> None:
     body = (
         f"<head>{'<meta name=x content=y>' * 40}</head><body>{'<div>' * 20}{prose}<script src=a.js></script>".encode()
     )
-    nodes, text = sort_nodes(parse(body)), extract(body, url=URL).text
+    nodes, text = sort_nodes(parse(body)), parse_page(body, url=URL).text
     best = 1.0
     for _ in range(200):
         start = time.perf_counter()
