@@ -192,13 +192,13 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
 
 
 def _late(text: bytes) -> list[tuple[int, str, str]]:
-    """Leases that ran out, as `expired` and `claim` tell them: the crawl's number, the token, the host."""
+    """Expired leases, as the scripts `expired` and `claim` return them: the crawl's number, the token, the host."""
     fields = iter(text.decode().split("\n") if text else ())
     return [(int(number), token, host) for number, token, host in zip(fields, fields, fields, strict=True)]
 
 
 def _claimed(fields: list[str], pairs: list[tuple[UUID, str]], crawls: list[UUID]) -> list[Lease]:
-    """The claim's reply: its moment, an epoch a crawl, seven fields a lease."""
+    """Leases from the claim script's reply: the time of the claim, an epoch per crawl, seven fields per lease."""
     claimed_ms = int(fields[0])
     epochs = dict(zip(crawls, map(int, fields[1:]), strict=False))
     rows = iter(fields[1 + len(crawls) :])

@@ -160,7 +160,7 @@ class LaunchRequests:
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
 
     def _refuse(self, ticket: RequestTicket) -> LeaseResult:
-        """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
+        """Settle a lease without a request. The negative lateness leaves the host's turn unused."""
         self._frontier.answered([(ticket.lease, -1)])
         return LeaseResult(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
 

@@ -221,7 +221,7 @@ class _Shift:
                 self._hints.ask_for_help()
 
     def _until_due(self) -> float:
-        """When to look again. Not much later than soon: others may bring work that nobody knew of."""
+        """Seconds until the next claim. Bounded, because other processes may queue work unknown to this one."""
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
@@ -243,9 +243,10 @@ class _Shift:
         return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
-        """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
+        """The leases without suspects, which are URLs that have lost each of their workers.
 
-        So its last chance is alone: others cannot drag it down, and it cannot drag down others.
+        A suspect may have killed them, or may only have been beside the cause. So it gets its last chance alone: others
+        cannot take it down, and it cannot take down others.
         """
         suspects = [lease for lease in leases if is_suspect(lease)]
         if self._careful or not suspects:

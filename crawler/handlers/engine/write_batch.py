@@ -97,7 +97,7 @@ class WriteBatch:
         return queued
 
     def _write_patiently(self, batch: Sequence[LeaseResult], told: Depths) -> Written:
-        """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
+        """Write the batch, with retries while Postgres is away: the leases hold, so responses are worth keeping."""
         give_up = time.monotonic() + self._patience_seconds
         pause = FIRST_COMMIT_PAUSE_SECONDS
         while True:
@@ -148,7 +148,7 @@ class WriteBatch:
         return batch, children
 
     def _write_apart(self, batch: Sequence[LeaseResult], told: Depths, alone: _Alone) -> Written:
-        """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
+        """Write the batch in halves until a row that Postgres refuses stands alone and does not cost the others."""
         if len(batch) == 1:
             return alone(batch[0], told)
         middle = len(batch) // 2
@@ -169,7 +169,7 @@ class WriteBatch:
         return self._write([record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
     def _leave_out(self, settled: LeaseResult, _: Depths) -> Written:
-        """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
+        """Leave out a page beyond `max_pages`, if Redis lost count. Its ledger row waits for the end of the crawl."""
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
         self._log_requests([settled])
         surplus = LeaseResult(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
@@ -204,7 +204,7 @@ class WriteBatch:
     def _lower_late(
         self, context: CrawlContext, entries: Sequence[Entry], lowered: Sequence[bytes], done: Mapping[str, int]
     ) -> None:
-        """Lower depths of URLs that others found deeper since the check. Leases end only after this."""
+        """Lower depths of URLs that other workers queued, deeper, since the check. Leases end only after this."""
         by_digest = {entry.digest: entry for entry in entries}
         late = {context.key(parse(by_digest[digest].url)): by_digest[digest].depth for digest in lowered}
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
