@@ -1,4 +1,4 @@
-"""What operators change while everything runs: kept in Postgres, over the environment."""
+"""Runtime settings: what operators change while the service runs. Stored in Postgres, they override the environment."""
 
 from math import ceil
 
@@ -37,7 +37,7 @@ class RuntimeSettings(BaseModel):
     queue_batch_size: int | None = Field(None, ge=1, le=10_000, description="Queue entries taken per run")
 
     def overridden(self, stored: "RuntimeSettings") -> "RuntimeSettings":
-        """These, with what is set there in place of them."""
+        """These settings, overridden by those set in `stored`."""
         return self.model_copy(update=stored.model_dump(exclude_none=True))
 
     @property

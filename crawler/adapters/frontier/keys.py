@@ -70,7 +70,7 @@ class Keys:
 
 
 class Batch:
-    """The crawls, hosts and pairs of one script call. Scripts know them by number, from 1, in this order."""
+    """The crawls, hosts and (crawl, host) pairs of one script call. Scripts number them from 1, in this order."""
 
     def __init__(self, keys: Keys, lanes: str = "h") -> None:
         self._keys = keys

@@ -40,7 +40,10 @@ class PatientRetry(Retry):
 
 
 def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
-    """A worker has more patience than a person: its leases hold, so the answers it has are worth keeping."""
+    """Connect to Redis, with retries for `patience_seconds`.
+
+    A worker retries for longer than a person would wait: its leases hold, so its results are worth keeping.
+    """
     keepalive = {} if url.startswith("unix") else {"socket_keepalive": True}
     return Redis.from_url(
         url,

@@ -17,7 +17,7 @@ class CrawlState:
     was_shopify: bool = False
     """Whether the crawl before found Shopify. Used when the homepage did not change."""
     has_history: bool = False
-    """Earlier crawls stored pages of this project: ask conditionally, tell changed from unchanged."""
+    """Whether earlier crawls stored pages of this project. Then requests are conditional and changes are detected."""
     given: tuple[str, ...] = ()
     opened: tuple[str, int] | None = None
     """The host and port a person typed in a terminal. They may be dialled whatever their address."""

@@ -55,7 +55,7 @@ def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
 
 
 def hold_seconds(lease_seconds: float) -> float:
-    """How long a host waits at most to hear when a claimed request went out; then its gap counts from the claim on."""
+    """How long a host is held until its claimed request is reported as sent; then its gap counts from the claim."""
     return min(lease_seconds, LONGEST_HOLD_SECONDS)
 
 

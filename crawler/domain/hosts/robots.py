@@ -204,7 +204,7 @@ def _rules_of(lines: tuple[_Line, ...], winner: str) -> tuple[_Line, ...]:
 
 
 def _deciding(rules: tuple[_Line, ...], kind: str, url: str) -> _Line | None:
-    """The most specific rule of the verdict's kind that matches: whatever gave the verdict is one of that kind."""
+    """The most specific matching rule of this kind (allow or disallow). The deciding rule is always of that kind."""
     best = None
     for rule in rules:
         if rule.kind != kind or not _matches(rule, url):

@@ -152,7 +152,7 @@ class _Shift:
                 return self._end("idle")
 
     def _lingers(self, now: float) -> bool:
-        """Others are at work: what they have taken may soon leave something for us, and a new shift takes longer."""
+        """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""
         return self._live > 1 and now - self._worked_at < LINGER_SECONDS
 
     @property
