@@ -42,5 +42,5 @@ class RuntimeSettings(BaseModel):
 
     @property
     def least_gap_ms(self) -> int:
-        """Between two requests to a host, whatever its projects ask for. Rounded up: a limit is a limit."""
+        """Minimum milliseconds between two requests to a host, whatever its projects ask for. Rounded up."""
         return ceil(HOUR_MS / self.requests_per_host_hour) if self.requests_per_host_hour else 0

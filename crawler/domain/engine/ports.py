@@ -56,7 +56,7 @@ class Frontier(Protocol):
         """Update an open crawl's gap to the current settings. Returns whether it changed."""
 
     def owed_gap_ms(self, limits: Limits) -> int:
-        """Between two requests of a crawl with these limits to one host: its own gap, or what every host is owed."""
+        """The gap between two requests to one host: the crawl's own, or the minimum for every host if longer."""
 
     def reserve_sequence(self, crawl_id: UUID, count: int) -> int:
         """Reserve `count` sequence numbers. Returns the first."""

@@ -74,7 +74,7 @@ class FinishCrawl:
         return None if self._probes(crawl) else EndReason.EXHAUSTED
 
     def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
-        """Why a crawl ends although URLs still wait: time is over, hosts are blocked. None if it goes on."""
+        """Why a crawl ends although something still waits: all its hosts are blocked. None if it goes on."""
         if stats.leased or stats.paused or stats.building:
             return None
         if self._has_only_probes(crawl):  # all pages of the site were fetched
