@@ -1,7 +1,7 @@
 """Which earlier version of a page a crawl is compared with: the baseline's, or, where that crawl did not get the page
 (it failed, or the crawl was over before), the last one that any crawl stored."""
 
-# Of the ledger row `u` and its version `v`, as `o`. OFFSET: so many versions further back.
+# SQL that joins the earlier version as `o` to the ledger row `u` and its version `v`. OFFSET goes further back.
 OLD_VERSION = """
 LEFT JOIN crawl_discovered_urls b
     ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'

@@ -17,7 +17,7 @@ class FetchRequest:
     """Media types whose body is read; `()` accepts any. Checked before the body is read."""
     max_body_bytes: int | None = None
     max_redirects: int = 0
-    """Followed inside the fetcher, each hop under the egress rule. Pages use 0: their hops go through the frontier."""
+    """Redirects followed inside the fetcher, under the egress rule. Pages use 0: theirs go through the frontier."""
     opened: tuple[str, int] | None = None
     """A host and port that may be dialled for this request although its address is not public."""
     start_by: float | None = None
