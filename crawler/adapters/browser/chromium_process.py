@@ -169,7 +169,7 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _real_program(program: Path) -> Path:
-    """Debian's commands are scripts; one of them stays in between, and would die in the browser's stead."""
+    """The program behind a script. Debian's commands are scripts; one would stay in between and be killed instead."""
     real = DEBIAN_PROGRAMS / program.name
     return real if program.parent == Path("/usr/bin") and os.access(real, os.X_OK) else program
 

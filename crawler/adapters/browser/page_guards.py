@@ -16,7 +16,7 @@ NOTHING_BEFORE = """(() => {
   };
   History.prototype.back = function () { this.go(-1); };
 })();"""
-# `document.open` would replace the page by an empty document, and no request announces that.
+# A navigation to `about:` would replace the page by an empty document, and no request announces that.
 NOTHING_INSTEAD = """(() => {
   if (window === top) navigation.addEventListener('navigate', event => {
     if (event.cancelable && event.destination.url.startsWith('about:')) event.preventDefault();

@@ -58,7 +58,7 @@ class Crew:
         self._queue.put_nowait(job)
 
     async def work(self, until: asyncio.Event) -> None:
-        """Raises what no visit may raise: a lane with fewer tabs than it says would be worse than none."""
+        """Work until told to stop. Unexpected errors are raised: a lane with missing tabs is worse than none."""
         tasks = [asyncio.create_task(self._work()) for _ in range(self._options.tabs)]
         tasks += [asyncio.create_task(self.keeper.watch()), asyncio.create_task(_wait(until))]
         try:

@@ -50,7 +50,7 @@ class UpstreamProxy:
 
     @property
     def tunnels_all(self) -> bool:
-        """SOCKS knows no requests, only connections; an HTTP proxy wants plain requests whole."""
+        """Whether everything is tunnelled: SOCKS has only connections; an HTTP proxy wants plain requests whole."""
         return self.scheme.startswith("socks")
 
     @property

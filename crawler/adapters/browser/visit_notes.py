@@ -20,7 +20,7 @@ class VisitNotes(FrontierCalls):
         return VisitNote(without, cookies)
 
     def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool:
-        """The next visit is to do without a browser; with no `why`, none is ever to. True once, whoever says it."""
+        """Let the next visit use no browser; with an empty `why`, none ever does without. True for the first call."""
         key = self._key(crawl_id, digest)
         first = bool(self._command("HSETNX", key, _WITHOUT, why))
         self._keep(key)

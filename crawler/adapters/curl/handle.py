@@ -13,7 +13,7 @@ LOW_SPEED_BYTES = 10
 LOW_SPEED_SECONDS = 10
 """A transfer slower than this for so long is aborted, whatever is left of its deadline."""
 DNS_CACHE_SECONDS = 600
-"""Longer than our own lookups live: libcurl never finds a name we pinned missing, and so never asks for it itself."""
+"""How long libcurl caches a name: longer than our own lookups are kept, so that it never looks up a name itself."""
 
 _RECEIVE_BYTES = 128 * 1024
 # The wheel's libcurl looks for certificates only where one distribution has them.

@@ -213,7 +213,7 @@ class Transfer:
         return None if self._wants_body() else self._stop(Reason.CONTENT_TYPE, "")
 
     def _wants_body(self) -> bool:
-        """Judged before the body is read; an answer without a type is left to the caller to sniff."""
+        """Whether the body's type is wanted, before it is read. A body without a type is read: the caller sniffs it."""
         media_type = self._content_type.partition(";")[0].strip().lower()
         wanted = self.request.accept_types
         return not media_type or not wanted or media_type in wanted
@@ -267,7 +267,7 @@ class Transfer:
         return reason_of(number, message), self._note or message or pycurl.easy_strerror(number)
 
     def missing_answer(self) -> tuple[Reason | None, str]:
-        """libcurl is content although no answer came: the head was cut off, or announced one that never followed."""
+        """Why there is no response although libcurl reports success: the head was cut off, or only interim."""
         if self._status:
             return None, ""
         if self._interim:
