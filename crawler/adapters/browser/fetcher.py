@@ -67,7 +67,7 @@ class BrowserStats(NamedTuple):
 
 
 class BrowserCounts(NamedTuple):
-    """Visits and restarts since the last call."""
+    """Renders, restarts and seconds since the last call."""
 
     renders: int
     restarts: int

@@ -77,7 +77,7 @@ class Generation:
         return self.worn or self.visits >= wear.pages or too_old or not self.alive
 
     async def check(self, wear: Wear) -> Usage:
-        """Measure the browser's memory, and kill what uses too much."""
+        """Measure the browser's memory. Kill a tab that uses too much; mark a browser that does as worn."""
         usage = await asyncio.to_thread(self._process.usage)
         pid, size = usage.largest_tab
         if size > wear.tab_bytes:

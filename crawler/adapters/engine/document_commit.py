@@ -58,7 +58,7 @@ def name_existing(db: Cursor, documents: Sequence[DocumentDue]) -> None:
 
 
 def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
-    """Mark documents as due, ordered by key. Returns how many pages of each crawl this leaves not ingested."""
+    """Mark documents as due, locked in the order of ids. Returns how many pages of each crawl are not ingested."""
     ordered = sorted({due.key: due for due in documents}.values(), key=lambda due: due.id)
     if not ordered:
         return Counter()

@@ -98,7 +98,7 @@ class CeleryQueue:
         self._send("crawler.canary", {"queue": queue}, queue)
 
     def after_crawl(self, crawl_id: UUID) -> None:
-        """Send the chain that runs after a crawl: compare, then notify."""
+        """Send what runs after a crawl: the comparison, then notifications; and the report."""
         asked = {"kwargs": {"crawl_id": str(crawl_id)}, "immutable": True}
         steps = [
             self._app.signature(name, queue=ROUTES[name], **asked) for name in ("crawler.diff_crawl", "crawler.notify")

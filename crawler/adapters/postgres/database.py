@@ -46,8 +46,7 @@ def connect(url: str, pool_size: int = 5) -> Engine:
     return engine
 
 
-# Cached, because many rows name the same few crawls and projects, and making a UUID costs three times the rest of a
-# row.
+# Cached: many rows name the same few crawls and projects, and making a UUID costs three times the rest of a row.
 _UUID_NUMBER = 2950
 _read_id = lru_cache(maxsize=4096)(UUID)
 _IDS = new_type((_UUID_NUMBER,), "UUID", lambda text, _: None if text is None else _read_id(text))

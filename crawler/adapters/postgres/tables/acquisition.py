@@ -1,4 +1,4 @@
-"""Tables of the acquisition queue: entries, extractions of their pages, and the outbox to other services."""
+"""Tables of the acquisition queue: categories, entries, extractions of their pages, and the outbox."""
 
 from sqlalchemy import (
     BigInteger,
