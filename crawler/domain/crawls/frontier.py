@@ -69,7 +69,7 @@ class Lease(NamedTuple):
     epoch: int
     """Epoch of the crawl's frontier. A rebuild starts a new one, and caches of known URLs end with it."""
     gap_ms: int = 0
-    """The host's gap at the claim. When it is 0 nobody needs to hear when the request was sent."""
+    """The host's gap at the claim. When it is 0, the time of sending need not be reported."""
 
 
 class End(StrEnum):

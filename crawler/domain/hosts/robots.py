@@ -41,7 +41,7 @@ _COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z_-][A-Za-z0-9_-]*)", re.IGNOR
 
 
 class RobotsPolicy(StrEnum):
-    """What an answer to the request for robots.txt means."""
+    """What the response for robots.txt means: parse it, allow all, or hold the host."""
 
     PARSE = "parse"
     ALLOW_ALL = "allow_all"

@@ -46,7 +46,7 @@ SHOWN = 10
 
 
 _MOST_SPELLINGS = 1000
-"""Most mentions that are read: sites that put a session id into URLs have endless many."""
+"""Most spellings of the URL that are collected: sites with session ids in URLs have endless many."""
 
 
 class CrawlRecord(Protocol):

@@ -87,7 +87,7 @@ class PlanProbes:
         return self._probes.state(crawl_id).planned > 0
 
     def are_done(self, crawl_id: UUID) -> bool:
-        """Whether all probes have ended, also if some still wait in the frontier for a host that is blocked."""
+        """Whether all probes have ended in Postgres. Entries of hosts that do not respond may still be queued."""
         state = self._probes.state(crawl_id)
         return state.planned > 0 and state.queued == 0
 

@@ -44,7 +44,7 @@ def _add_entry(rows: Batch, settled: LeaseResult) -> None:
     if context.crawl.from_queue and settled.url_end is not None:
         leads_to = context.key(settled.redirect) if settled.redirect else None
         if settled.url_end.reason is Reason.REDIRECT_LOOP:
-            leads_to = settled.key.normalized_url  # redirects that form a loop are found when the batch is over
+            leads_to = settled.key.normalized_url  # which redirects were too many is decided when the batch is over
         rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
 
 

@@ -65,7 +65,7 @@ class FillFrontier:
         return self._ledger.is_whole(crawl_id)
 
     def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
-        """Entries to queue: what the ledger has queued, and sitemaps.
+        """Entries to queue: what the ledger has queued, probes, and sitemaps.
 
         The ledger has no sitemaps. Some may not have been read, and reading one twice does no harm.
         """

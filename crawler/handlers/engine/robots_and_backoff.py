@@ -128,7 +128,7 @@ class RobotsAndBackoff:
         return [url.href for url in urls if isinstance(url, Url)]
 
     def forget_robots(self, host: str) -> None:
-        """Drop a robots.txt that turned out not to be cached anywhere: it is fetched again."""
+        """Forget a host's robots.txt in cache and frontier, so that it is fetched again."""
         self._known.pop(host, None)
         self._frontier.set_robots(host, 0, 0)
 

@@ -49,7 +49,7 @@ LINGER_SECONDS = 0.3
 STOP_SECONDS = 5.0
 """How long requests in flight may take after the worker is asked to stop. Then their leases go to other workers."""
 STALL_SECONDS = 2.0
-"""After so long without polling the network, timeouts are this process's own fault."""
+"""If the network was not polled for so long, timeouts are this process's own fault."""
 _OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
 
 
@@ -115,7 +115,7 @@ class _Shift:
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
         self._untold: list[tuple[Lease, int]] = []
-        """Responses that the frontier has not been told of."""
+        """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
         self._oldest = 0.0
         self._touched: set[UUID] = set()

@@ -1,4 +1,4 @@
-"""Write a batch of lease results: one database commit, then the frontier is told. Always in that order."""
+"""Write a batch of lease results: one database commit first, then the frontier is updated. Always in that order."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
