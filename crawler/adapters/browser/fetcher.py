@@ -1,11 +1,11 @@
-"""The browser lane's fetcher: crawl4ai and a Chromium in an event loop of their own, on a thread of their own.
+"""Browser fetcher: renders pages with crawl4ai and Chromium, in an event loop on a thread of its own.
 
-1. `submit` hands a request to the loop; up to `tabs` visits go on at once, the others wait.
+1. `submit` hands a request to the loop; up to `tabs` visits run at once, the others wait.
 2. Each visit has a context and an egress door of its own, and one deadline over all it does. At the deadline it fails
-   as a timeout; closing the tab has a deadline too, and a tab that will not close takes its browser with it.
-3. A visit whose browser died under it is repeated once, in a browser of its own: whoever kills that one kills nobody
-   else's page. Where the host has a gap and may have seen the request, the engine repeats it instead.
-4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is cleared away
+   as a timeout. Closing the tab has a deadline too, and a tab that does not close is killed with its browser.
+3. A visit whose browser died is repeated once, in a browser of its own, so that a page that kills it harms no other.
+   Where the host has a gap and may have seen the request, the engine repeats it instead.
+4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is removed
    before the first one starts.
 
 Create it after a fork, use it from one thread. Nothing heavy is imported or started before the first `submit`.
