@@ -1,4 +1,4 @@
-"""API keys: shown once, kept only as a hash."""
+"""API keys and their scopes. A key is shown once and stored only as a hash."""
 
 import hashlib
 import hmac
@@ -33,7 +33,7 @@ class ApiKey(BaseModel):
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
     key_hash: str
     hint: str
-    """The first characters, so that people can tell keys apart."""
+    """The first characters of the key, so that people can tell keys apart."""
     scope: Scope = Scope.ADMIN
     project_ids: tuple[UUID, ...] | None = None
     created_at: datetime
@@ -43,7 +43,7 @@ class ApiKey(BaseModel):
     def issue(
         cls, *, name: str, scope: Scope, now: datetime, project_ids: tuple[UUID, ...] | None = None
     ) -> tuple[Self, str]:
-        """The key's record and its secret; the secret is not kept."""
+        """Create a key: its record, and its secret, which is not stored."""
         secret = _PREFIX + secrets.token_urlsafe(32)
         record = cls(
             id=new_id(int(now.timestamp() * 1000)),
@@ -64,5 +64,5 @@ class ApiKey(BaseModel):
 
 
 def hash_key(secret: str) -> str:
-    """Keys carry 256 random bits, so one fast hash is enough: there is nothing to guess."""
+    """The key's hash. Keys have 256 random bits, so one fast hash is enough: there is nothing to guess."""
     return hashlib.sha256(secret.encode()).hexdigest()

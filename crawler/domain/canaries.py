@@ -1,18 +1,18 @@
-"""Canaries: a small task is sent through each queue now and then; that it was run shows that the queue is consumed."""
+"""Canary tasks: a small task is sent through each queue now and then. When it runs, the queue has a live consumer."""
 
 from typing import NamedTuple
 
 EVERY_SECONDS = 60.0
 PATIENCE_SECONDS = 120.0
-"""A busy worker takes a canary between two shifts; a queue that takes longer than this counts as not consumed.
+"""After so many seconds without a run, a queue counts as not consumed. A busy worker runs canaries between two shifts.
 
-After so long another is sent, because messages can be lost, unless the queue is seen to hold the first one still: where
-nobody works they must not pile up.
+Then another canary is sent, because messages can be lost. If the queue still holds the first one, none is sent: without
+a worker they must not pile up.
 """
 
 
 class Canary(NamedTuple):
-    """Of one queue, None if never: since when one is to be run, when one was last sent, when one was last run."""
+    """A queue's canary: since when one is pending, when one was last sent, when one last ran. None: never."""
 
     sent_at: float | None = None
     tried_at: float | None = None
@@ -28,9 +28,9 @@ class Canary(NamedTuple):
         return now - self.tried_at >= (PATIENCE_SECONDS if self.is_out else EVERY_SECONDS)
 
     def age(self, now: float) -> float | None:
-        """Since the queue was last seen to be consumed."""
+        """Seconds since the queue was last seen to be consumed."""
         return None if self.run_at is None else max(0.0, now - self.run_at)
 
     def waits(self, now: float) -> float:
-        """For how long the queue owes an answer."""
+        """Seconds for which the queue's canary has been pending."""
         return max(0.0, now - self.sent_at) if self.is_out and self.sent_at is not None else 0.0

@@ -1,4 +1,4 @@
-"""An answer that a repeated request gets again."""
+"""Idempotency: the stored response that a repeated request with the same Idempotency-Key gets again."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,6 @@ class Answer(NamedTuple):
 
 class ClaimedRequest(NamedTuple):
     mine: bool
-    """Nobody else is at it: do it."""
+    """True: no other process handles this request, so the caller must."""
     request: bytes
     answer: Answer | None

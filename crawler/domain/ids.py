@@ -1,4 +1,4 @@
-"""Identifiers: time-ordered, so that indexes on them grow at one end."""
+"""Identifiers: UUID version 7, ordered by time, so that indexes on them grow at one end."""
 
 import secrets
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""URL patterns on RE2: linear time whatever a user writes."""
+"""URL patterns (regular expressions) on RE2: linear time whatever a user writes."""
 
 from functools import lru_cache
 from typing import Protocol
@@ -16,7 +16,7 @@ class Compiled(Protocol):
 
 def _options() -> re2.Options:
     options = re2.Options()
-    options.log_errors = False  # or RE2 writes to stderr behind our back
+    options.log_errors = False  # or RE2 writes to stderr by itself
     options.max_mem = 8 << 20
     return options
 

@@ -1,4 +1,4 @@
-"""What each reason means and what can be done about it, in one sentence: for terminal, API and dashboard alike."""
+"""Texts for each reason of a skipped or failed URL: what it means and what to do. For terminal, API and dashboard."""
 
 from crawler.domain.reasons import Reason
 
@@ -99,11 +99,11 @@ NAMES: dict[Reason, str] = {
     Reason.RENDER_FAILED: "rendering failed",
     Reason.UNCHANGED: "unchanged",
 }
-"""As short as a list of choices needs it."""
+"""Short names of reasons, for lists of choices."""
 
 
 def name_of(reason: str) -> str:
-    """Also of one that a newer service wrote."""
+    """The short name of a reason, also of one that a newer version of the service wrote."""
     return NAMES[Reason(reason)] if reason in set(Reason) else reason.replace("_", " ")
 
 

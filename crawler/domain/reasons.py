@@ -1,4 +1,7 @@
-"""Why a URL was skipped or failed: one vocabulary for ledger, API, terminal and dashboard."""
+"""Reasons why a URL was skipped or failed: one vocabulary for ledger, API, terminal and dashboard.
+
+The texts for people are in `reason_words.py`.
+"""
 
 from enum import StrEnum
 

@@ -1,6 +1,6 @@
-"""How often a thing is tried again, and how long that waits. Every such number of the product stands here.
+"""Retries: how often each thing is retried, and the wait (backoff) between tries. All such numbers are here.
 
-Chance comes in as `jitter`, a number from -1 to 1.
+Randomness comes in as `jitter`, a number from -1 to 1.
 
 | what fails | tries | wait between them | asked by |
 |---|---|---|---|
@@ -16,7 +16,7 @@ Chance comes in as `jitter`, a number from -1 to 1.
 | the commit of a batch | until half its leases' time is over | `commit_pause` | `handlers/engine/write_batch.py` |
 | the embedder | one per `EMBED_WAITS_SECONDS`, and the first | these | `adapters/documents/openai_embedder.py` |
 
-A notification is sent once and never again by itself: nobody is told twice. People send it again
+A notification is sent once and never retried, so that nobody gets it twice. People can send it again
 (`handlers/notices/resend_notice.py`). The client library stands alone and has rules of its own
 (`client/connection.py`), and so has the supervisor of processes (`supervisor/backoff.py`).
 """
@@ -28,39 +28,39 @@ from crawler.domain.reasons import Reason
 JITTER = 0.1
 
 MAX_RETRIES = 3
-"""After a connect error or timeout, besides the first try."""
+"""Retries after a connect error or timeout, besides the first try."""
 FIRST_RETRY_SECONDS = 2.0
 MAX_RATE_LIMITED = 5
-"""A URL answered 429 so often is given up."""
+"""A URL that was rate limited (429, 503) so often is given up."""
 MAX_RENDERS = 3
 """A page that crashes or hangs the browser so often is given up."""
 PROBE_TRIES = 2
-"""One that fails is tried once more; the next crawl asks again."""
+"""A probe that fails is tried once more; the next crawl tries again."""
 
 ABSENT = frozenset({Reason.DNS, Reason.CONNECT, Reason.TLS})
-"""Failures that are the host's own, whatever was asked for."""
+"""Failures of the host itself, whatever URL was requested."""
 ROBOTS_HOLD_SECONDS = 1800.0
-"""A host whose robots.txt cannot be read is asked for nothing else; after so long its URLs are given up."""
+"""How long a host is held whose robots.txt cannot be read. Then its URLs are given up."""
 ROBOTS_RETRY_SECONDS = 60.0
 ROBOTS_STREAK_SECONDS = 600.0
-"""A failure so long after the last time we could have asked is a new one."""
+"""A robots.txt failure so long after the last possible try starts a new count."""
 
 MOST_LOSSES = 3
-"""Workers that may be lost with one URL, entry or document in hand; then it is poison."""
+"""Workers that may be lost while working on one URL, entry or document. Then it is poison: it is given up."""
 MAX_ROUNDS = 3
-"""Batches a queue entry may have been part of that ended before its turn came."""
+"""Batches that may end before a queue entry's turn came."""
 
 CRAWL_WAITS = (timedelta(minutes=5), timedelta(minutes=15))
-"""A scheduled crawl that fails is tried again after these, and then the run has failed."""
+"""Waits before a failed scheduled crawl is retried. After these the run has failed."""
 TASK_WAITS_SECONDS = (1, 3, 10, 30)
-"""Before each new try of a start while a server does not answer."""
+"""Waits before a task's start is retried while a server does not respond."""
 EMBED_WAITS_SECONDS = (0.5, 2.0)
-"""Before each new try; after these the documents wait, and not the worker."""
+"""Waits before the embedder is retried. After these the documents wait, not the worker."""
 
 FIRST_COMMIT_PAUSE_SECONDS = 0.2
 _LONGEST_COMMIT_PAUSE_SECONDS = 5.0
 MAX_RACES = 5
-"""Commits of one batch that may meet another process writing the same row; then its rows are written apart."""
+"""Commits of one batch that may conflict with another process writing the same row. Then its rows are written apart."""
 
 
 def retry_delay(attempt: int, jitter: float) -> float:
@@ -69,7 +69,7 @@ def retry_delay(attempt: int, jitter: float) -> float:
 
 
 def most_tries(*, probe: bool = False, rendered: bool = False, lasting: bool = False) -> int:
-    """How often a URL is asked for that cannot be reached; `lasting`: the browser says it will fail each time."""
+    """How often an unreachable URL is requested. `lasting`: the browser says it will fail each time."""
     if probe:
         return PROBE_TRIES
     if not rendered:
@@ -78,9 +78,9 @@ def most_tries(*, probe: bool = False, rendered: bool = False, lasting: bool = F
 
 
 def robots_wait(failure: Reason | None, held_seconds: float) -> float | None:
-    """Seconds until robots.txt is asked for again after it could not be read; None when its host is given up.
+    """Seconds until robots.txt is retried after it could not be read; None when its host is given up.
 
-    Where nobody answers, nobody's pages could be had either: it is tried as often as a page would be.
+    If the host does not respond at all, its pages would fail too: robots.txt is tried as often as a page would be.
     """
     if failure not in ABSENT:
         return None if held_seconds >= ROBOTS_HOLD_SECONDS else ROBOTS_RETRY_SECONDS
@@ -93,7 +93,7 @@ def robots_wait(failure: Reason | None, held_seconds: float) -> float | None:
 
 
 def commit_pause(last_seconds: float) -> float:
-    """While Postgres is away: twice as long each time, up to five seconds."""
+    """The next wait while Postgres is away: twice the last, up to five seconds."""
     return min(2 * last_seconds, _LONGEST_COMMIT_PAUSE_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""What operators change while everything runs: kept in Postgres, over the environment."""
+"""Runtime settings: what operators change while the service runs. Stored in Postgres, they override the environment."""
 
 from math import ceil
 
@@ -37,10 +37,10 @@ class RuntimeSettings(BaseModel):
     queue_batch_size: int | None = Field(None, ge=1, le=10_000, description="Queue entries taken per run")
 
     def overridden(self, stored: "RuntimeSettings") -> "RuntimeSettings":
-        """These, with what is set there in place of them."""
+        """These settings, overridden by those set in `stored`."""
         return self.model_copy(update=stored.model_dump(exclude_none=True))
 
     @property
     def least_gap_ms(self) -> int:
-        """Between two requests to a host, whatever its projects ask for. Rounded up: a limit is a limit."""
+        """Minimum milliseconds between two requests to a host, whatever its projects ask for. Rounded up."""
         return ceil(HOUR_MS / self.requests_per_host_hour) if self.requests_per_host_hour else 0

@@ -1,1 +1,1 @@
-"""Chromium: starting, visiting, its egress proxy, and the browser lane."""
+"""The browser: Chromium's process, page visits, its egress proxy, and the fetcher of the browser lane."""

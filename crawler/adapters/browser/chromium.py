@@ -1,4 +1,4 @@
-"""Finds a Chromium on this machine, or installs one.
+"""Find a Chromium on this machine, or install one.
 
 `python -m crawler.adapters.browser.chromium` prints the browser found; `--install` first gets one when there is none:
 as root on Debian the system's own (it says so before), else Playwright's into the user's cache.
@@ -15,7 +15,7 @@ from pathlib import Path
 from crawler.config import load_settings
 from crawler.errors import SettingsError
 
-# The first shows pages three times as fast: it is built for nothing else.
+# The first renders pages three times as fast: it is built for nothing else.
 NAMES = (
     "chromium-headless-shell",
     "chromium",
@@ -36,7 +36,7 @@ Say = Callable[[str], None]
 
 
 def find_chromium(explicit: Path | None, caches: Iterable[Path] = PLAYWRIGHT_CACHES) -> Path | None:
-    """The browser that was asked for (and no other), else one on the PATH, else Playwright's newest."""
+    """The configured browser (and no other), else one on the PATH, else Playwright's newest."""
     if explicit:
         return explicit if _is_program(explicit) else None
     for name in NAMES:
@@ -47,7 +47,7 @@ def find_chromium(explicit: Path | None, caches: Iterable[Path] = PLAYWRIGHT_CAC
 
 
 def why_missing(explicit: Path | None) -> str:
-    """What to tell when `find_chromium` finds none."""
+    """The message when `find_chromium` finds none."""
     if explicit:
         return (
             f"CRAWLER_CHROMIUM is {explicit}, which is not a program: correct it, or unset it to use one on the PATH."
@@ -56,7 +56,7 @@ def why_missing(explicit: Path | None) -> str:
 
 
 def install_chromium(say: Say) -> bool:
-    """Try what this machine allows; whether a step succeeded."""
+    """Try the ways to install that this machine allows. Returns whether one succeeded."""
     return any(_step(words, commands, say) for words, commands in _steps())
 
 

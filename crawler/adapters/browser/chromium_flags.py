@@ -1,4 +1,4 @@
-"""The command line of the render browser: what keeps it inside its proxy, quiet and cheap."""
+"""Chromium's command line flags: use only our proxy, no background requests, low memory."""
 
 import os
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from crawler import telemetry
 
 log = telemetry.logger(__name__)
 
-# Without the first of these Chromium goes around the proxy for 127.0.0.1, localhost and 169.254.0.0/16.
+# Without the first of these Chromium bypasses the proxy for 127.0.0.1, localhost and 169.254.0.0/16.
 LOOPBACK_TOO = "--proxy-bypass-list=<-loopback>"
 INSIDE_THE_PROXY = (
     LOOPBACK_TOO,
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no lookups of its own either
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no DNS lookups of its own either
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -40,14 +40,14 @@ QUIET = (
 )
 CHEAP = (
     "--headless",
-    "--block-new-web-contents",  # windows a page opens: they would ask the site for pages out of turn
+    "--block-new-web-contents",  # windows a page opens: they would send requests outside of the host's turn
     "--disable-gpu",
     "--mute-audio",
     "--hide-scrollbars",
     "--disable-back-forward-cache",
     "--disable-hang-monitor",
     "--disable-prompt-on-repost",
-    # Tabs side by side are all in the foreground to us.
+    # Tabs side by side must all count as foreground tabs.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
@@ -56,24 +56,24 @@ OFF = (
     "AutofillServerCommunication",
     "CertificateTransparencyComponentUpdater",
     "HttpsFirstBalancedModeAutoEnable",
-    "HttpsUpgrades",  # the URL that was asked for is the one to fetch
+    "HttpsUpgrades",  # the requested URL is the one to fetch
     "MediaRouter",
     "NetworkTimeServiceQuerying",
     "OptimizationHints",
-    "Prerender2",  # whole pages nobody asked for
+    "Prerender2",  # whole pages that were not requested
     "SpareRendererForSitePerProcess",  # a process per visit that is thrown away unused
     "Translate",
     "WebRtcHideLocalIpsWithMdns",
 )
 SMALL_SHARED_MEMORY = 512 * 1024 * 1024
-"""A container's usual 64 MB of /dev/shm crash tabs; then files in the temporary directory do."""
+"""Minimum size of /dev/shm. A container's usual 64 MB crash tabs; then files in the temporary directory are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChromiumOptions:
     program: Path
     proxy: str
-    """Where everything goes that no visit sends through a proxy of its own."""
+    """The proxy for everything that no visit sends through a proxy of its own."""
     tab_bytes: int = 1024 * 1024 * 1024
     more: tuple[str, ...] = ()
 
@@ -112,7 +112,7 @@ _warned: set[str] = set()
 
 
 def warn_of_root() -> None:
-    """Once per process, and only when it is root's."""
+    """Warn about running as root, once per process."""
     if os.geteuid() == 0 and not _warned:
         _warned.add("root")
         log.warning("chromium_without_sandbox", why="this runs as root; run render workers as another user")

@@ -1,6 +1,6 @@
-"""One Chromium of ours: started in a process group and profile of its own, counted, and ended for certain.
+"""One Chromium process: started in a process group and profile of its own, measured, and reliably stopped.
 
-When a worker is killed, the kernel kills its browser with it where it can; for the rest see `chromium_records`.
+When a worker is killed, the kernel kills its browser with it where it can; for the rest see `chromium_records.py`.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ START_SECONDS = 20.0
 STOP_SECONDS = 3.0
 DEBIAN_PROGRAMS = Path("/usr/lib/chromium")
 NOWHERE = "http://127.0.0.1:9"
-"""A proxy that lets nothing out."""
+"""A proxy address that lets nothing out."""
 _POLL_SECONDS = 0.02
 
 
@@ -36,17 +36,17 @@ class BrowserUnavailable(Unavailable):
 
 
 class Usage(NamedTuple):
-    """What a browser takes up now."""
+    """Processes and memory that a browser uses now."""
 
     processes: int = 0
     memory_bytes: int = 0
-    """Private to its processes, not what they share."""
+    """Memory private to its processes, without what they share."""
     largest_tab: tuple[int, int] = (0, 0)
-    """Process id and bytes."""
+    """Process id and bytes of memory."""
 
 
 class ChromiumProcess:
-    """Start it and use it from one thread, which must live as long as the browser is wanted."""
+    """A Chromium. Start and use it from one thread, which must live as long as the browser is needed."""
 
     def __init__(self, options: ChromiumOptions, records: Path) -> None:
         self._options = options
@@ -57,7 +57,7 @@ class ChromiumProcess:
 
     @property
     def pid(self) -> int:
-        """Also its process group."""
+        """Process id, which is also its process group."""
         return self._process.pid if self._process else 0
 
     @property
@@ -65,7 +65,7 @@ class ChromiumProcess:
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> str:
-        """The address at which it can be driven."""
+        """Start the browser. Returns the address at which it can be driven."""
         try:
             self._spawn()
             return await self._endpoint()
@@ -108,7 +108,7 @@ class ChromiumProcess:
         return said[-1][:300] if said else "it said nothing."
 
     async def stop(self, polite_seconds: float = STOP_SECONDS) -> None:
-        """Ask it to end; after so long, and in any case for what is left of its group, make it."""
+        """Ask the browser to end; after so long, kill what is left of its process group."""
         if self._process is not None:
             if polite_seconds > 0 and self.alive:
                 self._process.terminate()
@@ -143,7 +143,7 @@ class ChromiumProcess:
 
 
 def browser_use() -> tuple[int, int]:
-    """Processes and bytes of all browsers below this process: its pool's, as the pool itself may be busy."""
+    """Processes and memory of all browsers below this process. It does not ask the pool, which may be busy."""
     try:
         below = psutil.Process().children(recursive=True)
     except psutil.Error:
@@ -169,19 +169,19 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _real_program(program: Path) -> Path:
-    """Debian's commands are scripts; one of them stays in between, and would die in the browser's stead."""
+    """The program behind a script. Debian's commands are scripts; one would stay in between and be killed instead."""
     real = DEBIAN_PROGRAMS / program.name
     return real if program.parent == Path("/usr/bin") and os.access(real, os.X_OK) else program
 
 
 def _environment(profile: Path) -> dict[str, str]:
-    """As little as possible: pages run in there, and the worker's environment holds secrets."""
+    """As few environment variables as possible: pages run in there, and the worker's environment holds secrets."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ}
     return {**kept, "HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "XDG_CACHE_HOME": str(profile)}
 
 
 def try_out(program: Path) -> str | None:
-    """Start it once and end it: a sentence when that fails. For the doctor."""
+    """Start the browser once and stop it. Returns a sentence when that fails. For the command `doctor`."""
     try:
         asyncio.run(_start_and_stop(program))
     except BrowserUnavailable as exc:

@@ -1,7 +1,7 @@
-"""Which browser belongs to which worker, for when a worker was killed.
+"""Records of which browser belongs to which worker, to remove browsers of workers that were killed.
 
-A record lies in a directory under the data directory while its browser lives. Whatever a killed worker left, processes
-or profile, is cleared away by the next worker's `reap_orphans`, which goes by the records.
+A record lies in a directory under the data directory while its browser lives. Processes and profiles that a killed
+worker left behind are removed by the next worker's `reap_orphans`, which goes by the records.
 """
 
 import json
@@ -21,14 +21,14 @@ PROFILE_PREFIX = "crawler-chromium-"
 _END_SECONDS = 3.0
 _LOOK_SECONDS = 0.05
 _SAME_MOMENT = 0.1
-"""Start times of a process, asked twice, agree at least this well."""
+"""Tolerance when comparing two readings of a process's start time."""
 
 log = telemetry.logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Which browser belongs to which worker. Numbers are used again, start times are not."""
+    """Which browser belongs to which worker. Process ids are reused, so start times are compared, too."""
 
     group: int
     group_started_at: float
@@ -58,7 +58,7 @@ class Record:
         return not _is_same(self.owner, self.owner_started_at)
 
     def members(self) -> Iterator[psutil.Process]:
-        """Of its process group, unless another group has that number by now."""
+        """Processes of the browser's group, unless another group has that number by now."""
         started_at = _started_at(self.group)
         if started_at is not None and abs(started_at - self.group_started_at) > _SAME_MOMENT:
             return
@@ -70,7 +70,7 @@ class Record:
 
 
 def reap_orphans(records: Path, patience_seconds: float = 0) -> int:
-    """End the browsers of workers that are gone, or will be in a moment; how many processes that were."""
+    """Kill browsers of workers that are gone, or will be in a moment. Returns how many processes that were."""
     killed, until = _reap_all(records), time.monotonic() + patience_seconds
     while time.monotonic() < until and any(records.glob("*.json")):
         time.sleep(_LOOK_SECONDS)

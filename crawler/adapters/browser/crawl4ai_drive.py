@@ -1,7 +1,7 @@
-"""crawl4ai at the wheel of one tab, until the document can be taken.
+"""Drive one tab with crawl4ai until the page's document can be taken.
 
-Imported only where a browser is about to be driven: crawl4ai takes seconds to import, and `browser_fetcher` must have
-told it first where it may write.
+Imported only where a browser is about to be driven: crawl4ai takes seconds to import, and `fetcher.py` must have set
+first where it may write.
 
 crawl4ai drives through its `AsyncPlaywrightCrawlerStrategy` (navigate, wait for a body, hooks, serialise). Its
 `AsyncWebCrawler` around that is left out: it would clean, score and convert each page inside the event loop of all
@@ -24,7 +24,7 @@ from crawler.adapters.browser.page_idle import Network, World, settle
 
 
 class Drive:
-    """`run` ends only by an error or by being cancelled; what it is for comes as `html`."""
+    """Drives one tab. `run` ends only by an error or by being cancelled; the result arrives as `html`."""
 
     def __init__(self, page: Page, world: World, network: Network, *, max_chars: int, timeout_seconds: float) -> None:
         self._page = page
@@ -37,14 +37,14 @@ class Drive:
 
     async def run(self, url: str) -> None:
         strategy = AsyncPlaywrightCrawlerStrategy(browser_config=_browser_config(), logger=_silence())
-        strategy.browser_manager = self  # asked for a tab, and to take it back
+        strategy.browser_manager = self  # crawl4ai asks it for a tab, and to take it back
         strategy.set_hook("after_goto", self._after_goto)
         strategy.set_hook("before_retrieve_html", self._before_html)
         strategy.set_hook("before_return_html", self._after_html)
         await strategy.crawl(url, copy(_run_config(round(self._timeout_seconds * 1000))))
 
     async def take_as_it_is(self) -> None:
-        """A navigation that was stopped for good leaves crawl4ai waiting for its end."""
+        """Take the document now: after a navigation that was stopped, crawl4ai would wait for its end for ever."""
         with suppress(PlaywrightError):
             await self._settle()
             await self._take_now()
@@ -55,7 +55,7 @@ class Drive:
         return self._page, self._page.context
 
     async def release_page_with_context(self, _page: Page) -> None:
-        """The tab is free: whoever made it ends it, under a deadline."""
+        """Do nothing: the visit that made the tab closes it, with a deadline."""
 
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
@@ -74,19 +74,19 @@ class Drive:
         await _until_cancelled()
 
     async def _take_now(self) -> None:
-        """Past crawl4ai: with scripts that need nothing of the page's own."""
+        """Take the document without crawl4ai, by scripts that use nothing of the page's own."""
         if not await self._take_beginning():
             self._take(await self._page.content())
 
     async def _take_beginning(self) -> bool:
-        """Of a document that is too large; whether it is."""
+        """Take the beginning of a document that is too large. Returns whether it is."""
         beginning = await self._world.oversize(self._max_chars)
         if beginning:
-            self._take(beginning + " ")  # one character over: what is kept is cut, and said to be
+            self._take(beginning + " ")  # one character over the limit: so the result is cut and marked as cut
         return bool(beginning)
 
     async def _settle(self) -> None:
-        """With a share of the visit's time at most: what comes after it takes time too."""
+        """Wait for the page to settle, for a share of the visit's time at most: later steps take time too."""
         await settle(self._world, self._network, self._timeout_seconds / 3)
 
     def _take(self, html: str) -> None:
@@ -95,8 +95,9 @@ class Drive:
 
 
 async def _has_body(page: Page) -> bool:
-    """As crawl4ai will look for it, with the page's own globals. It waits in vain for that of a frameset or of XML, and
-    fails where a page has broken what its scripts are made of.
+    """Whether the page has a body, checked as crawl4ai does, with the page's own globals.
+
+    crawl4ai waits in vain for the body of a frameset or of XML, and fails where a page has broken built-in globals.
     """
     try:
         return bool(await page.evaluate("() => !!(document.body && getComputedStyle(document.querySelector('body')))"))
@@ -106,16 +107,16 @@ async def _has_body(page: Page) -> bool:
 
 @cache
 def _browser_config() -> BrowserConfig:
-    """Made once: crawl4ai reads a list of 7,000 user agents for each. Nothing in it is ours to set."""
+    """Made once: crawl4ai reads a list of 7,000 user agents for each. None of its values needs to be set here."""
     return BrowserConfig(verbose=False, text_mode=True)
 
 
 @cache
 def _run_config(timeout_ms: int) -> CrawlerRunConfig:
-    """Made once and copied: it takes 20 ms."""
+    """Made once and copied: creating one takes 20 ms."""
     return CrawlerRunConfig(
         verbose=False,
-        wait_until="commit",  # a script that never comes must not hold the page for ever
+        wait_until="commit",  # a script that never arrives must not hold the page for ever
         page_timeout=timeout_ms,
         delay_before_return_html=0,
         body_visibility_timeout=1,
@@ -124,10 +125,10 @@ def _run_config(timeout_ms: int) -> CrawlerRunConfig:
 
 @cache
 def _silence() -> AsyncLogger:
-    """It would write to the terminal."""
+    """A logger that writes nothing: crawl4ai's own writes to the terminal."""
     return AsyncLogger(verbose=False, console=Console(quiet=True))
 
 
 async def _until_cancelled() -> None:
-    """We have what we want, and crawl4ai must not go on."""
+    """Wait until cancelled: the result is taken, and crawl4ai must not go on."""
     await asyncio.Event().wait()

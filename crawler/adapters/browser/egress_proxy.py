@@ -1,12 +1,12 @@
-"""The browser's only way out: a small HTTP proxy on loopback with one door (port) per visit.
+"""Egress proxy: the browser's only way to the network. An HTTP proxy on loopback with one door (port) per visit.
 
 1. The browser asks a door for `CONNECT host:port` (TLS, websockets) or for a plain request in absolute form.
-2. The name is looked up as in the light lane, the address judged by the egress rule, and exactly that address dialled:
-   no second lookup in which the name could mean something else.
-3. What may not be reached is answered 403 and remembered at the door, so that its visit knows why it failed.
+2. The name is looked up as in the HTTP lane, the address is checked by the egress rule, and exactly that address is
+   connected: there is no second lookup in which the name could mean something else.
+3. A forbidden address is answered with 403 and remembered at the door, so that the visit knows why it failed.
 
 A door belongs to one visit: what one crawl opened for itself (`FetchRequest.opened`) stays closed to the pages of all
-others. Its end ends every connection made through it. All of it runs in one event loop.
+others. Closing a door ends every connection made through it. All of it runs in one event loop.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from crawler.errors import EgressRefused
 
 CONNECT_SECONDS = 10.0
 HEAD_SECONDS = 30.0
-"""An open connection on which the browser asks for nothing; it keeps none in reserve for longer."""
+"""Timeout of an idle connection on which the browser sends no request."""
 MAX_CONNECTIONS = 256
-"""Per door. The browser uses at most 32, and one per websocket."""
+"""Most connections per door. The browser uses at most 32, and one per websocket."""
 MAX_VISIT_BYTES = 100 * 1024 * 1024
-"""What one visit may load, all its requests together."""
+"""Most bytes that one visit may load, all its requests together."""
 MAX_REMEMBERED = 100
 
 _CHUNK_BYTES = 64 * 1024
@@ -45,7 +45,7 @@ class Failure(NamedTuple):
 
 
 class EgressProxy:
-    """Makes doors. Create it inside the loop that will use it."""
+    """Opens doors. Create it inside the event loop that will use it."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class EgressProxy:
         return await Door(self._dialer, rule, self._max_visit_bytes).open()
 
     async def wall_door(self) -> "Door":
-        """It lets nothing through: for whatever the browser wants outside of visits."""
+        """A door that lets nothing through: for requests of the browser outside of visits."""
         return await Door(self._dialer, None, 0).open()
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class EgressProxy:
 
 
 class Door:
-    """One listening port, its rule, and what happened at it."""
+    """One listening port, its egress rule, and what happened at it."""
 
     def __init__(self, dialer: Dialer, rule: EgressRule | None, max_bytes: int) -> None:
         self._dialer = dialer
@@ -85,12 +85,12 @@ class Door:
         self._connections: set[asyncio.Task[None]] = set()
         self.port = 0
         self.refusals: dict[Endpoint, int] = {}
-        """Addresses that may not be reached, and how often they were wanted."""
+        """Forbidden addresses, and how often the browser tried them."""
         self.failures: dict[Endpoint, Failure] = {}
-        """Why the last dial to there failed."""
+        """For each endpoint, why the last connect failed."""
         self.addresses: dict[Endpoint, str] = {}
         self.sent_at: dict[Endpoint, float] = {}
-        """When the browser last sent something there (unix time)."""
+        """For each endpoint, when the browser last sent something (unix time)."""
 
     @property
     def url(self) -> str:
@@ -118,7 +118,7 @@ class Door:
         try:
             await self._serve(reader, writer)
         except (OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # one side hung up, or the visit is over: nobody is left to be told
+            pass  # one side closed, or the visit is over: nobody is left to be told
         finally:
             self._connections.discard(task)
             writer.close()
@@ -191,7 +191,7 @@ class Door:
         endpoint: Endpoint,
         asked: ProxyRequest,
     ) -> None:
-        """One request per connection: the next may be for another host, and must be judged anew."""
+        """Forward one request per connection: the next may be for another host, and must be checked again."""
         self.sent_at[endpoint] = time.time()
         link.writer.write(asked.head(self._dialer.login if link.proxied else None))
         await self._pump_exactly(reader, link.writer, asked.body_bytes)
@@ -233,7 +233,7 @@ class Door:
 
 
 async def _until_one_ends(*work: Coroutine[Any, Any, object]) -> None:
-    """Both directions, until one of them ends: then the connection is over."""
+    """Run both directions until one of them ends: then the connection is over."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

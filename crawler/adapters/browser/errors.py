@@ -1,4 +1,4 @@
-"""Chromium's network errors in our words: the one place where they are mapped."""
+"""Map Chromium's network errors to our reasons: the only place where that happens."""
 
 import re
 
@@ -32,13 +32,13 @@ _FAMILIES: tuple[tuple[str, Reason], ...] = (
 
 
 def error_name(message: str) -> str:
-    """`ERR_…` where the message names one, else nothing."""
+    """The `ERR_…` name in the message, else an empty string."""
     match = _NAME.search(message)
     return match[1] if match else ""
 
 
 def reason_of(name: str) -> Reason:
-    """What is not listed is an answer that broke HTTP's rules."""
+    """The reason for an error name. One that is not listed means that the response violates HTTP."""
     if name in _REASONS:
         return _REASONS[name]
     return next((reason for start, reason in _FAMILIES if name.startswith(start)), Reason.PROTOCOL)

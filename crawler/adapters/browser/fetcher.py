@@ -1,11 +1,11 @@
-"""The browser lane's fetcher: crawl4ai and a Chromium in an event loop of their own, on a thread of their own.
+"""Browser fetcher: renders pages with crawl4ai and Chromium, in an event loop on a thread of its own.
 
-1. `submit` hands a request to the loop; up to `tabs` visits go on at once, the others wait.
+1. `submit` hands a request to the loop; up to `tabs` visits run at once, the others wait.
 2. Each visit has a context and an egress door of its own, and one deadline over all it does. At the deadline it fails
-   as a timeout; closing the tab has a deadline too, and a tab that will not close takes its browser with it.
-3. A visit whose browser died under it is repeated once, in a browser of its own: whoever kills that one kills nobody
-   else's page. Where the host has a gap and may have seen the request, the engine repeats it instead.
-4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is cleared away
+   as a timeout. Closing the tab has a deadline too, and a tab that does not close is killed with its browser.
+3. A visit whose browser died is repeated once, in a browser of its own, so that a page that kills it harms no other.
+   Where the host has a gap and may have seen the request, the engine repeats it instead.
+4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is removed
    before the first one starts.
 
 Create it after a fork, use it from one thread. Nothing heavy is imported or started before the first `submit`.
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from crawler.adapters.browser.tab_pool import Crew
 
 END_SECONDS = 15.0
-"""For closing everything."""
+"""Timeout for closing everything."""
 NO_PACKAGE = "crawl4ai is not installed: install the extra `render` (pip install 'crawler[render]')."
 
 log = telemetry.logger(__name__)
 
 
 def why_unavailable(chromium: Path | None, data_dir: Path | None = None) -> str | None:
-    """One sentence when nothing can be rendered here, else None. Both are settings.
+    """Why pages cannot be rendered here, as one sentence; None if they can. Both arguments are settings.
 
-    With the data directory, also what a browser said that was found and would not start.
+    With the data directory, also the message of a browser that was found and did not start.
     """
     if find_spec("crawl4ai") is None:
         return NO_PACKAGE
@@ -55,7 +55,7 @@ def why_unavailable(chromium: Path | None, data_dir: Path | None = None) -> str 
 
 
 class BrowserStats(NamedTuple):
-    """For metrics."""
+    """Numbers of the browsers, for metrics."""
 
     renders: int = 0
     restarts: int = 0
@@ -63,11 +63,11 @@ class BrowserStats(NamedTuple):
     processes: int = 0
     memory_bytes: int = 0
     pids: tuple[int, ...] = ()
-    """Of the browsers; each leads a process group."""
+    """Process ids of the browsers; each leads a process group."""
 
 
 class BrowserCounts(NamedTuple):
-    """What was done since somebody asked last."""
+    """Renders, restarts and seconds since the last call."""
 
     renders: int
     restarts: int
@@ -79,7 +79,7 @@ class BrowserFetcher:
         self._options = options
         self._news = threading.Condition()
         self._waiting: deque[Job] = deque()
-        """Not yet seen by the loop."""
+        """Jobs that the event loop has not taken yet."""
         self._jobs: set[Job] = set()
         self._finished: deque[FetchResult] = deque()
         self._sent: list[tuple[FetchRequest, float]] = []
@@ -94,7 +94,7 @@ class BrowserFetcher:
         self._closed = False
 
     def set_user_agent(self, user_agent: str) -> None:
-        """From the next visit on."""
+        """Use another user agent from the next visit on."""
         with self._news:
             self._options = replace(self._options, user_agent=user_agent)
             if self._crew is not None:
@@ -104,7 +104,7 @@ class BrowserFetcher:
 
     @property
     def active(self) -> int:
-        """Requests whose results were not yet handed out."""
+        """Number of requests whose results were not handed out yet."""
         return len(self._jobs) + len(self._finished)
 
     def submit(self, request: FetchRequest) -> None:
@@ -130,7 +130,7 @@ class BrowserFetcher:
         return moments
 
     def abandon(self) -> None:
-        """Tabs are closed in the background; their slots are free a moment later."""
+        """Abort all visits. Tabs are closed in the background; their slots are free a moment later."""
         with self._news:
             jobs, self._jobs = self._jobs, set()
             for job in jobs:
@@ -143,7 +143,7 @@ class BrowserFetcher:
     def close(self) -> None:
         self.abandon()
         self._closed = True
-        thread = self._thread  # it takes itself out when it ends
+        thread = self._thread  # it removes itself when it ends
         if thread is not None:
             if self._stop is not None:
                 self._call(self._stop.set)
@@ -187,7 +187,7 @@ class BrowserFetcher:
         crew = make_crew(self._options, self._note_sent, self._take_result)
         with self._news:
             self._crew, self._stop, self._loop = crew, stop, asyncio.get_running_loop()
-        if self._closed:  # while we were still importing
+        if self._closed:  # closed while modules were still being imported
             stop.set()
         self._take_waiting()
         try:
@@ -197,11 +197,11 @@ class BrowserFetcher:
                 self._crew = self._loop = None
 
     def _call(self, function: Callable[..., object], *arguments: Any) -> None:
-        """In the loop; nothing while it is not there."""
+        """Call a function in the event loop; does nothing while there is none."""
         with self._news:
             loop = self._loop
         if loop is not None:
-            with suppress(RuntimeError):  # it ended just now
+            with suppress(RuntimeError):  # the loop ended just now
                 loop.call_soon_threadsafe(function, *arguments)
 
     def _take_waiting(self) -> None:
@@ -227,7 +227,7 @@ class BrowserFetcher:
             self._news.notify()
 
     def _fail_all(self, error: str) -> None:
-        """Nothing can be rendered by this process; whoever asks again is told again."""
+        """Fail all requests: this process cannot render. Later requests fail the same way."""
         with self._news:
             jobs, self._jobs = self._jobs, set()
             self._waiting.clear()
@@ -247,7 +247,7 @@ class BrowserFetcher:
 
 
 def _prepare_crawl4ai(data_dir: Path) -> None:
-    """What it must know before it is imported: no advertisements, and where it may write."""
+    """Set crawl4ai's environment before it is imported: no advertisements, and where it may write."""
     os.environ["CRAWL4AI_NO_CLOUD_NOTICE"] = "1"
     home = data_dir / "crawl4ai"
     home.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
-"""The browser lane's two ways to fetch: a browser for pages to be rendered, curl for everything else."""
+"""Fetcher of the browser lane: a browser for pages to be rendered, curl for everything else."""
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.engine.ports import Fetcher
 from crawler.domain.rendering.rendered_page import RenderRequest
 
 LOOK_SECONDS = 0.02
-"""While both are at work each waits so long at most, for the other's sake."""
+"""Longest wait for one of the two while both have requests, so that the other is not held up."""
 
 
 class LaneFetcher:

@@ -1,4 +1,4 @@
-"""One browser's life: a Chromium, crawl4ai's connection to it, and when both are worn out."""
+"""Lifetime of browsers: start a Chromium with crawl4ai's connection, and replace it when it is worn, dead or idle."""
 
 import asyncio
 import os
@@ -21,11 +21,11 @@ from crawler.adapters.browser.start_failures import BrowserTrouble
 CONNECT_SECONDS = 15.0
 CLOSE_SECONDS = 3.0
 FAILED_SECONDS = 5.0
-"""After a browser that would not start, so long until the next is tried."""
+"""Wait after a browser failed to start, before the next try."""
 HOPELESS = 3
-"""Where browsers have started before, so many failures in a row are more than a bad moment."""
+"""If browsers have started before, so many failures in a row are needed to give up for a while."""
 IDLE_SECONDS = 120.0
-"""A browser nobody visits anything with gives its memory back."""
+"""A browser without visits is closed after so long, to free its memory."""
 
 log = telemetry.logger(__name__)
 
@@ -40,7 +40,7 @@ class Generation:
         self.active = 0
         self.worn = False
         self.gone = asyncio.Event()
-        """Set when it has died, whatever its visits still wait for."""
+        """Set when the browser has died, whatever its visits still wait for."""
         browser.on("disconnected", lambda _: self.gone.set())
         self.began_at = self.used_at = time.monotonic()
 
@@ -77,7 +77,7 @@ class Generation:
         return self.worn or self.visits >= wear.pages or too_old or not self.alive
 
     async def check(self, wear: Wear) -> Usage:
-        """Its memory, and what follows from it."""
+        """Measure the browser's memory. Kill a tab that uses too much; mark a browser that does as worn."""
         usage = await asyncio.to_thread(self._process.usage)
         pid, size = usage.largest_tab
         if size > wear.tab_bytes:
@@ -88,7 +88,7 @@ class Generation:
         return usage
 
     async def first(self, task: asyncio.Task[Any] | None, seconds: float) -> None:
-        """Until the task is done, the browser is gone, or so long; none of them is ended by this."""
+        """Wait until the task is done, the browser is gone, or so long; none of them is ended by this."""
         gone = asyncio.create_task(self.gone.wait())
         try:
             waited_for = {gone, task} if task is not None else {gone}
@@ -97,12 +97,12 @@ class Generation:
             gone.cancel()
 
     def kill(self) -> None:
-        """At once; every visit in it fails."""
+        """Kill the browser at once; every visit in it fails."""
         self.worn = True
         self._process.kill()
 
     async def close(self) -> None:
-        """Politely, but not for ever."""
+        """Close the browser gracefully, with a timeout."""
         with suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 session = await self.browser.new_browser_cdp_session()
@@ -115,7 +115,7 @@ class Generation:
 
 
 class BrowserKeeper:
-    """Hands out the browser of the moment; replaces it when it is worn, dead or idle."""
+    """Hands out the current browser; replaces it when it is worn, dead or idle."""
 
     def __init__(
         self, program: Path, records: Path, proxy: EgressProxy, wear: Wear, more: tuple[str, ...] = ()
@@ -139,10 +139,10 @@ class BrowserKeeper:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        return tuple(generation.pid for generation in tuple(self._living))  # asked for from other threads
+        return tuple(generation.pid for generation in tuple(self._living))  # read from other threads
 
     async def take(self, *, alone: bool = False) -> Generation:
-        """`alone`: one that no other visit shares. Raises BrowserUnavailable."""
+        """Take a browser for a visit. `alone`: one that no other visit shares. Raises BrowserUnavailable."""
         async with self._starting:
             generation = None if alone else self._fresh()
             if generation is None:
@@ -161,7 +161,7 @@ class BrowserKeeper:
             self._retire(generation)
 
     async def watch(self, seconds: float = 1.0) -> None:
-        """Looks after every browser, until cancelled."""
+        """Check every browser again and again, until cancelled."""
         while True:
             await asyncio.sleep(seconds)
             usages = [await generation.check(self._wear) for generation in tuple(self._living)]
@@ -198,7 +198,7 @@ class BrowserKeeper:
         return generation
 
     def _note(self, why: str) -> bool:
-        """A browser would not start; whether to give up on it for a while."""
+        """Record that a browser failed to start. Returns whether to give up on it for a while."""
         self._failed_at, self._failure = time.monotonic(), why
         self._failures += 1
         log.warning("browser_did_not_start", error=why)
@@ -208,7 +208,7 @@ class BrowserKeeper:
         return lasting
 
     def _retire(self, generation: Generation) -> None:
-        """No new visits; it closes when the last one has ended."""
+        """Give it no new visits; it closes when the last one has ended."""
         generation.worn = True
         if generation is self._current:
             self._current = None

@@ -1,4 +1,4 @@
-"""What the server alone sent of a page, kept for the moment when the browser's version of it comes."""
+"""Text and links of a page as fetched over plain HTTP, kept in Redis for comparison with the browser's version."""
 
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 
 KEPT_SECONDS = 3600.0
 MAX_BYTES = 512 * 1024
-"""Of a larger page nothing is kept, and nothing learned."""
+"""Largest page that is kept. Of a larger one nothing is kept, and nothing is learned."""
 _TOO_LARGE = b"-"
 _compress = zstandard.ZstdCompressor(level=1).compress
 _expand = zstandard.ZstdDecompressor().decompress
@@ -23,12 +23,12 @@ class LightPages(FrontierCalls):
         self._command("SET", self._key(crawl_id, digest), kept, "PX", milliseconds(KEPT_SECONDS))
 
     def begin(self, crawl_id: UUID, digest: bytes) -> bool:
-        """Whether this page is to be fetched light first: True once, whoever asks."""
+        """Whether this page is to be fetched over plain HTTP first: True once, over all processes."""
         key = self._key(crawl_id, digest)
         return bool(self._command("SET", key, b"", "NX", "PX", milliseconds(KEPT_SECONDS)))
 
     def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None:
-        """Text and links, if they were kept."""
+        """Text and links of the page, if they were kept."""
         kept: Any = self._command("GET", self._key(crawl_id, digest))
         if not kept or kept == _TOO_LARGE:
             return None
@@ -36,7 +36,7 @@ class LightPages(FrontierCalls):
         return text, links
 
     def was_read(self, crawl_id: UUID, digest: bytes) -> bool:
-        """Whether the server sent a page that could be read."""
+        """Whether plain HTTP brought a page that could be parsed."""
         return bool(self._command("GET", self._key(crawl_id, digest)))
 
     def _key(self, crawl_id: UUID, digest: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""How the browser lane is set up, and one of its jobs. Imports nothing heavy."""
+"""Options of the browser lane, and one of its jobs. Imports nothing heavy."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import EgressRule
 
 RECORDS = "browsers"
-"""Below the data directory: which browser belongs to which worker, and why none starts."""
+"""Directory below the data directory: which browser belongs to which worker, and why none starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Wear:
     seconds: float = 900
     memory_bytes: int = 2 * 1024**3
     tab_bytes: int = 1024**3
-    """A single tab that takes more is killed: it fails alone."""
+    """Memory limit of a single tab: one that uses more is killed, and fails alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,19 @@ class BrowserOptions:
     egress: EgressRule
     data_dir: Path
     timeout_seconds: float = 30
-    """For one visit, all of it."""
+    """Timeout of one whole visit."""
     max_body_bytes: int = 5 * 1024 * 1024
     tabs: int = 4
     wear: Wear = Wear()
     proxy: str | None = field(default=None, repr=False)
     ca_bundle: Path | None = None
-    """For TLS to the proxy. Chromium itself trusts its own roots."""
+    """CA bundle for TLS to the proxy. Chromium itself trusts its own roots."""
     resolve: Mapping[str, Sequence[str]] | None = None
-    """Addresses for names, without asking DNS."""
+    """Addresses for host names, used without asking DNS."""
     lookup: LookupFunction = system_lookup
-    """Asked for all other names."""
+    """Lookup function for all other names."""
     flags: tuple[str, ...] = ()
-    """For Chromium, beside ours."""
+    """Further flags for Chromium, beside ours."""
 
     @property
     def records(self) -> Path:
@@ -53,10 +53,10 @@ class BrowserOptions:
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """A request on its way through the lane."""
+    """A request on its way through the browser lane."""
 
     request: FetchRequest
     abandoned: bool = False
     repeated: bool = False
     task: "asyncio.Task[Any] | None" = None
-    """The visit, while it is under way."""
+    """The task of the visit, while it is in progress."""

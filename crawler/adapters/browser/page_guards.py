@@ -1,8 +1,9 @@
-"""Scripts that run in every page before its own. They make ordinary pages behave; what a hostile page can undo here is
-held by the gate and the proxy.
+"""Scripts that run in every page before its own scripts, so that ordinary pages can be rendered.
+
+What a hostile page can undo here is still stopped by the request gate and the egress proxy.
 """
 
-# A tab begins with an empty document. In a browser of one's own nothing stands before the page either.
+# A tab begins with an empty document in its history. In a person's browser nothing comes before the page either.
 NOTHING_BEFORE = """(() => {
   const {go} = History.prototype, visited = navigation;
   let asked = 0;  // steps back that are still to be taken
@@ -15,20 +16,20 @@ NOTHING_BEFORE = """(() => {
   };
   History.prototype.back = function () { this.go(-1); };
 })();"""
-# An empty document would take the page's place, and no request announces it.
+# A navigation to `about:` would replace the page by an empty document, and no request announces that.
 NOTHING_INSTEAD = """(() => {
   if (window === top) navigation.addEventListener('navigate', event => {
     if (event.cancelable && event.destination.url.startsWith('about:')) event.preventDefault();
   });
 })();"""
-# Pages loaded ahead of a click that never comes: the browser would ask for them past the gate, which sees the tab only.
-# An observer runs before such a script counts: at its end tag, or before the rules of the moment are put together.
+# Prerender and prefetch rules: the browser would send these requests past the gate, which sees the tab only. The
+# observer runs before such a script counts: at its end tag, or before the current rules are put together.
 NOTHING_AHEAD = """(() => {
   new MutationObserver(() => {
     for (const rules of document.querySelectorAll("script[type='speculationrules' i]")) rules.remove();
   }).observe(document, {childList: true, subtree: true});
 })();"""
-# Every word would be sent to us, and a page can say a great many.
+# Every console message would be sent to us, and a page can write a great many.
 NOTHING_SAID = """(() => {
   for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
 })();"""

@@ -1,6 +1,6 @@
-"""When is a page done? When it loads nothing more and its document has stopped changing, or has had time enough.
+"""Wait until a page is done: it loads nothing more and its document has stopped changing, or time is up.
 
-Asked in a JavaScript world of our own beside the page's: what the page did to its own globals does not reach it.
+Checked in an isolated JavaScript world beside the page's: changes to the page's own globals do not reach it.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from playwright.async_api import CDPSession, Error, Page, Request
 
 POLL_SECONDS = 0.1
 QUIET_SECONDS = 0.5
-"""So long without a request that could bring content."""
+"""Network counts as idle after so long without a request that could bring content."""
 STILL_SECONDS = 0.25
-"""So long without a change of the document."""
+"""The document counts as stable after so long without a change."""
 RESTLESS_SECONDS = 2.0
-"""A document that changes for ever (a clock, a carousel) is taken as it is, so long after the network fell silent."""
+"""A document that never stops changing (a clock, a carousel) is taken so long after the network became idle."""
 EMPTY_SECONDS = 3.0
-"""One without any text gets so long: it may be waiting for a timer."""
+"""A document without any text gets so long: it may be waiting for a timer."""
 MOST_SECONDS = 10.0
 _CONTENT_TYPES = frozenset({"script", "stylesheet", "fetch", "xhr"})
 
@@ -45,7 +45,7 @@ _SIZE = """((limit) => {
 
 
 class Network:
-    """Counts what a page is loading that could still change it."""
+    """Counts requests of a page that could still change it."""
 
     def __init__(self) -> None:
         self._open: set[Request] = set()
@@ -71,7 +71,7 @@ class Network:
 
 
 class World:
-    """A place for our own scripts in the tab's main document, made anew when the document is."""
+    """An isolated world for our scripts in the tab's main document, made again when the document is replaced."""
 
     def __init__(self, session: CDPSession, frame: str) -> None:
         self._session = session
@@ -79,7 +79,7 @@ class World:
         self._id: int | None = None
 
     async def ask(self, script: str) -> Any:
-        """None while the document is being replaced."""
+        """Run a script and return its value; None while the document is being replaced."""
         try:
             if self._id is None:
                 made = await self._session.send("Page.createIsolatedWorld", {"frameId": self._frame})
@@ -93,26 +93,26 @@ class World:
         return answer["result"].get("value")
 
     async def has_shadows(self) -> bool:
-        """Whether the document has parts of its own documents, which its markup alone does not show."""
+        """Whether the document has shadow roots, which its markup alone does not show."""
         return bool(await self.ask("[...document.querySelectorAll('*')].some(element => element.shadowRoot)"))
 
     async def oversize(self, limit: int) -> str:
-        """The document's beginning when it has more characters than that, else nothing."""
+        """The document's beginning when it is longer than the limit, else an empty string."""
         return str(await self.ask(_SIZE % limit) or "")
 
 
 class State(NamedTuple):
-    """Of the document, as our script sees it."""
+    """State of the document, as our script sees it."""
 
     is_here: bool
-    """All of it was sent. (What its scripts still wait for is another matter.)"""
+    """Whether the document was received completely. (Its scripts may still wait for something.)"""
     ready: str
     still_ms: float
     is_empty: bool
 
 
 async def settle(world: World, network: Network, most_seconds: float = MOST_SECONDS) -> None:
-    """Return when the page is done, or so long after the last of its document came: half a document is no page."""
+    """Wait until the page is done, or so long after its document was complete: half a document is no page."""
     begun = time.monotonic()
     while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
         answer = await world.ask(_STATE)

@@ -1,7 +1,7 @@
-"""Opens connections for the browser's proxy: look the name up once, judge the address, dial exactly that address.
+"""Connections for the egress proxy: look the name up once, check the address, connect to exactly that address.
 
-With the operator's proxy in between it is that proxy which dials, after a lookup of its own: then *every* address the
-name has here must be allowed, as in the light lane.
+With the operator's proxy in between it is that proxy which connects, after a lookup of its own: then *every* address
+the name has here must be allowed, as in the HTTP lane.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Link:
 
 
 class NameFinder:
-    """`NameLookup`, awaited. Make it inside the loop that uses it."""
+    """Async name lookup on top of `NameLookup`. Make it inside the event loop that uses it."""
 
     def __init__(self, lookup: LookupFunction) -> None:
         self._lookup = NameLookup(lookup)
@@ -79,7 +79,7 @@ class Dialer:
         return self._upstream.login if self._upstream else b""
 
     async def dial(self, target: Target, rule: EgressRule, *, tunnel: bool) -> Link:
-        """`tunnel`: a connection for bytes; else one for a single plain HTTP request."""
+        """Open a connection. `tunnel`: for any bytes; else for a single plain HTTP request."""
         try:
             async with asyncio.timeout(self._connect_seconds):
                 addresses = (target.address,) if target.address else await self._names.find(target.host)

@@ -1,6 +1,6 @@
-"""What the browser's proxy reads and writes of HTTP: request heads in, request heads out, answers' heads back.
+"""HTTP heads for the egress proxy: parse requests, write requests, pass on response heads.
 
-Nothing of ours is added (no Via, no Forwarded), and nothing meant for the proxy goes on.
+No headers are added (no Via, no Forwarded), and headers meant for the proxy are not passed on.
 """
 
 import re
@@ -34,7 +34,7 @@ class ProxyRequest:
 
     @classmethod
     def of(cls, method: bytes, wanted: bytes, fields: tuple[Field, ...]) -> Self | None:
-        """None when it is not certain where the body ends."""
+        """A request; None when it is not certain where the body ends."""
         lengths = {value for name, value in fields if name.lower() == b"content-length"}
         chunked = any(name.lower() == b"transfer-encoding" for name, _ in fields)
         if chunked or len(lengths) > 1 or not all(length.isdigit() for length in lengths):
@@ -47,7 +47,7 @@ class ProxyRequest:
 
     @property
     def target(self) -> Target:
-        """Raises EgressRefused when it does not plainly name one."""
+        """The request's target. Raises EgressRefused when it does not plainly name one."""
         if self.is_tunnel:
             return target_of(f"http://{self.wanted}/")
         if not self.wanted.startswith("http://"):
@@ -55,7 +55,7 @@ class ProxyRequest:
         return target_of(self.wanted)
 
     def head(self, login: bytes | None) -> bytes:
-        """What to send to the target or, with its `login` line, to another proxy."""
+        """The request head to send to the target or, with its `login` line, to another proxy."""
         match = _ABSOLUTE.fullmatch(self.wanted.encode("ascii"))
         assert match is not None, "a plain request whose target was judged"
         authority, rest = match.groups()
@@ -77,7 +77,7 @@ class ProxyRequest:
 
 
 def parse_request(head: bytes) -> ProxyRequest | None:
-    """None for what is not plainly a request."""
+    """Parse a request head; None for what is not plainly a request."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     line = _REQUEST_LINE.fullmatch(first)
     fields = tuple((match[1], match[2]) for field in lines if (match := _FIELD.fullmatch(field)))
@@ -87,14 +87,14 @@ def parse_request(head: bytes) -> ProxyRequest | None:
 
 
 def last_of_connection(head: bytes) -> bytes:
-    """An answer's head, with the word that no other request may follow on this connection."""
+    """A response head with `Connection: close`, so that no other request follows on this connection."""
     lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     kept = [line for line in lines if not line.lower().startswith((b"connection:", b"keep-alive:", b"proxy-"))]
     return b"\r\n".join((*kept, b"Connection: close")) + b"\r\n\r\n"
 
 
 def is_interim(head: bytes) -> bool:
-    """100 Continue, 103 Early Hints: the answer itself is still to come."""
+    """Whether this is an interim response (100 Continue, 103 Early Hints): the final one is still to come."""
     return _INTERIM.match(head) is not None
 
 

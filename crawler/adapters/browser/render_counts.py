@@ -1,4 +1,4 @@
-"""How much all render workers together have rendered, counted in Redis."""
+"""Totals of rendered pages, restarts and seconds of all render workers, in Redis."""
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 
@@ -7,7 +7,7 @@ _NAMES = ("renders", "restarts", "milliseconds")
 
 class RenderCounts(FrontierCalls):
     def add(self, *, renders: int, restarts: int, seconds: float) -> None:
-        """What a shift adds to the totals."""
+        """Add one shift's numbers to the totals."""
         for name, number in zip(_NAMES, (renders, restarts, milliseconds(seconds)), strict=True):
             self._command("HINCRBY", self._key, name, number)
 

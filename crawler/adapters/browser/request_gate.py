@@ -1,13 +1,13 @@
-"""Stands between a tab and the network while one page is visited, and decides what becomes of the visit.
+"""Request gate: intercepts a tab's requests while one page is visited, and decides how the visit ends.
 
-Egress is the proxy's business. Here is the rest: the main document may be asked for and nothing else may take its
-place. A redirect, a meta refresh or a script that leads elsewhere is stopped *before* the other URL is asked for: it is
-the visit's answer, and whether that URL may be fetched is for the engine to say. An answer that needs no rendering (an
-error, another type) ends the visit before its body is read. Images and fonts are turned away unless wanted, and the
+Egress is checked by the proxy. This file does the rest: the main document may be requested, and nothing else may take
+its place. A redirect, a meta refresh or a script that leads elsewhere is stopped *before* the other URL is requested.
+It is the visit's result, and the engine decides whether that URL may be fetched. A response that needs no rendering (an
+error, another type) ends the visit before its body is read. Images and fonts are blocked unless wanted, and the
 project's own headers go to its own origin only.
 
-A document is asked for once per visit. A page that would load itself again is kept as it stands; if it has set a cookie
-meanwhile, the engine may come again with it, in turn.
+A document is requested once per visit. A page that would reload itself is kept as it stands; if it has set a cookie
+meanwhile, the engine may request it again with the cookie, in the host's next turn.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ from crawler.errors import EgressRefused
 PICTURES = ("Image", "Media", "Font")
 PING = "Ping"
 PREFETCH = "prefetch"
-"""Other pages of the site, asked for ahead of anybody's wish: here of nobody's."""
+"""Other pages of the site that the browser would request in advance. They are blocked."""
 ICON = "*/favicon.ico"
-"""Comes under no type of its own."""
+"""The favicon has no resource type of its own, so it is matched by its path."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WITHOUT_BODY = frozenset({204, 205, 304})
 UNHEARD = frozenset({"content-disposition", "speculation-rules"})
-"""The tab would save the page instead of showing it, and ask for others ahead of a click that never comes."""
+"""Response headers that are removed: the tab would save the page as a file, or request further pages in advance."""
 PDF = "application/pdf"
-"""Some browsers would show it in a page of their own making."""
+"""Some browsers would show a PDF in a viewer page of their own."""
 FORBIDDEN = 403
-"""Its page is run: it may be the one that lets a browser in by loading itself again."""
+"""A 403 page is run: it may be a bot check that lets the browser in by reloading itself."""
 
 
 class Answer(NamedTuple):
-    """The head of the main document's answer."""
+    """The head of the main document's response."""
 
     status: int
     headers: dict[str, str]
@@ -86,16 +86,16 @@ class Gate:
         self.outcome: Outcome | None = None
         self._decided = asyncio.Event()
         self.restless = asyncio.Event()
-        """The page would load itself again; it is kept where it is."""
+        """Set when the page wanted to reload itself; it is kept as it stands."""
         self.is_sent_back = False
-        """The answer is a redirect to where it came from."""
+        """Set when the response is a redirect to its own URL."""
 
     @property
     def endpoint(self) -> Endpoint:
         return Endpoint(self._target.host, self._target.port)
 
     async def stand_at(self, session: CDPSession) -> None:
-        """Nothing of the tab passes unseen from here on."""
+        """Start to intercept all requests of the tab."""
         self.session = session
         tree = await session.send("Page.getFrameTree")
         self.frame = tree["frameTree"]["frame"]["id"]
@@ -103,7 +103,7 @@ class Gate:
         await session.send("Fetch.enable", {"patterns": self._patterns()})
 
     def decide(self, outcome: Outcome) -> None:
-        """The first word counts."""
+        """Set the visit's outcome; the first one counts."""
         if self.outcome is None:
             self.outcome = outcome
             self._decided.set()
@@ -130,7 +130,7 @@ class Gate:
     def _replied(self, task: asyncio.Task[None]) -> None:
         self._answers.discard(task)
         if not task.cancelled():
-            task.exception()  # the tab is gone, or went on without an answer: nothing is left to let pass
+            task.exception()  # the tab is gone, or went on without a reply: there is nothing left to release
 
     async def _reply(self, event: dict[str, Any]) -> None:
         is_main = event["resourceType"] == "Document" and event.get("frameId") == self.frame
@@ -146,13 +146,13 @@ class Gate:
         await self.session.send(f"Fetch.{verb}", {"requestId": event["requestId"], **more})
 
     def _judge_document(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The tab wants a main document: the one it was sent for, or another."""
+        """Judge the tab's request for a main document: the one of this visit, or another."""
         url = event["request"]["url"]
         late = self._request.start_by is not None and time.monotonic() > self._request.start_by
         if not self._loaded and late:
             self.decide(Outcome(failure=Reason.TIMEOUT, error="It was too late to send the request."))
         elif self._loaded and "networkId" not in event:
-            pass  # a file to be saved (`<a download>`): it would not take the document's place
+            pass  # a download (`<a download>`): it would not replace the document
         elif without_fragment(url) != self._wanted:
             self.decide(Outcome(status=302, location=url + event["request"].get("urlFragment", "")))
         elif not self._loaded and self.outcome is None:
@@ -186,8 +186,8 @@ class Gate:
             self.answer = Answer(event["responseStatusCode"], headers, sent_at, now)
 
     def _early_end(self, status: int, headers: dict[str, str]) -> Outcome | None:
-        """Whether this answer is the end of the visit, without its body."""
-        if failure := self._door.failures.get(self.endpoint):  # it was the proxy that answered
+        """The outcome if this response ends the visit without its body."""
+        if failure := self._door.failures.get(self.endpoint):  # the proxy responded, not the site
             self.answer = None
             return Outcome(failure=failure.reason, error=failure.message)
         if status in REDIRECTS:
@@ -218,9 +218,9 @@ class Gate:
         return not self._images and (event["resourceType"] in PICTURES or is_icon)
 
     def _own_headers(self, event: dict[str, Any]) -> dict[str, Any]:
-        """The project's headers, if the page itself asks for something where they are meant for.
+        """The project's headers, if the page itself sends a request to the origin they are meant for.
 
-        Not what a frame asks for: a stranger's page in it would speak with our rights.
+        Not for requests of a frame: another site's page in it would act with our rights.
         """
         url, is_page = event["request"]["url"], event.get("frameId") == self.frame
         if not self._request.headers or not is_page or not self._is_own(url):
@@ -237,7 +237,7 @@ class Gate:
 
 
 def without_fragment(url: str) -> str:
-    """As the browser spells it, so that two spellings can be compared."""
+    """The URL without its fragment, spelled as the browser does, so that two spellings can be compared."""
     try:
         return str(ada_url.URL(url).href).partition("#")[0]
     except ValueError:

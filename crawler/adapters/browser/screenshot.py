@@ -1,4 +1,4 @@
-"""A picture of a whole page and a small one of its top."""
+"""Screenshots: an image of the whole page, and a thumbnail of its top."""
 
 import asyncio
 from io import BytesIO
@@ -9,7 +9,7 @@ from playwright.async_api import Page
 from crawler.domain.rendering.rendered_page import Screenshot
 
 MAX_HEIGHT = 16_000
-"""Pages without end are cut here; encoders and browsers give up not far beyond."""
+"""Largest height of a screenshot. Encoders and browsers fail not far beyond."""
 THUMBNAIL = (320, 256)
 
 
@@ -23,7 +23,7 @@ async def take_screenshot(page: Page) -> Screenshot:
 
 
 def _thumbnail(image: bytes) -> bytes:
-    """The top of the page, as wide as it is."""
+    """A thumbnail of the top of the page, in its full width."""
     with Image.open(BytesIO(image)) as whole:
         width, height = THUMBNAIL
         top = whole.convert("RGB").crop((0, 0, whole.width, min(whole.height, whole.width * height // width)))

@@ -1,7 +1,7 @@
-"""Why this machine's browser would not start, written down by whoever tried: so nobody tries in vain for a while.
+"""Failures to start the browser, recorded in a file, so that other processes do not try in vain for a while.
 
 A file, because a worker, its pool and the next worker are different processes. It holds for the program it was written
-for, longer with each failure, and goes with the first start that succeeds.
+for, longer with each failure, and is removed by the first start that succeeds.
 """
 
 import json
@@ -27,7 +27,7 @@ class BrowserTrouble:
         self._clock = clock
 
     def find(self) -> str | None:
-        """Why not to try now; None when nobody has failed, or that is long enough ago."""
+        """Why not to try now; None when no start has failed, or that is long enough ago."""
         told = self._read()
         return str(told["why"]) if told and 0 < told["until"] - self._clock() <= LONGEST_SECONDS else None
 
@@ -49,7 +49,7 @@ class BrowserTrouble:
             self._path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, Any] | None:
-        """What was written of this program as it is now: one that was replaced is another."""
+        """The record for this program as it is now; a program that was replaced has none."""
         try:
             told = json.loads(self._path.read_text())
             known = {"why": str(told["why"]), "failures": int(told["failures"]), "until": float(told["until"])}

@@ -1,4 +1,4 @@
-"""Works off jobs in tabs, as many at once as there are tabs. Lives in one event loop.
+"""Tab pool: runs visit jobs in tabs, as many at once as there are tabs, in one event loop.
 
 Imported only where a browser is about to be driven.
 """
@@ -22,9 +22,9 @@ from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 
 CLOSE_SECONDS = 5.0
-"""For closing a tab; then its browser goes."""
+"""Timeout for closing a tab; after it the whole browser is killed."""
 NEWS_SECONDS = 0.3
-"""So long after a visit broke, its browser's death is known if it has died."""
+"""How long to wait after a failed visit until the browser's death would be known."""
 DIED = "The browser ended while it showed this page."
 
 log = telemetry.logger(__name__)
@@ -37,7 +37,7 @@ class Crew:
         on_sent: Callable[[FetchRequest, float], None],
         on_result: Callable[[Job, RenderedPage], None],
     ) -> None:
-        """Inside the loop it is to work in."""
+        """Create it inside the event loop in which it works."""
         self._options = options
         self._on_sent = on_sent
         self._on_result = on_result
@@ -58,7 +58,7 @@ class Crew:
         self._queue.put_nowait(job)
 
     async def work(self, until: asyncio.Event) -> None:
-        """Raises what no visit may raise: a lane with fewer tabs than it says would be worse than none."""
+        """Work until told to stop. Unexpected errors are raised: a lane with missing tabs is worse than none."""
         tasks = [asyncio.create_task(self._work()) for _ in range(self._options.tabs)]
         tasks += [asyncio.create_task(self.keeper.watch()), asyncio.create_task(_wait(until))]
         try:
@@ -102,7 +102,7 @@ class Crew:
             if not job.task.done() and generation.alive:
                 self._on_result(job, visit.gave_up(Reason.TIMEOUT, "The visit took too long."))
                 if not visit.has_tab:
-                    generation.kill()  # nothing the page did: the browser itself stands still
+                    generation.kill()  # not the page's fault: the browser itself hangs
             elif not job.task.done():
                 self._died(job, visit)
             elif job.task.cancelled():
@@ -115,7 +115,7 @@ class Crew:
             job.task.cancel()
 
     async def _broke(self, job: Job, visit: Visit, generation: Generation, error: BaseException) -> None:
-        """The tab failed us; perhaps because its browser died."""
+        """A visit failed, perhaps because its browser died."""
         await generation.first(None, NEWS_SECONDS)
         if not generation.alive:
             self._died(job, visit)
@@ -125,7 +125,7 @@ class Crew:
         self._on_result(job, visit.gave_up(Reason.CONNECT, f"The tab could not be driven: {error}"))
 
     def _died(self, job: Job, visit: Visit) -> None:
-        """It may have been a neighbour's fault: it gets another chance, in a browser of its own."""
+        """The browser died, perhaps because of another tab: retry once, in a browser of its own."""
         if job.repeated or (job.request.once and visit.was_sent):
             self._on_result(job, visit.gave_up(Reason.CONNECT, DIED))
         else:

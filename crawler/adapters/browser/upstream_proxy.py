@@ -1,4 +1,4 @@
-"""The operator's own proxy (CRAWLER_PROXY_URL), spoken to on an open connection: HTTP CONNECT or SOCKS 5."""
+"""The operator's proxy (CRAWLER_PROXY_URL) for browser connections: HTTP CONNECT or SOCKS 5."""
 
 import asyncio
 import ssl
@@ -50,12 +50,12 @@ class UpstreamProxy:
 
     @property
     def tunnels_all(self) -> bool:
-        """SOCKS knows no requests, only connections; an HTTP proxy wants plain requests whole."""
+        """Whether everything is tunnelled: SOCKS has only connections; an HTTP proxy wants plain requests whole."""
         return self.scheme.startswith("socks")
 
     @property
     def login(self) -> bytes:
-        """The header line that tells an HTTP proxy who we are; nothing when it needs none."""
+        """The Proxy-Authorization line for an HTTP proxy; empty when it needs none."""
         if not self.user:
             return b""
         token = b64encode(f"{self.user}:{self.password}".encode())
@@ -66,7 +66,7 @@ class UpstreamProxy:
         return await asyncio.open_connection(self.host, self.port, ssl=tls, limit=limit)
 
     async def tunnel(self, streams: Streams, target: Target, address: str) -> None:
-        """Make the connection one to the target. `address` is what its name was found to mean here."""
+        """Make this a connection to the target. `address` is the target's address as looked up here."""
         if self.tunnels_all:
             await self._log_in(*streams)
             await self._ask_socks(*streams, target, address)

@@ -1,4 +1,4 @@
-"""One visit to one page: a context of its own, a door of its own, and what came of it."""
+"""One visit of the browser to a page: a context and egress door of its own, and its result."""
 
 import asyncio
 import json
@@ -30,10 +30,10 @@ HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 RENDERED_TYPE = "text/html; charset=utf-8"
 VIEWPORT = {"width": 1280, "height": 1024}
 _SAVED = "Download is starting"
-"""Chromium's word for a navigation that ends in no document."""
+"""Chromium's error for a navigation that ends in no document."""
 _PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
 OTHER_BODY_BYTES = 64 * 1024
-"""Kept of an answer that is not 2xx, as in the light lane."""
+"""Bytes kept of a response that is not 2xx, as in the HTTP lane."""
 
 log = telemetry.logger(__name__)
 
@@ -50,7 +50,7 @@ class VisitOptions:
 
 
 class Visit:
-    """`render`, then `close`, whatever came of it."""
+    """One visit. Call `render`, then `close`, whatever the result was."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Visit:
         return self._context is not None
 
     async def render(self) -> RenderedPage:
-        """Raises TabLost or a PlaywrightError when the browser itself failed."""
+        """Render the page. Raises TabLost or a PlaywrightError when the browser itself failed."""
         try:
             self._door = door = await self._proxy.open_door(self._request.opened)
             self._gate = gate = Gate(
@@ -111,7 +111,7 @@ class Visit:
         return self._result(gate.outcome)
 
     async def _cookies(self, gate: Gate) -> str:
-        """New ones, when the page would be loaded again with them."""
+        """New cookies, if the page wanted to reload with them."""
         if self._context is None or not (gate.restless.is_set() or gate.is_sent_back):
             return ""
         kept = await self._context.cookies()
@@ -119,12 +119,12 @@ class Visit:
         return json.dumps(kept) if now - self._brought else ""
 
     def gave_up(self, failure: Reason, error: str) -> RenderedPage:
-        """What to tell when `render` was broken off."""
+        """The result when `render` was aborted."""
         outcome = self._gate.outcome if self._gate else None
         return self._result(outcome or Outcome(failure=failure, error=error))
 
     async def close(self) -> None:
-        """Ends everything the visit began; hangs if the tab does."""
+        """End everything the visit began; hangs if the tab does."""
         if self._gate:
             self._gate.leave()
         if self._door:
@@ -182,7 +182,7 @@ class Visit:
         if is_html or drive.response is None:
             body = drive.html.result().encode("utf-8", "replace")
         else:
-            body = await drive.response.body()  # asked for by its type: as it was sent
+            body = await drive.response.body()  # requested by its type: as it was sent
         if len(body) > self._limit:
             error = f"The rendered document is larger than {self._limit} bytes."
             return self._result(Outcome(failure=Reason.TOO_LARGE, error=error), body[: self._limit])
@@ -195,19 +195,19 @@ class Visit:
             return None
         try:
             return await take_screenshot(page)
-        except PlaywrightError as exc:  # the page is worth keeping without it
+        except PlaywrightError as exc:  # the page is worth keeping without a screenshot
             log.warning("screenshot_failed", url=self._request.url, error=exc.message)
             return None
 
     def _left_for(self, url: str) -> bool:
-        """A script gave the document another path; another query or fragment leaves it the same page."""
+        """Whether a script changed the document's path. Another query or fragment leaves it the same page."""
         if not url.startswith(("http://", "https://")):
             return False
         there, here = (without_fragment(address).partition("?")[0] for address in (url, self._request.url))
         return there != here
 
     def _explain(self, gate: Gate, door: Door, error: BaseException | None) -> Outcome:
-        """Why nothing came; raises TabLost when it is not the site's doing."""
+        """Why there is no document; raises TabLost when it is not the site's fault."""
         if failure := door.failures.get(gate.endpoint):
             return Outcome(failure=failure.reason, error=failure.message)
         if _SAVED in str(error):
@@ -234,7 +234,7 @@ class Visit:
         answer = self._gate.answer if self._gate else None
         headers = answer.headers if answer else {}
         sent_at, now = self._sent_at, time.time()
-        if sent_at and not self._sent:  # no answer came, but the site may have seen the request
+        if sent_at and not self._sent:  # no response came, but the site may have seen the request
             self._note_sent(sent_at)
         return RenderedPage(
             request=self._request,

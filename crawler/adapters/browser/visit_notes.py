@@ -1,4 +1,4 @@
-"""What one visit to a page has to tell the next: that no browser is to be used, or the cookies to come with."""
+"""Notes in Redis from one visit of a page to the next: use no browser, or send these cookies."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from crawler.domain.rendering.rendered_page import VisitNote
 
 KEPT_SECONDS = 3600.0
 MOST_RETURNS = 2
-"""A page may set cookies and want to be loaded again so often; then it is what it is."""
+"""How often a page may set cookies and reload; then it is taken as it is."""
 MAX_COOKIES = 32 * 1024
 _WITHOUT, _COOKIES, _RETURNS = b"without", b"cookies", b"returns"
 
@@ -20,14 +20,14 @@ class VisitNotes(FrontierCalls):
         return VisitNote(without, cookies)
 
     def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool:
-        """The next visit is to do without a browser; with no `why`, none is ever to. True once, whoever says it."""
+        """Let the next visit use no browser; with an empty `why`, none ever does without. True for the first call."""
         key = self._key(crawl_id, digest)
         first = bool(self._command("HSETNX", key, _WITHOUT, why))
         self._keep(key)
         return first
 
     def come_again(self, crawl_id: UUID, digest: bytes, cookies: str) -> bool:
-        """The next visit is to bring these; False when there have been enough."""
+        """Let the next visit send these cookies; False when there have been enough such visits."""
         key = self._key(crawl_id, digest)
         if len(cookies) > MAX_COOKIES or int(self._command("HINCRBY", key, _RETURNS, 1)) > MOST_RETURNS:
             return False

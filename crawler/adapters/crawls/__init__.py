@@ -1,1 +1,1 @@
-"""Crawls, their URLs and their projects, for readers."""
+"""Read models of crawls in Postgres: URLs, pace, reasons, explanations, and the list of projects."""

@@ -1,4 +1,4 @@
-"""How a crawl went over time, and what servers answered: for plots. Reads the crawl's ledger once."""
+"""A crawl's pace: pages and failures over time, and HTTP status codes, for plots. Reads the crawl's ledger once."""
 
 from collections import Counter
 from datetime import datetime
@@ -10,17 +10,17 @@ from sqlalchemy import Engine, text
 from crawler.adapters.postgres.database import transaction
 
 MOST_URLS = 300_000
-"""URLs of a crawl whose pace is counted: nobody waits for the counting of a larger one."""
+"""Most URLs of a crawl whose pace is counted: counting more would take too long for a person who waits."""
 STEPS = 120
-"""Points of a plot, about."""
+"""Approximate number of points of a plot."""
 
 
 class Pace(NamedTuple):
     step_seconds: int
     points: list[tuple[int, int, int]]
-    """Seconds since 1970, pages stored, URLs that failed; where nothing ended there is no point."""
+    """Unix time, pages stored, URLs failed; a moment in which nothing ended has no point."""
     answers: dict[str, int]
-    """URLs by the server's answer; `none` where there was none."""
+    """Number of URLs by HTTP status; `none` where there was no response."""
 
 
 class CrawlPace:
@@ -40,7 +40,7 @@ class CrawlPace:
         return Pace(step, [(at, done, failed) for at, (done, failed) in sorted(points.items())], dict(answers))
 
 
-# Each row is looked at once, whatever is counted.
+# Each row is read once, whatever is counted.
 _ENDS = """
 SELECT floor(extract(epoch FROM fetched_at) / :step) * :step, fetch_state, http_status, count(*)
 FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state <> 'queued' GROUP BY 1, 2, 3

@@ -1,4 +1,4 @@
-"""What Postgres knows about one URL of one crawl."""
+"""Read what Postgres has about one URL of one crawl, for `handlers/crawls/explain_url.py`."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,14 +24,14 @@ class ExplainReader:
         return LedgerUrl(*row) if row else None
 
     def has_ledger(self, crawl_id: UUID) -> bool:
-        """False once its URLs were pruned."""
+        """Whether the crawl's URLs are there; False after they were pruned."""
         with transaction(self._engine) as db:
             return bool(db.execute(text(_HAS_LEDGER), {"crawl": crawl_id}).scalar_one())
 
     def mentions(self, crawl_id: UUID, normalized_url: str) -> Iterator[Lead]:
-        """Whatever else of the crawl points to this path, in any case and with any query; streamed.
+        """Links and redirects of the crawl to this path, in any case and with any query; streamed.
 
-        Which of those are spellings of one URL is the caller's to say: that takes the crawl's own rules.
+        The caller decides which of those are spellings of one URL: that takes the crawl's own rules.
         """
         given = {"crawl": crawl_id, "url": normalized_url, "path": _path(normalized_url)}
         with transaction(self._engine) as db:
@@ -40,7 +40,7 @@ class ExplainReader:
                 yield Lead(*row)
 
     def attempts(self, crawl_id: UUID, host: str, normalized_url: str) -> list[tuple[str, Attempt]]:
-        """Requests for this path, each with the URL it asked for, oldest first."""
+        """Requests for this path, each with the requested URL, oldest first."""
         given = {"crawl": crawl_id, "host": host, "path": _path(normalized_url)}
         with transaction(self._engine) as db:
             return [(url, Attempt(**row)) for url, row in map(_split, db.execute(text(_ATTEMPTS), given))]
@@ -56,14 +56,14 @@ class ExplainReader:
             return Queued(*db.execute(text(_QUEUED), given).one())
 
     def find_page(self, crawl_id: UUID, normalized_url: str) -> StoredPage | None:
-        """The page as this crawl left it."""
+        """The page as this crawl stored it."""
         with transaction(self._engine) as db:
             row = db.execute(text(_PAGE), {"crawl": crawl_id, "url": normalized_url}).one_or_none()
         return StoredPage(**row._asdict()) if row else None
 
 
 def _path(normalized_url: str) -> str:
-    """What `_PATH_OF` makes of every spelling of it."""
+    """The path that `_PATH_OF` computes from every spelling of this URL."""
     return normalized_url.partition("?")[0].rstrip("/")
 
 
@@ -73,14 +73,14 @@ def _split(row: Row[Any]) -> tuple[str, dict[str, Any]]:
 
 _OF_URL = "WHERE crawl_job_id = :crawl AND normalized_url = :url"
 _HAS_LEDGER = "SELECT EXISTS (SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = :crawl)"
-# A page's row has the links of the last crawl that saw it; for an earlier crawl those of the version it saw count, as
+# A page's row has the links of the last crawl that fetched it. For an earlier crawl the links of its version count, as
 # long as that is kept.
 # URLs are plain ASCII, and as such (COLLATE "C") compared several times faster.
 _PATH_OF = (
     """starts_with(lower({0} COLLATE "C"), :path) """
     """AND rtrim(split_part(split_part(lower({0} COLLATE "C"), '?', 1), ';jsessionid', 1), '/') = :path"""
 )
-# A page whose links do not hold the path at all is passed over without looking at them one by one.
+# A page whose links do not contain the path at all is skipped without reading them one by one.
 _HOLDS = 'position(:path IN lower(CAST({0} AS text) COLLATE "C")) > 0'
 _MENTIONS = f"""
 WITH pages AS (

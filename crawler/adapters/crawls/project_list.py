@@ -1,4 +1,4 @@
-"""Projects as an overview shows them: each with its latest crawl, what that changed, and its next run."""
+"""Project list for the overview: each project with its latest crawl, what that changed, and its next run."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ STATES = {
 
 
 class ProjectLine(NamedTuple):
-    """The names are the query's columns."""
+    """One project of the list. The field names are the query's columns."""
 
     id: UUID
     name: str
@@ -55,7 +55,7 @@ class ProjectList:
         only: Sequence[UUID] | None = None,
         limit: int = 50,
     ) -> list[ProjectLine]:
-        """Projects by name. The queue's own project is not one of them: it has pages of its own."""
+        """Projects by name, without the acquisition queue's own project: that is shown on its own pages."""
         where = ["p.id <> :queue"]
         given: dict[str, Any] = {"queue": ACQUISITION_ID, "limit": limit}
         if state in STATES:
@@ -78,7 +78,7 @@ def _literal(search: str) -> str:
     return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
 
-# A project may have thousands of crawls: only the newest few are looked at for what they changed.
+# A project may have thousands of crawls: only the newest few are searched for changes.
 _QUERY = """
 SELECT p.id, p.name, p.website_url, p.is_active, p.flagged_for_review, p.created_at,
        c.id, c.status, c.paused, c.pages_crawled, c.pages_failed, c.created_at, c.completed_at, c.end_reason,

@@ -1,4 +1,4 @@
-"""How many URLs of a crawl were skipped or failed for which reason, while it runs."""
+"""Count the URLs of a crawl that were skipped or failed, by reason, while it runs."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ class ReasonCounts:
         self._engine = engine
 
     def __call__(self, crawl_id: UUID) -> dict[str, int]:
-        """How many URLs ended with each reason. It reads all of the crawl's ledger: not for every refresh of a page."""
+        """Number of URLs by reason. It reads the crawl's whole ledger: too slow for every refresh of a page."""
         with transaction(self._engine) as connection:
             return {row.reason: row.n for row in connection.execute(text(_COUNTS), {"crawl": crawl_id})}
 

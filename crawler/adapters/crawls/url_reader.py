@@ -1,7 +1,7 @@
-"""The URLs of a crawl for those who read: the ledger in the order of its key.
+"""List and filter the URLs of a crawl: pages of the ledger in the order of its key.
 
-What went wrong has an index of its own, by reason. What has none (a state that a URL has for a moment, a note on most
-pages) is looked for among so many rows at a time: no question takes long, and an index would cost each page a write.
+Failed and skipped URLs have an index by reason. Other filters (a state that a URL has for a moment, a note on most
+pages) scan a limited number of rows at a time: no query takes long, and an index would cost each page a write.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _BY_STATE = {
     "failed": sorted(FAILED),
     "skipped": sorted(SKIPPED),
 }
-"""Reasons that URLs of this state have; none is without."""
+"""The reasons that URLs of this state have; none is without."""
 
 
 class UrlReader:
@@ -43,7 +43,7 @@ class UrlReader:
             return _part(db, _IN_ORDER.format(where=" AND ".join(where)), given)
 
     def _look_until(self, db: Connection, given: dict[str, Any]) -> str | None:
-        """The last key of so many; None when there are no more than that."""
+        """The last key of the rows to scan; None when there are no more than that."""
         found: str | None = db.execute(text(_UNTIL), {**given, "most": self._most - 1}).scalar_one_or_none()
         return found
 
@@ -54,7 +54,7 @@ def _part(db: Connection, query: str, given: dict[str, Any]) -> Part[UrlRow]:
 
 
 def _reasons(chosen: UrlFilter) -> Sequence[str] | None:
-    """The reasons by which an index finds all rows that are asked for; None when it does not have all of them."""
+    """The reasons by which the index finds all wanted rows; None when the index does not have all of them."""
     wanted = [chosen.reason] if chosen.reason else _BY_STATE.get(chosen.fetch_state or "")
     if wanted is None or chosen.reason is Reason.UNCHANGED:
         return None
@@ -80,7 +80,7 @@ def _conditions(chosen: UrlFilter) -> tuple[list[str], dict[str, Any]]:
 _COLUMNS = ", ".join(UrlRow._fields)
 _ORDER = "ORDER BY crawl_job_id, normalized_url LIMIT :limit"
 _IN_ORDER = f"SELECT {_COLUMNS} FROM crawl_discovered_urls WHERE {{where}} {_ORDER}"  # noqa: S608 - our own words
-# Of each reason the first few, found by the index; in the words of its own condition.
+# The first few rows of each reason, found by the index; the condition repeats the index's own.
 _BY_REASON = f"""
 SELECT {_COLUMNS} FROM unnest(CAST(:reasons AS text[])) AS wanted(name) CROSS JOIN LATERAL (
     SELECT * FROM crawl_discovered_urls

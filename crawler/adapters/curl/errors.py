@@ -1,4 +1,4 @@
-"""libcurl's error numbers in our words: the one place where they are mapped."""
+"""Map libcurl's error numbers to our reasons: the only place where that happens."""
 
 import re
 
@@ -35,14 +35,14 @@ _MAX_LENGTH = 300
 
 
 def reason_of(number: int, message: str) -> Reason:
-    """What is not listed is an answer that broke HTTP's rules."""
+    """The reason for a libcurl error. A number that is not listed means that the response violates HTTP."""
     if number == pycurl.E_RECV_ERROR and "chunk" in message:
-        return Reason.PROTOCOL  # the number also stands for chunks that cannot be read
+        return Reason.PROTOCOL  # the number is also used for chunks that cannot be read
     return _REASONS.get(number, Reason.PROTOCOL)
 
 
 def one_line(message: str) -> str:
-    """Fit for logs and `error_message`: no line breaks, no credentials, not long."""
+    """A message for logs and `error_message`: no line breaks, no credentials, not long."""
     text = _CONTROL.sub(" ", message).strip()
     text = _SECRET.sub(r"\1…", _USERINFO.sub("//", text))
     return text[:_MAX_LENGTH]

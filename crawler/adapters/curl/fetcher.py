@@ -1,13 +1,13 @@
-"""The light fetcher: many HTTP requests at once in one thread, on libcurl's multi interface.
+"""HTTP fetcher on libcurl's multi interface: many requests at once in one thread, without a browser.
 
 1. `submit` takes a handle from the pool, points it at the URL and finds the name's addresses (cache, else a lookup in a
    thread; the request waits for it without holding up others).
-2. libcurl is told these addresses and asks before each dial: the egress rule judges the address itself.
+2. libcurl gets these addresses and asks before each connect: the egress rule judges the address itself.
 3. `poll` waits in epoll and drives libcurl only where something happened.
-4. A finished handle gives its result, or, where the request wants redirects followed, goes on to the next hop as in 1.
+4. A finished handle gives its result, or, if the request wants redirects followed, goes on to the next hop as in 1.
 
-With a proxy it is the proxy that dials, after a lookup of its own. So the target's name is looked up here first, and
-*every* address it has must be allowed. What the proxy's own resolver answers differently is the proxy's to judge.
+With a proxy it is the proxy that connects, after a lookup of its own. So the target's name is looked up here first, and
+*every* address it has must be allowed. If the proxy's own resolver finds other addresses, the proxy must judge them.
 
 Create it after a fork, use it from one thread.
 """
@@ -32,9 +32,9 @@ from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
 
 CONNECT_SECONDS = 10.0
-"""Most of a request's time that a lookup, and then a connect, may take."""
+"""Timeout of a name lookup, and then of a connect."""
 BUFFERED_BYTES = 256 * 1024 * 1024
-"""Of unfinished bodies in memory; beyond it the ones over their share are put off."""
+"""Most bytes of unfinished bodies in memory. Beyond it, bodies over their share are paused."""
 
 _SPARE_DESCRIPTORS = 256
 _EVENTS = {
@@ -67,7 +67,7 @@ class CurlFetcher:
         resolve: Mapping[str, Sequence[str]] | None = None,
         lookup: LookupFunction = system_lookup,
     ) -> None:
-        """`resolve` names addresses for hosts without asking DNS; `lookup` is asked for all others."""
+        """`resolve` gives addresses for hosts without asking DNS; `lookup` is used for all others."""
         self._connect_seconds = min(connect_seconds, timeout_seconds)
         self._options = TransferOptions(
             user_agent=user_agent,
@@ -83,7 +83,7 @@ class CurlFetcher:
         self._free: list[Transfer] = []
         self._running: dict[pycurl.Curl, Transfer] = {}
         self._waiting: dict[Transfer, float] = {}
-        """For their name's lookup, until then; in the order of these deadlines."""
+        """Transfers that wait for a name lookup, in the order of their deadlines."""
         self._waiting_for: dict[str, list[Transfer]] = {}
         self._finished: list[FetchResult] = []
         self._sent: list[tuple[FetchRequest, float]] = []
@@ -99,7 +99,7 @@ class CurlFetcher:
         multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
         multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, max_host_connections)
-        # Idle connections beyond what the process may open would make new ones fail.
+        # Idle connections beyond the process's limit of open files would make new ones fail.
         descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if descriptors != resource.RLIM_INFINITY:
             max_idle_connections = min(max_idle_connections, max(1, (descriptors - _SPARE_DESCRIPTORS) // 2))
@@ -107,7 +107,7 @@ class CurlFetcher:
         return multi
 
     def set_user_agent(self, user_agent: str) -> None:
-        """From the next request on. A handle keeps the name it was made with, so new ones are made."""
+        """Use another user agent from the next request on. A handle keeps its user agent, so new handles are made."""
         self._options = replace(self._options, user_agent=user_agent)
         self._free.clear()
 
@@ -115,7 +115,7 @@ class CurlFetcher:
 
     @property
     def active(self) -> int:
-        """Requests whose results were not yet handed out."""
+        """Number of requests whose results were not handed out yet."""
         return self._meter.active
 
     def submit(self, request: FetchRequest) -> None:
@@ -142,7 +142,7 @@ class CurlFetcher:
 
     def abandon(self) -> None:
         for curl in self._running:
-            self._multi.remove_handle(curl)  # which also closes the connection it was using
+            self._multi.remove_handle(curl)  # also closes the connection it was using
         unfinished = (*self._running.values(), *self._waiting)
         for transfer in unfinished:
             transfer.forget_answer()
@@ -169,7 +169,7 @@ class CurlFetcher:
     # starting
 
     def _start(self, transfer: Transfer, now: float) -> None:
-        """Aim at the transfer's URL and launch it, now or when its name is known."""
+        """Set the transfer's URL and launch it, at once or when its name is looked up."""
         try:
             transfer.aim(now)
         except EgressRefused:
@@ -208,7 +208,7 @@ class CurlFetcher:
     # driving
 
     def _drive(self, until: float) -> None:
-        """One round: wait for what is ready, let libcurl work on it, collect what is done."""
+        """One round: wait for ready sockets, let libcurl work on them, collect what is done."""
         events = self._epoll.poll(self._seconds_to_wait(monotonic(), until))
         now = monotonic()
         for descriptor, event in events:
@@ -240,7 +240,7 @@ class CurlFetcher:
             try:
                 self._epoll.unregister(descriptor)
             except OSError:
-                return  # closed already: the kernel has forgotten it by itself
+                return  # already closed: the kernel has removed it by itself
         elif descriptor in self._watched:
             self._epoll.modify(descriptor, _EVENTS[what])
         else:

@@ -1,4 +1,4 @@
-"""A libcurl handle with everything set that is the same for all requests of a fetcher."""
+"""Create libcurl handles with all options that are the same for all requests of a fetcher (TLS, proxy, limits)."""
 
 import re
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from crawler.domain.hosts.egress import EgressRule
 
 LOW_SPEED_BYTES = 10
 LOW_SPEED_SECONDS = 10
-"""Slower than this for so long is given up, whatever is left of the deadline."""
+"""A transfer slower than this for so long is aborted, whatever is left of its deadline."""
 DNS_CACHE_SECONDS = 600
-"""Longer than our own lookups live: libcurl never finds a name we pinned missing, and so never asks for it itself."""
+"""How long libcurl caches a name: longer than our own lookups are kept, so that it never looks up a name itself."""
 
 _RECEIVE_BYTES = 128 * 1024
-# The wheel's libcurl looks for certificates in one distribution's place only.
+# The wheel's libcurl looks for certificates only where one distribution has them.
 _SYSTEM_CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -37,14 +37,14 @@ class TransferOptions:
 
 
 def trusted_certificates(ca_bundle: Path | None) -> str:
-    """The operator's bundle, else the system's, else the one that comes with certifi."""
+    """Path of the CA bundle: the operator's, else the system's, else certifi's."""
     if ca_bundle is not None:
         return str(ca_bundle)
     return next((path for path in _SYSTEM_CERTIFICATES if Path(path).is_file()), certifi.where())
 
 
 def accepted_encodings() -> str:
-    """What this build can decompress piece by piece, so that the output can be capped."""
+    """Content encodings that this build can decompress piece by piece, so that the output can be limited."""
     features = pycurl.version_info()[4]
     return "gzip, br" if features & pycurl.VERSION_BROTLI else "gzip"
 
@@ -55,8 +55,8 @@ def new_handle(options: TransferOptions) -> pycurl.Curl:
     for option, value in (
         (pycurl.PROTOCOLS, web_only),
         (pycurl.REDIR_PROTOCOLS, web_only),
-        (pycurl.FOLLOWLOCATION, 0),  # redirects come back to us: each hop is looked up and judged
-        (pycurl.PROXY, options.proxy),  # set even when empty: it shuts out the environment's proxies
+        (pycurl.FOLLOWLOCATION, 0),  # redirects come back to us: each hop is looked up and checked
+        (pycurl.PROXY, options.proxy),  # set even when empty: it disables proxies of the environment
         (pycurl.NOPROXY, ""),
         (pycurl.NETRC, pycurl.NETRC_IGNORED),
         (pycurl.NOSIGNAL, 1),
@@ -85,7 +85,7 @@ def header_lines(
     last_modified: str | None,
     accept_types: tuple[str, ...],
 ) -> list[bytes]:
-    """The request's own header lines. What could start a line of its own is left out."""
+    """The request's own header lines. Values that could start another line are left out."""
     fields = list(headers)
     if not any(name.lower() == "accept" for name, _ in headers):
         fields.append(("Accept", ", ".join((*accept_types, "*/*;q=0.1")) if accept_types else "*/*"))

@@ -1,8 +1,8 @@
-"""Host names to addresses, on threads of our own.
+"""DNS lookups: host names to addresses, on threads of our own, cached for a minute.
 
 libcurl has a resolver, but it looks up at most 20 names at a time: twenty hung name servers would stop every other
-host. Here a hung name holds one thread of many, and its waiters give up at their own deadline. One answer is shared by
-all who ask for the name, and kept for a minute.
+host. Here a hung name holds one thread of many, and requests that wait for it time out by themselves. All requests for
+a name share one lookup.
 """
 
 import os
@@ -21,33 +21,33 @@ KEEP_FAILURE_SECONDS = 5.0
 
 
 def system_lookup(host: str) -> list[str]:
-    """This machine's resolver; blocks, and raises OSError when there is no such name."""
+    """Look up a name with this machine's resolver; blocks, and raises OSError when there is no such name."""
     # Bytes keep Python from applying its own (older) IDNA rules: URLs arrive in ASCII.
     rows = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     return [str(row[4][0]) for row in rows]
 
 
 def pinned_lookup(names: Mapping[str, Sequence[str]], otherwise: LookupFunction) -> LookupFunction:
-    """`otherwise`, except for the names given here."""
+    """A lookup function that uses `names` first and `otherwise` for the rest."""
     return lambda host: names[host] if host in names else otherwise(host)
 
 
 class LookupResult:
-    """The addresses of one name; none and an error when the lookup failed."""
+    """The addresses of one name; empty, with an error, when the lookup failed."""
 
     __slots__ = ("addresses", "error", "expires_at", "pinned_ports")
 
     def __init__(self, addresses: Sequence[str], error: str, expires_at: float) -> None:
-        # Thousands of addresses are an attack on whoever tries them one by one.
+        # Thousands of addresses are an attack on a client that tries them one by one.
         self.addresses = tuple(dict.fromkeys(addresses))[:MAX_ADDRESSES]
         self.error = error
         self.expires_at = expires_at
         self.pinned_ports: set[int] = set()
-        """Ports for which the HTTP client was told these addresses."""
+        """Ports for which libcurl was given these addresses."""
 
 
 class NameLookup:
-    """Asks in threads; `fileno` becomes readable when answers wait to be collected. Used from one thread."""
+    """Looks up names in threads; `fileno` becomes readable when results can be collected. Used from one thread."""
 
     def __init__(self, lookup: LookupFunction = system_lookup, max_threads: int = 64) -> None:
         self._lookup = lookup
@@ -65,12 +65,12 @@ class NameLookup:
         return self._wake
 
     def find(self, host: str, now: float) -> LookupResult | None:
-        """The answer if it is known and fresh."""
+        """The cached result, if it is still fresh."""
         answer = self._known.get(host)
         return answer if answer is not None and now < answer.expires_at else None
 
     def ask(self, host: str) -> None:
-        """Start looking; a name already being looked up is not asked for twice."""
+        """Start a lookup; a name that is already being looked up is not looked up twice."""
         if host in self._asked:
             return
         self._asked.add(host)
@@ -80,7 +80,7 @@ class NameLookup:
             threading.Thread(target=self._work, name="name-lookup", daemon=True).start()
 
     def answers(self, now: float) -> Iterator[tuple[str, LookupResult]]:
-        """What was found since the last call; also remembered for `find`."""
+        """Results since the last call; they are also cached for `find`."""
         try:
             os.eventfd_read(self._wake)
         except BlockingIOError:
@@ -94,7 +94,7 @@ class NameLookup:
             yield host, answer
 
     def close(self) -> None:
-        """Threads end once their lookup does; nobody waits for them."""
+        """Stop. Threads end when their lookup does; nothing waits for them."""
         with self._closing:
             self._closed = True
             os.close(self._wake)
@@ -102,7 +102,7 @@ class NameLookup:
             self._questions.put(None)
 
     def _remember(self, host: str, answer: LookupResult) -> None:
-        self._known.pop(host, None)  # so that the first key is the oldest answer
+        self._known.pop(host, None)  # so that the first key is the oldest result
         self._known[host] = answer
         if len(self._known) > MAX_NAMES:
             del self._known[next(iter(self._known))]
@@ -119,6 +119,6 @@ class NameLookup:
                 error = str(exc)
             self._found.append((host, addresses, "" if addresses else error))
             with self._closing:
-                if self._closed:  # the descriptor may already be somebody else's
+                if self._closed:  # the descriptor may already belong to something else
                     return
                 os.eventfd_write(self._wake, 1)

@@ -1,4 +1,4 @@
-"""The head of an HTTP answer, as libcurl hands it over: a list of raw lines.
+"""Parse the head of an HTTP response (status line and headers) from the raw lines that libcurl delivers.
 
 libcurl has already checked how the status line begins, unfolded folded lines, refused NULs and stray carriage returns.
 """
@@ -10,11 +10,11 @@ class ResponseHead(NamedTuple):
     status: int
     http_version: str
     headers: dict[str, str]
-    """Names in lower case; repeated fields joined by ", "."""
+    """Header names in lower case; repeated fields joined by ", "."""
 
 
 def parse_head(lines: list[bytes]) -> ResponseHead:
-    """`lines`: the status line and the fields, each with its line end."""
+    """Parse the status line and the header lines, each with its line end."""
     first, *fields = _text(b"".join(lines)).split("\n")
     version, status = first.split(None, 2)[:2]
     headers: dict[str, str] = {}
@@ -28,7 +28,7 @@ def parse_head(lines: list[bytes]) -> ResponseHead:
 
 
 def _status(text: str) -> int:
-    """Zero when it is none: libcurl looks at its first three digits only."""
+    """The status code; zero when it is not one: libcurl checks its first three digits only."""
     return int(text) if len(text) == 3 and text.isascii() and text.isdigit() else 0
 
 

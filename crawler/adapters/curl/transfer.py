@@ -1,7 +1,7 @@
-"""One request on one reusable libcurl handle: its callbacks and its result.
+"""One transfer: a request on a reusable libcurl handle, with callbacks, limits and its result.
 
 The callbacks run inside libcurl, thousands of times a second: they only count, collect and decide. Every limit is
-enforced here while bytes arrive, so a hostile answer costs what the limit says and no more.
+enforced here while bytes arrive, so a hostile response costs what the limit says and no more.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ MAX_HEAD_BYTES = 32 * 1024
 MAX_FIELDS = 100
 MAX_INTERIM_ANSWERS = 8
 OTHER_BODY_BYTES = 64 * 1024
-"""Read of an answer that is not 2xx: enough for an error page's text."""
+"""Bytes that are read of a response that is not 2xx: enough for an error page's text."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _ABORT = -1
@@ -30,7 +30,7 @@ _BLANK = (b"\r\n", b"\n")
 
 
 class Meter:
-    """Bytes of unfinished bodies, over all transfers of a fetcher."""
+    """Counts the bytes of unfinished bodies, over all transfers of a fetcher."""
 
     __slots__ = ("active", "buffered", "limit")
 
@@ -40,7 +40,7 @@ class Meter:
         self.active = 0
 
     def crowded_by(self, size: int) -> bool:
-        """Over the limit, and a body of this size has more than its fair share."""
+        """Whether the limit is exceeded and a body of this size has more than its fair share."""
         return self.buffered > self.limit and size * self.active > self.limit
 
 
@@ -80,7 +80,7 @@ class Transfer:
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
 
     def begin(self, request: FetchRequest, now: float) -> None:
-        """Take on a new request. `now` is monotonic."""
+        """Start a new request. `now` is monotonic."""
         self.request = request
         self.rule = self.options.rule.opened(*request.opened) if request.opened else self.options.rule
         self.started_at = now
@@ -88,7 +88,7 @@ class Transfer:
         self._clear(request.url)
 
     def hop(self, url: str) -> None:
-        """Go on to where the answer redirects."""
+        """Go on to the redirect's target."""
         self.visited += (self.url,)
         self.forget_answer()
         self._clear(url)
@@ -104,18 +104,19 @@ class Transfer:
         self._refused = self._dialled = False
 
     def aim(self, now: float) -> None:
-        """Point the handle at the URL. Raises EgressRefused."""
+        """Set the handle's URL. Raises EgressRefused."""
         self.target = target_of(self.url)
         self.curl.setopt(pycurl.URL, self.url if self.url.isascii() else self.url.encode())
         self._set_headers()
         if self._pipewait_set is not (self.target.scheme == "https"):
-            # Worth waiting for HTTP/2 to be negotiated; on plain HTTP it would queue everyone behind one answer.
+            # Waiting for HTTP/2 to be negotiated is worth it; on plain HTTP it would queue all requests behind one
+            # response.
             self._pipewait_set = not self._pipewait_set
             self.curl.setopt(pycurl.PIPEWAIT, self._pipewait_set)
         self.set_timeout(now)
 
     def pin(self, addresses: tuple[str, ...]) -> None:
-        """These and no others are what the target's name means."""
+        """Use only these addresses for the target's name."""
         pinned = f"+{self.target.host}:{self.target.port}:{','.join(addresses)}"
         self.curl.setopt(pycurl.RESOLVE, [pinned])
 
@@ -131,15 +132,15 @@ class Transfer:
         request = self.request
         wanted = request.headers, request.etag, request.last_modified, request.accept_types
         if self.visited and target_of(request.url) != self.target:
-            wanted = (), None, None, request.accept_types  # the others were meant for that origin
+            wanted = (), None, None, request.accept_types  # the headers were meant for the first origin
         if wanted != self._headers_set:
             self.curl.setopt(pycurl.HTTPHEADER, header_lines(*wanted))
-            self._headers_set = wanted  # only now: a line that cannot be sent must not pass for set
+            self._headers_set = wanted  # only now: a line that cannot be sent must not count as set
 
     # libcurl's callbacks, in the order it makes them
 
     def _open_socket(self, _purpose: int, dialled: Any) -> int:
-        """The egress rule, on the very address about to be dialled. With a proxy, that is the proxy's own."""
+        """Apply the egress rule to the very address about to be connected. With a proxy, that is the proxy's own."""
         if not self.options.proxy and not self._may_dial(dialled):
             self._refused = True
             return int(pycurl.SOCKET_BAD)
@@ -159,10 +160,10 @@ class Transfer:
         return not zoned and self.rule.allows(address, port, self.target.host)
 
     def _before_request(self, address: str, _local: str, _port: int, _local_port: int) -> int:
-        """Connected, through TLS and the proxy's tunnel: the request goes out now.
+        """Connected, through TLS and the proxy's tunnel: the request is sent now.
 
         Called again when libcurl repeats a request because a kept connection turned out to be dead. A kept connection
-        may have been opened under another request's permission, so the address is judged here too.
+        may have been opened under another request's permission, so the address is checked here too.
         """
         if not self.options.proxy and not self.rule.allows(address, self.target.port, self.target.host):
             self._refused, self._dialled = True, False
@@ -194,7 +195,7 @@ class Transfer:
 
     def _on_head_end(self) -> int | None:
         lines, self._lines = self._lines, []
-        if self._status or not self._sent or not lines:  # a trailer, or the proxy's answer to CONNECT
+        if self._status or not self._sent or not lines:  # a trailer, or the proxy's response to CONNECT
             return None
         status, version, headers = parse_head(lines)
         if not status:
@@ -212,13 +213,13 @@ class Transfer:
         return None if self._wants_body() else self._stop(Reason.CONTENT_TYPE, "")
 
     def _wants_body(self) -> bool:
-        """Judged before the body is read; an answer without a type is left to the caller to sniff."""
+        """Whether the body's type is wanted, before it is read. A body without a type is read: the caller sniffs it."""
         media_type = self._content_type.partition(";")[0].strip().lower()
         wanted = self.request.accept_types
         return not media_type or not wanted or media_type in wanted
 
     def _on_body(self, chunk: bytes) -> int | None:
-        """`chunk` is decompressed: this is where a bomb ends."""
+        """Take a decompressed chunk. The size limit is checked here, so a decompression bomb ends here."""
         room = self._limit - self._size
         if len(chunk) > room:
             self._keep(chunk[:room])
@@ -250,10 +251,10 @@ class Transfer:
         return self.request.max_redirects > 0 and self._status in REDIRECTS and bool(self.location)
 
     def judge(self, number: int, message: str) -> tuple[Reason | None, str]:
-        """Whether libcurl's error leaves a usable answer, else why not."""
+        """The failure for libcurl's error; None if a usable response came all the same."""
         if self._stopped is not None:
             self._truncated = True
-            # Of an error page or a redirect, the beginning is all anyone needs.
+            # Of an error page or a redirect, the beginning is enough.
             usable = self._stopped is Reason.TOO_LARGE and not 200 <= self._status < 300
             return (None if usable else self._stopped), self._note
         if self._refused and not self._dialled:
@@ -266,7 +267,7 @@ class Transfer:
         return reason_of(number, message), self._note or message or pycurl.easy_strerror(number)
 
     def missing_answer(self) -> tuple[Reason | None, str]:
-        """libcurl is content although no answer came: the head was cut off, or announced one that never followed."""
+        """Why there is no response although libcurl reports success: the head was cut off, or only interim."""
         if self._status:
             return None, ""
         if self._interim:
@@ -278,7 +279,7 @@ class Transfer:
         return self.target.scheme == "https" and not self._sent and connected
 
     def result(self, now: float, failure: Reason | None = None, error: str = "") -> FetchResult:
-        """What the caller gets; the handle is then free for another request."""
+        """The result for the caller; the handle is then free for another request."""
         answer = FetchResult(
             request=self.request,
             url=self.url,
@@ -300,7 +301,7 @@ class Transfer:
         return answer
 
     def forget_answer(self) -> None:
-        """Whatever came so far."""
+        """The body received so far."""
         self._meter.buffered -= self._size
         self._size = 0
         self._chunks = []

@@ -1,1 +1,1 @@
-"""What the engine reads and writes in Postgres."""
+"""The engine's reads and writes in Postgres: batch commit, ledger, crawl state, hosts, probes."""

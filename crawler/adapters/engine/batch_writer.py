@@ -1,7 +1,7 @@
-"""The engine's commit: one Postgres transaction per batch, idempotent, fenced by the crawl's own row.
+"""Batch writer: the engine's commit, one idempotent Postgres transaction per batch, refused once the crawl is over.
 
-The order of statements is the same in every process and the rows of each are sorted by key, so two batches
-can wait for each other but never in a circle.
+Statements have the same order in every process, and the rows of each are sorted by key, so that two batches can wait
+for each other but never deadlock.
 """
 
 import struct
@@ -41,7 +41,7 @@ _COPY_REQUESTS = CopyInto(t.request_log, Request._fields)
 
 
 def admit(connection: Connection, found: Sequence[Found]) -> None:
-    """Write URLs that no page led to: seeds and lists."""
+    """Write URLs that no page linked to: seeds and lists."""
     with cursor(connection) as db:
         count_found(db, count_by_crawl(insert_found(db, found)))
 
@@ -55,9 +55,9 @@ class BatchWriter:
             db.execute("SELECT 1")
 
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
-        """Commit the batch; `find_children` is told the true depth of each ended URL and says what it found.
+        """Commit the batch. `find_children` gets the true depth of each ended URL and returns the URLs it found.
 
-        Of that it returns what was known before, perhaps at a greater depth.
+        Returns the found URLs that were already known, perhaps at a greater depth.
         """
         try:
             with transaction(self._engine) as connection, cursor(connection) as db:
@@ -75,7 +75,7 @@ class BatchWriter:
                 count(db, batch, turned, count_by_crawl(inserted), due)
         except psycopg2.errors.UniqueViolation as exc:
             raise WriteRaced(" ".join(str(exc).split())) from exc
-        # A lone surrogate and a number too large are refused on this side already.
+        # A lone surrogate or a number that is too large is refused by the driver, before the server sees it.
         except (psycopg2.DataError, psycopg2.IntegrityError, ValueError, struct.error, orjson.JSONEncodeError) as exc:
             raise RowRefused(" ".join(str(exc).split())) from exc
         return [child for child in children if child.key not in inserted]
@@ -90,7 +90,7 @@ class BatchWriter:
         """What earlier crawls stored of these pages."""
         with transaction(self._engine) as connection, cursor(connection) as db:
             db.execute(_PREVIOUS, (with_snapshots, [page_id(project_id, url) for url in normalized_urls]))
-            # The driver's view of bytes is equal to no bytes.
+            # The driver returns a memoryview, which is equal to no bytes.
             return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
 
@@ -99,8 +99,8 @@ def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
         _COPY_REQUESTS(db, requests)
 
 
-# By id, which only one index has. By project and URL the planner, that knows nothing of a new project, takes another
-# index and walks through all of the project's pages for every batch.
+# By id, which only one index has. By project and URL the planner, which has no statistics of a new project, takes
+# another index and reads all of the project's pages for every batch.
 _PREVIOUS = """
 SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
     links_unusable, canonical_url, noindex,

@@ -1,7 +1,10 @@
-"""Which earlier version of a page a crawl is compared with: the baseline's, or, where that crawl did not get the page
-(it failed, or the crawl was over before), the last one that any crawl stored."""
+"""SQL for comparing crawls: which earlier version of a page a crawl is compared with.
 
-# Of the ledger row `u` and its version `v`, as `o`. OFFSET: so many versions further back.
+It is the baseline's version. Where the baseline did not get the page (it failed, or the crawl ended before), it is the
+last version that any crawl stored.
+"""
+
+# SQL that joins the earlier version as `o` to the ledger row `u` and its version `v`. OFFSET goes further back.
 OLD_VERSION = """
 LEFT JOIN crawl_discovered_urls b
     ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'
@@ -28,5 +31,7 @@ WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
     AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b WHERE b.crawl_job_id = :before
         AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done')
 """
-"""Pages of a crawl that its baseline did not get, each as it was when it was stored before. A version of an earlier
-crawl says that nothing has changed since."""
+"""Pages of a crawl that its baseline did not get, each with the last version stored before.
+
+A version that an earlier crawl made means that nothing has changed since.
+"""

@@ -1,4 +1,4 @@
-"""The counters' part of the engine's commit, and its fence."""
+"""The commit's counters of each crawl, and its fence: nothing is written to a crawl that is over or has max_pages."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from crawler.domain.engine.ledger import RENDERED, Batch, CrawlsFull, CrawlsOver
 
 
 class _Counts(NamedTuple):
-    """What a batch adds to one crawl."""
+    """What a batch adds to the counters of one crawl."""
 
     id: UUID
     found: int
@@ -22,7 +22,7 @@ class _Counts(NamedTuple):
     ingested: int
 
 
-# The fence: nothing lands once the crawl is over, and never more than max_pages pages.
+# The fence: nothing is written once the crawl is over, and never more than max_pages pages.
 _COUNT = f"""
 UPDATE crawl_jobs c
 SET total_discovered = c.total_discovered + v.found, pages_crawled = c.pages_crawled + v.crawled,
@@ -40,7 +40,7 @@ _COUNT_ROW = f"(%s::uuid{', %s::integer' * (len(_Counts._fields) - 1)})"
 def count(
     db: Cursor, batch: Batch, turned: set[UrlKey], inserted: Counter[tuple[UUID, str]], due: Counter[UUID]
 ) -> None:
-    """Count what really happened: rows that turned, rows that were new. `due`: pages not ingested by being stored."""
+    """Add to the counters what this commit changed or inserted. `due`: stored pages that are not ingested by that."""
     rows = _counts(batch, turned, inserted, due)
     if not rows:
         return

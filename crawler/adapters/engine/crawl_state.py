@@ -1,4 +1,4 @@
-"""What a worker must know of a crawl, read in one go; and what the crawl learns about its own scope."""
+"""Read all that a worker needs about a crawl at once, and store what the crawl learns about its scope and rendering."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,12 +48,12 @@ class CrawlStateReader:
         )
 
     def record_move(self, crawl_id: UUID, href: str) -> None:
-        """The homepage redirected: from here on the crawl's scope is elsewhere. Once per target, also when repeated."""
+        """The homepage redirected: move the crawl's scope there. Once per target, also when repeated."""
         with transaction(self._engine) as db:
             db.execute(text(_MOVE), {"id": crawl_id, "href": href})
 
     def record_rendering(self, crawl_id: UUID, record: dict[str, Any]) -> CrawlJob:
-        """How the crawl's pages are fetched from here on; the project remembers what its homepage said."""
+        """Store how the crawl's pages are fetched from now on; the project remembers what its homepage showed."""
         with transaction(self._engine) as db:
             values = {"id": crawl_id, "record": orjson.dumps(record).decode()}
             db.execute(text(_RENDERING), values)

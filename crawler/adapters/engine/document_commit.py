@@ -1,4 +1,4 @@
-"""The documents' part of the engine's commit: a page that is stored and its document that is due are one fact."""
+"""The commit's documents: a stored page and its document that has to be made are written in one transaction."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from crawler.adapters.engine.rows import as_json, by_key
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import DocumentDue
 
-# A document that was made of this very version is as it should be. One that waits for it keeps its worker, if it has
-# one; whoever works on an older version will find that another is due.
+# A document made of this very version is up to date. One that waits keeps its worker, if it has one; a worker at an
+# older version will find that a newer one is due.
 _DUE = """
 WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, id uuid, page_id uuid)),
 due AS (
@@ -37,8 +37,7 @@ SELECT document_id, crawl_id, normalized_url
 FROM json_to_recordset(%s) AS v(document_id uuid, crawl_id uuid, normalized_url text) ORDER BY 1, 2
 ON CONFLICT DO NOTHING
 """
-# A page that asks not to be indexed is no document any more. Who makes documents takes it out: only there is the
-# feed's row locked.
+# A page with noindex is no document any more. The ingest worker removes it: only there is the feed's row locked.
 _UNWANTED = """
 UPDATE documents d SET status = 'pending', due_version_id = p.version_id, attempts = 0, claimed_until = NULL,
     updated_at = now()
@@ -59,7 +58,7 @@ def name_existing(db: Cursor, documents: Sequence[DocumentDue]) -> None:
 
 
 def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
-    """How many pages of each crawl are not ingested yet, or never will be. Rows in the order of their keys."""
+    """Mark documents as due, locked in the order of ids. Returns how many pages of each crawl are not ingested."""
     ordered = sorted({due.key: due for due in documents}.values(), key=lambda due: due.id)
     if not ordered:
         return Counter()

@@ -1,6 +1,6 @@
-"""The order in which whoever writes documents takes its locks: projects, documents, then what belongs to them.
+"""Lock order for writing documents, against deadlocks: projects, then documents, then rows that belong to them.
 
-Whoever deletes a project has its row first, too, and all the rest then: so one of the two waits, and never both.
+Deleting a project locks its row first, too, and then all the rest. So one of two transactions waits, never both.
 """
 
 from collections.abc import Iterable
@@ -14,12 +14,12 @@ _DOCUMENTS = "SELECT 1 FROM documents WHERE id = ANY(%s) ORDER BY id FOR NO KEY 
 
 
 def hold_projects(db: Cursor, project_ids: Iterable[UUID]) -> None:
-    """They are not deleted before this transaction ends; others may hold them as well."""
+    """Share-lock projects: they are not deleted before this transaction ends."""
     db.execute(_PROJECTS, (sorted(set(project_ids)),))
 
 
 def hold_documents(db: Cursor, document_ids: Iterable[UUID]) -> None:
-    """Whoever makes one of them anew in this moment is waited for, and what it made is seen."""
+    """Lock documents. If another transaction is making one of them, wait for it and see its result."""
     ids = sorted(set(document_ids))
     db.execute(_PROJECTS_OF, (ids,))
     hold_projects(db, [found for (found,) in db])

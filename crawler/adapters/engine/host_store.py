@@ -1,4 +1,4 @@
-"""Hosts in Postgres: what must be known of them even when Redis has forgotten everything."""
+"""Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data."""
 
 from datetime import datetime
 
@@ -27,7 +27,7 @@ class HostStore:
         self._save(host, blocked_until=until, learned_seconds=learned_seconds, incidents=incidents)
 
     def slowdowns(self) -> list[Slowdown]:
-        """Of all hosts that have any."""
+        """The slowdowns of all hosts that have one."""
         c = hosts.c
         any_of = (c.learned_seconds > 0) | (c.blocked_until > func.now()) | c.paused | (c.delay_seconds > 0)
         with transaction(self._engine) as db:

@@ -1,4 +1,4 @@
-"""The ledger beside the hot path: reading it whole, closing it, lowering depths, counting it up."""
+"""The ledger (a crawl's URLs) outside the hot path: read it whole, close it, lower depths, compute statistics."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,14 +36,14 @@ class Ledger:
             return int(connection.execute(text(_COUNT_QUEUED), {"crawl": crawl_id}).scalar_one())
 
     def close_rest(self, crawl_id: UUID, reason: Reason) -> int:
-        """Whatever still waits is skipped for this reason."""
+        """Skip all URLs that are still queued, with this reason."""
         with transaction(self._engine) as connection:
             n = connection.execute(text(_CLOSE), {"crawl": crawl_id, "reason": reason.value}).rowcount
             connection.execute(text(_COUNT_SKIPPED), {"crawl": crawl_id, "n": n})
         return n
 
     def requeue(self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None) -> list[LedgerRow]:
-        """Failed or refused URLs get another chance; `urls` narrows it to these."""
+        """Queue failed or refused URLs again; `urls` limits it to these."""
         given = {
             "crawl": crawl_id,
             "reasons": [reason.value for reason in reasons],
@@ -61,9 +61,9 @@ class Ledger:
             return list(connection.execute(text(_FAILED), {"crawl": crawl_id}).scalars())
 
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]:
-        """A path of this length was found; says of each URL that is no nearer where it stands and where it leads.
+        """Lower URLs to these depths. Returns the state and the links of each URL that is now at that depth.
 
-        Also of those that are already at that depth: a worker may have died before it went on from them.
+        URLs that already were at that depth count too: a worker may have died before it went on from them.
         """
         with transaction(self._engine) as connection, cursor(connection) as db:
             rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
@@ -73,7 +73,7 @@ class Ledger:
             ]
             if not stored:
                 return lowered
-            # A statement of its own: it sees the pages of those whom the first had to wait for.
+            # A second statement: it sees pages that were committed while the first had to wait for locks.
             pages = execute_values(db, _LOWER_PAGES, sorted(stored), page_size=len(stored), fetch=True)
             leads = {url: {"links_followed": links, "canonical_url": canonical} for url, links, canonical in pages}
         return [row._replace(**leads.get(row.normalized_url, {})) for row in lowered]
@@ -95,7 +95,7 @@ class Ledger:
             return int(connection.execute(text(_PAGE_REQUESTS), {"crawl": crawl_id}).scalar_one())
 
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]:
-        """What the crawl found out about each URL it met, for comparing it with another."""
+        """What the crawl found out about each URL, for comparing it with another crawl."""
         with transaction(self._engine) as connection:
             rows = connection.execution_options(yield_per=5000).execute(text(_SEEN), {"crawl": crawl_id})
             for url, key, content_hash, state, reason, method, target, status in rows:
@@ -104,7 +104,7 @@ class Ledger:
                 yield SeenPage(key, url, digest, found, method, reason, target, status)
 
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]:
-        """Pages of the crawl that its baseline did not get, as they were when they were last stored before."""
+        """Pages that the crawl's baseline did not get, as they were last stored before."""
         given = {"crawl": crawl_id, "before": baseline_id}
         with transaction(self._engine) as connection:
             rows = connection.execution_options(yield_per=5000).execute(text(LAST_SEEN), given)
@@ -112,7 +112,7 @@ class Ledger:
                 yield SeenPage(key, url, bytes(digest), Standing.PAGE, method)
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
-        """Note on each URL how many other spellings of it the crawl's pages link to."""
+        """Store for each URL how many other spellings of it the crawl's pages link to."""
         with transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=5000).execute(text(_SPELLINGS), {"crawl": crawl_id})
             variants = Counter(key for (href,) in streamed if (key := key_of(href)) is not None)
@@ -121,19 +121,19 @@ class Ledger:
                 execute_values(db, _VARIANTS, rows, page_size=5000)
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]:
-        """Counted from rows, not from counters."""
+        """A crawl's statistics, counted from rows, not from counters."""
         with transaction(self._engine) as connection:
             stats: dict[str, Any] = connection.execute(text(_STATISTICS), {"crawl": crawl_id}).scalar_one()
         return stats
 
     def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None:
-        """State, reason and error of the crawl's first URL, or of where its redirects led; None when it is lost."""
+        """State, reason and error of the crawl's first URL, or of its redirect's target; None when the row is lost."""
         with transaction(self._engine) as connection:
             row = connection.execute(text(_SEED), {"crawl": crawl_id}).one_or_none()
         return (row.fetch_state, row.reason, row.error_message) if row else None
 
     def is_whole(self, crawl_id: UUID) -> bool:
-        """Whether every URL the crawl counted is there: only then can its frontier be rebuilt."""
+        """Whether every URL the crawl counted is in the ledger: only then can its frontier be rebuilt."""
         with transaction(self._engine) as connection:
             return bool(connection.execute(text(_WHOLE), {"crawl": crawl_id}).scalar_one())
 
@@ -207,7 +207,7 @@ SELECT u.n > 0 AND u.n >= c.total_discovered FROM crawl_jobs c,
     LATERAL (SELECT count(*) AS n FROM crawl_discovered_urls WHERE crawl_job_id = c.id) u WHERE c.id = :crawl
 """
 _PAGE_REQUESTS = "SELECT count(*) FROM request_log WHERE crawl_id = :crawl AND kind = 'p'"
-# Few links are left: those to other sites, and the other spellings.
+# Few links remain here: those to other sites, and the other spellings.
 _SPELLINGS = """
 SELECT DISTINCT link FROM crawl_jobs c
 JOIN crawled_pages p ON p.project_id = c.project_id AND p.crawl_id = c.id AND p.status = 'success'

@@ -1,4 +1,4 @@
-"""The pages' part of the engine's commit: stored, unchanged and unfetched ones, their versions and bytes."""
+"""The commit's pages: stored, unchanged and unfetched ones, with their versions and bytes."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -21,7 +21,7 @@ from crawler.domain.engine.ledger import (
     Version,
 )
 
-# New rows are copied; only pages that are known already need a statement that can change them.
+# New rows are copied (COPY); only known pages need a statement that can update.
 _COPY_SNAPSHOTS = CopyInto(t.snapshots, Snapshot._fields)
 _COPY_VERSIONS = CopyInto(t.page_versions, Version._fields)
 _PAGE = Columns(
@@ -92,7 +92,7 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
 
 
 def write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey], second_looks: set[UUID]) -> None:
-    """Only rows whose URL ended just now: a late worker must not overwrite newer work."""
+    """Write pages whose URL ended in this commit: a late worker must not overwrite newer work."""
     pages = _of_turned(batch.pages, turned)
     versions = _versions_of(pages, batch.versions)
     _COPY_SNAPSHOTS.new(db, _snapshots_of(versions, second_looks, batch.snapshots))
@@ -116,7 +116,7 @@ def _versions_of(pages: Sequence[PageWrite], versions: Iterable[Version]) -> lis
 def _snapshots_of(
     versions: Sequence[Version], second_looks: set[UUID], snapshots: Iterable[Snapshot]
 ) -> list[Snapshot]:
-    """Those that a version needs, or a second look at a page."""
+    """Snapshots that a version needs, or a second fetch of a page."""
     wanted = {version.snapshot_id for version in versions} | second_looks
     return sorted({s.id: s for s in snapshots if s.id in wanted}.values(), key=attrgetter("id"))
 
@@ -128,7 +128,7 @@ def _write_stored(db: Cursor, pages: Sequence[PageWrite], depths: Depths) -> Non
 
 
 def _touch(db: Cursor, unchanged: Sequence[Unchanged], depths: Depths) -> None:
-    """Pages that are what they were: when they were seen, and their validators."""
+    """Update unchanged pages: when they were seen, and their validators (ETag, Last-Modified)."""
     if unchanged:
         db.execute(_UNCHANGED, (as_json([_seen(page, depths[page.key]) for page in unchanged]),))
 

@@ -1,4 +1,4 @@
-"""Requests beyond a crawl's pages, as Postgres keeps them: planned in one transaction, before the first is queued."""
+"""Probes in Postgres: requests beyond a crawl's pages, planned in one transaction before the first is queued."""
 
 from collections.abc import Container, Iterator, Sequence
 from uuid import UUID
@@ -24,7 +24,7 @@ class ProbeStore:
             return ProbeState(*db.execute(text(_STATE), {"crawl": crawl_id}).one())
 
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None:
-        """All or none, and only while the crawl goes on; what is planned already stays as it is."""
+        """Store planned probes, all or none, and only while the crawl runs; probes that exist stay as they are."""
         rows = [
             (
                 *p.key,
@@ -54,21 +54,21 @@ class ProbeStore:
         ]
 
     def purposes(self, crawl_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Purpose]:
-        """Of these, those that still wait for an answer."""
+        """The purposes of those probes that still wait for a response."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_PURPOSES), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
         return {url: Purpose(purpose) for url, purpose in rows}
 
     def close_rest(self, crawl_id: UUID) -> None:
-        """The crawl is over: what still waits is not asked any more."""
+        """Close probes that still wait: the crawl is over, so they are not sent any more."""
         with transaction(self._engine) as db:
             db.execute(text(_CLOSE), {"crawl": crawl_id})
 
     def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[UnmetPage]:
-        """Pages of the baseline, and those it asked for in vain, that this crawl has not met.
+        """Pages of the baseline that this crawl has not found, and pages the baseline checked without a result.
 
-        The nearest first, and last those that answered: they must not keep others from being asked for. Of those that
-        led elsewhere only `unsettled` ones, by URL: they did so for the time being.
+        The nearest come first. Those that responded come last: they must not keep others from being checked. Of
+        redirected pages only `unsettled` ones, by URL: their redirect was temporary.
         """
         given = {
             "crawl": crawl_id, "baseline": baseline_id, "again": _names(ASKED_AGAIN | {Removal.MOVED}),
@@ -94,13 +94,13 @@ class ProbeStore:
     def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]:
         """Key and URL of pages whose content this crawl was the first to see, fetched without a browser.
 
-        A page that was the same a crawl ago says nothing new about what differs by itself.
+        A page that was the same in the crawl before says nothing new about what differs by itself.
         """
         with transaction(self._engine) as db:
             return [(key, url) for key, url in db.execute(text(_FRESH), {"crawl": crawl_id})]
 
     def looked_at(self, crawl_id: UUID) -> dict[str, int]:
-        """How often the project's last crawls before this one looked at each page a second time."""
+        """How often the project's last crawls before this one fetched each page a second time."""
         with transaction(self._engine) as db:
             return {row.normalized_url: row.looks for row in db.execute(text(_LOOKED_AT), {"crawl": crawl_id})}
 
@@ -112,7 +112,7 @@ class ProbeStore:
                 yield Probed(key, url, Removal(outcome or Removal.NOT_REACHED), _bytes(digest), target, status)
 
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]:
-        """Pages the crawl did not meet although it could not say that they are gone."""
+        """Pages that the crawl did not find, and could not say are gone."""
         given = {"crawl": crawl_id, "settled": _names({Removal.GONE, Removal.MOVED})}
         with transaction(self._engine) as db:
             rows = db.execution_options(yield_per=_PAGE_SIZE).execute(text(_REMEMBERED), given)
@@ -120,9 +120,9 @@ class ProbeStore:
                 yield SeenPage(key, url, _bytes(digest), Standing.PAGE)
 
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]:
-        """Normalized URL and snapshot of each page that was fetched twice: what the second look saw.
+        """Normalized URL and snapshot of the second fetch, for each page that was fetched twice.
 
-        What the first saw is the page's version of this crawl.
+        The first fetch is the page's version of this crawl.
         """
         with transaction(self._engine) as db:
             looks = [(key, snapshot) for key, snapshot in db.execute(text(_SECOND_LOOKS), {"crawl": crawl_id})]
@@ -130,9 +130,9 @@ class ProbeStore:
 
 
 def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
-    """Write what probes came to, inside the engine's commit; the snapshots that are wanted for it.
+    """Write the results of probes inside the engine's commit. Returns the snapshots that are needed for them.
 
-    Rows are locked in the order of their keys, those of silenced hosts too: two batches never wait in a circle.
+    Rows are locked in the order of their keys, also those of hosts that do not respond: two batches never deadlock.
     """
     if not ends:
         return set()
@@ -176,7 +176,7 @@ WHERE crawl_id = :crawl AND normalized_url = ANY(:urls) AND state = 'queued'
 _CLOSE = """
 UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id = :crawl AND state = 'queued'
 """
-# A page that this crawl refused at sight was met: the ledger says why. What still waits when it ends was not.
+# A page that this crawl refused on discovery was found: the ledger says why. A URL still queued at the end was not.
 _MISSING = """
 SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers
 FROM crawl_discovered_urls b

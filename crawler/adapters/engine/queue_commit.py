@@ -1,4 +1,4 @@
-"""The acquisition queue's part of the engine's commit: entries end in the transaction in which their URL does."""
+"""The commit's entries of the acquisition queue: an entry ends in the same transaction as its URL."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +24,8 @@ SET ledger_url = v.target, attempts = least(q.attempts + v.attempts, {_MOST_ATTE
 FROM json_to_recordset(%s) AS v(crawl_id uuid, url text, target text, attempts integer, at timestamptz)
 WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.url AND q.status = 'fetching'
 """  # noqa: S608 - our own number
-# Where the redirect leads may have ended long before, or be refused at sight. What is missed here, because it ends in
-# this moment elsewhere, is seen when the batch is over.
+# The redirect's target may have ended long before, or been refused on discovery. A target that ends at the same moment
+# in another transaction is missed here, and found when the batch is over.
 _MEET = """
 UPDATE crawl_queue q
 SET status = CASE u.fetch_state WHEN 'done' THEN 'fetched' ELSE 'failed' END,
@@ -42,7 +42,7 @@ WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.target AND q.status = 'fetchi
 
 
 def end_entries(db: Cursor, ends: Sequence[EntryEnd]) -> None:
-    """In the order of their keys, as all rows of a batch."""
+    """End entries in the order of their keys, as for all rows of a batch."""
     ordered = in_order(ends)
     final = [end for end in ordered if end.moved_to is None]
     moved = [end for end in ordered if end.moved_to is not None]

@@ -1,4 +1,4 @@
-"""What browsers add to the engine's commit: pictures, why pages were rendered, what comparisons taught."""
+"""The commit's browser results: screenshots, why pages were rendered, and what comparisons showed."""
 
 from collections.abc import Sequence
 from operator import attrgetter
@@ -27,7 +27,7 @@ WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 
 
 def write_renderings(db: Cursor, batch: Batch) -> None:
-    """Of most batches there is nothing to say."""
+    """Write browser results. Most batches have none."""
     insert(db, _PICTURES, sorted(batch.pictures, key=attrgetter("version_id")), _PICTURES_ROW)
     _note(db, batch.renderings)
     for project_id, findings in sorted(batch.findings.items()):

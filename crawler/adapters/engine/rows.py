@@ -1,4 +1,4 @@
-"""Rows for one statement: values taken by name, in the order of their keys."""
+"""Rows for batch statements: values taken by name, sorted by key."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -24,9 +24,9 @@ by_key = attrgetter("key")
 
 
 class Columns:
-    """The names of columns, and a function that takes their values from an object.
+    """Names of columns, and a function that takes their values from an object.
 
-    `same` are called in the table as in the object; of the others it says which attribute fills them.
+    `same` have the same name in the table and in the object; `other` says which attribute fills a column.
     """
 
     def __init__(self, same: Sequence[str], **other: str) -> None:
@@ -35,12 +35,12 @@ class Columns:
 
 
 def in_order(rows: Iterable[K]) -> list[K]:
-    """One of each key. Whoever writes rows of the same keys does so in the same order, so nobody waits in a circle."""
+    """One row of each key, sorted. All writers use the same order, so they never deadlock."""
     return sorted({row.key: row for row in rows}.values(), key=by_key)
 
 
 def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
-    """For `json_to_recordset`: one value to parse instead of a statement as long as the batch."""
+    """Rows for `json_to_recordset`: one value to parse instead of a statement as long as the batch."""
     return orjson.dumps(rows, default=_bytes_as_text).decode()
 
 
@@ -55,6 +55,6 @@ def insert_returning(db: Cursor, sql: str, rows: Sequence[Any], template: str) -
 
 
 def _bytes_as_text(value: Any) -> str:
-    if not isinstance(value, (bytes, memoryview)):  # what comes from the database is a view
+    if not isinstance(value, (bytes, memoryview)):  # the driver returns bytes as a memoryview
         raise TypeError
     return "\\x" + value.hex()

@@ -1,4 +1,4 @@
-"""Projects, crawls and keys in Postgres: rows to values and back."""
+"""Store of projects, crawls and API keys in Postgres: rows to values and back."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ _CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
-# A list has no homepage that could say whether its pages need a browser; the project's last one has.
+# A list has no homepage that could show whether its pages need a browser; the project's last crawl with one has.
 _AS_REMEMBERED = text("""
 UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
 FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fetch_only'
@@ -38,7 +38,7 @@ def _crawl(row: Row[Any]) -> CrawlJob:
 
 
 def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
-    """A value as columns: its nested values become JSON."""
+    """A value's columns: its nested values become JSON."""
     flat = model.model_dump()
     for name, value in flat.items():
         if isinstance(value, dict):
@@ -66,7 +66,7 @@ def insert_crawl(
 
 
 class Store:
-    """CRUD and the guarded changes of state. Each method is one transaction."""
+    """Reads and writes projects, crawls and keys, with guarded changes of status. Each method is one transaction."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -116,7 +116,7 @@ class Store:
         return project
 
     def find_secrets(self, project_id: UUID) -> bytes | None:
-        """The project's credentials as they are kept: encrypted."""
+        """The project's credentials as they are stored: encrypted."""
         with transaction(self.engine) as db:
             sealed = db.execute(select(t.projects.c.secrets).where(t.projects.c.id == project_id)).scalar_one_or_none()
         return bytes(sealed) if sealed else None
@@ -145,7 +145,7 @@ class Store:
         exclusive: bool = True,
         opened: tuple[str, int] | None = None,
     ) -> CrawlJob:
-        """Commit a new crawl with its first URLs; the same key again is the same crawl."""
+        """Commit a new crawl with its first URLs; the same idempotency key again returns the same crawl."""
         try:
             with transaction(self.engine) as db:
                 if idempotency_key and (known := self._by_key(db, idempotency_key)):
@@ -167,7 +167,7 @@ class Store:
 
     def _explain_refusal(self, crawl: CrawlJob, key: str | None, exc: IntegrityError) -> CrawlJob:
         with transaction(self.engine) as db:
-            # Two starts with one key raced: the loser gets the winner's crawl.
+            # Two starts with one key raced: the second gets the first one's crawl.
             if key and (known := self._by_key(db, key)):
                 return known
         running = self.find_running(crawl.project_id)
@@ -209,7 +209,7 @@ class Store:
         return _crawl(row) if row else None
 
     def list_crawls(self, project_id: UUID, limit: int = 50, before: UUID | None = None) -> list[CrawlJob]:
-        """Newest first; ids grow with time."""
+        """A project's crawls, newest first; ids grow with time."""
         query = (
             select(*_CRAWL_COLUMNS)
             .where(t.crawl_jobs.c.project_id == project_id)
@@ -229,7 +229,10 @@ class Store:
             return [_crawl(row) for row in rows]
 
     def take_half_ended(self) -> list[CrawlJob]:
-        """Each is handed out 15 s after its end, then at ever longer intervals: the comparison may only be slow."""
+        """Ended crawls without a comparison.
+
+        Each is returned 15 s after its end, then at ever longer intervals: the comparison may only be slow.
+        """
         c = t.crawl_jobs.c
         waited = func.now() - c.updated_at
         age = func.now() - c.completed_at
@@ -251,7 +254,7 @@ class Store:
             return db.execute(query.limit(1)).first() is not None
 
     def change_crawl(self, old: CrawlJob, new: CrawlJob, **columns: Any) -> CrawlJob:
-        """Write a change of state, unless somebody else changed it first."""
+        """Write a change of status, unless another process changed it first."""
         changed = {k: v for k, v in _values(new).items() if getattr(old, k) != getattr(new, k)}
         with transaction(self.engine) as db:
             done = db.execute(
@@ -337,7 +340,7 @@ class Store:
         return key
 
     def find_key(self, secret: str) -> ApiKey | None:
-        """The key this secret opens, unless it was revoked."""
+        """The key with this secret, unless it was revoked."""
         with transaction(self.engine) as db:
             query = select(*_KEY_COLUMNS).where(t.api_keys.c.key_hash == hash_key(secret))
             row = db.execute(query).one_or_none()
@@ -345,7 +348,7 @@ class Store:
         return key if key and key.matches(secret) else None
 
     def find_key_by_id(self, key_id: UUID) -> ApiKey | None:
-        """Unless it was revoked."""
+        """The key with this id, unless it was revoked."""
         with transaction(self.engine) as db:
             row = db.execute(select(*_KEY_COLUMNS).where(t.api_keys.c.id == key_id)).one_or_none()
         key = ApiKey.model_validate(row._asdict()) if row else None

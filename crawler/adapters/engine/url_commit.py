@@ -1,4 +1,4 @@
-"""The ledger's part of the engine's commit: URLs that ended, and URLs that were found."""
+"""The commit's ledger rows: URLs that ended, and URLs that were found."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
 
 
 def end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
-    """The depth of each, and which of them ended just now."""
+    """Write ended URLs. Returns the depth of each, and which of them ended in this commit."""
     rows = [_ended(end) for end in in_order(ends)]
     if not rows:
         return {}, set()
@@ -53,7 +53,7 @@ def end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
 
 
 def insert_found(db: Cursor, found: Sequence[Found]) -> dict[UrlKey, str]:
-    """The state of each that was new. Of two with one key the first counts."""
+    """Insert found URLs. Returns the state of each new one. Of two with the same key the first counts."""
     if not found:
         return {}
     db.execute(_FOUND, (as_json([_found(one) for one in sorted(found, key=by_key)]),))

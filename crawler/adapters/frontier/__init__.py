@@ -1,1 +1,1 @@
-"""The frontier in Redis, decided by Lua scripts."""
+"""The frontier in Redis: URL queues, leases, host delays and limits, changed by Lua scripts."""

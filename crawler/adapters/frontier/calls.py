@@ -1,4 +1,4 @@
-"""How the frontier's parts call their scripts."""
+"""Base class of the frontier's parts: runs Redis commands and Lua scripts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,7 @@
-"""What goes wrong seldom and is worth counting, over all processes and since Redis was emptied last."""
+"""Counters and load of the frontier for metrics: expired leases, stale completions, shifts, due pairs.
+
+They count over all processes, since Redis was last emptied.
+"""
 
 from typing import NamedTuple
 
@@ -14,20 +17,20 @@ class Counts(NamedTuple):
 
 class LaneLoad(NamedTuple):
     shifts: int
-    """At work."""
+    """Shifts at work now."""
     due: int
-    """(crawl, host) pairs that may be asked now."""
+    """(crawl, host) pairs that may be requested now."""
     waiting: int
-    """Pairs whose time has not come."""
+    """(crawl, host) pairs that must wait."""
 
 
 class ShiftTotals(NamedTuple):
     seconds: float
-    """Of all shifts that ended."""
+    """Total duration of all shifts that ended."""
     cpu_seconds: float
-    """In which their processes worked; the rest was waiting for hosts and servers."""
+    """CPU time in those shifts; the rest was waiting for hosts and servers."""
     ended: dict[str, int]
-    """How many, by why."""
+    """Number of ended shifts by the reason they ended."""
 
 
 class FrontierCounts(FrontierCalls):
@@ -55,6 +58,6 @@ class FrontierCounts(FrontierCalls):
         return ShiftTotals(found.get("ms", 0) / 1000, found.get("cpu_ms", 0) / 1000, ended)
 
     def _count(self, name: str, number: int) -> None:
-        """Seldom called: nothing on the way of a healthy crawl."""
+        """Raise a counter of a rare event. A healthy crawl never calls this."""
         if number:
             self._command("HINCRBY", self._keys.named("counts"), name, number)

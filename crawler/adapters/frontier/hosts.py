@@ -1,4 +1,4 @@
-"""What the frontier knows about hosts: delays, blocks, pauses, robots. Shared by all crawls, kept over restarts."""
+"""Host state in the frontier: delays, blocks, pauses, robots.txt. Shared by all crawls, kept over restarts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,7 @@ class HostControls(FrontierCalls):
         return self.host_states([host])[0]
 
     def host_states(self, hosts: Sequence[str]) -> list[HostState]:
-        """In this order; none twice."""
+        """States in the order of `hosts`, which must not repeat a host."""
         return [state for some in in_batches(hosts) for state in self._states(some)]
 
     def _states(self, hosts: Sequence[str]) -> Iterator[HostState]:

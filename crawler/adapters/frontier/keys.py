@@ -1,4 +1,4 @@
-"""Names of the frontier's keys (their map is at the head of `redis_frontier`) and the batches scripts work on."""
+"""Names of the frontier's Redis keys, and the batches scripts work on. The key map is in `redis_frontier.py`."""
 
 from collections.abc import Callable, Hashable
 from typing import TypeVar
@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 BATCH = 500
-"""Most of anything one script call gets: the server does nothing else while it runs."""
+"""Most items in one script call: the server does nothing else while it runs."""
 
 LANE_LETTER = {Lane.HTTP: "h", Lane.BROWSER: "b"}
 LANE_OF_LETTER = {letter: lane for lane, letter in LANE_LETTER.items()}
@@ -24,7 +24,7 @@ _KEPT = 10_000
 
 
 class Made(dict[K, V]):
-    """Values made once per key; forgotten together when there are too many."""
+    """A cache that makes each value once per key, and is emptied when it gets too large."""
 
     def __init__(self, make: Callable[[K], V]) -> None:
         self._make = make
@@ -70,7 +70,7 @@ class Keys:
 
 
 class Batch:
-    """The crawls, hosts and pairs of one script call. Scripts know them by number, from 1, in this order."""
+    """The crawls, hosts and (crawl, host) pairs of one script call. Scripts number them from 1, in this order."""
 
     def __init__(self, keys: Keys, lanes: str = "h") -> None:
         self._keys = keys
@@ -89,7 +89,7 @@ class Batch:
         return self._pairs.setdefault((crawl_id, host), len(self._pairs) + 1)
 
     def layout(self) -> tuple[list[Argument], list[Argument]]:
-        """KEYS, and the ARGV that say what they are."""
+        """The script's KEYS, and the ARGV that describe them (read by `lua/layout.lua`)."""
         numbers = [n for crawl_id, host in self._pairs for n in (self.crawl(crawl_id), self.host(host))]
         keys: list[Argument] = list(self._keys.shared)
         for crawl_id in self._crawls:

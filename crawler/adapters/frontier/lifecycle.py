@@ -1,4 +1,4 @@
-"""A crawl's frontier from its opening to its end, and what can be seen of it meanwhile."""
+"""A crawl's frontier from opening to closing: open, pause, rebuild, close, statistics, and what waits where."""
 
 from collections.abc import Callable, Iterable
 from uuid import UUID
@@ -24,7 +24,7 @@ from crawler.domain.hosts.politeness import HOST_CAP
 
 class CrawlLifecycle(QueueCalls):
     def __init__(self, client: Redis, prefix: str = "cr", least_gap_ms: Callable[[], int] = lambda: 0) -> None:
-        """`least_gap_ms`: what every host is owed, whatever a crawl's own limits say."""
+        """`least_gap_ms`: the shortest delay for every host, whatever a crawl's own limits say."""
         super().__init__(client, prefix)
         self._least_gap_ms = least_gap_ms
 
@@ -49,7 +49,7 @@ class CrawlLifecycle(QueueCalls):
         self._run("pause", self._of(crawl_id), [int(paused)])
 
     def close_crawl(self, crawl_id: UUID) -> None:
-        self._command("UNLINK", self._keys.crawl[crawl_id][0])  # from here on all else about it is refused
+        self._command("UNLINK", self._keys.crawl[crawl_id][0])  # from here on scripts refuse all else about the crawl
         self._drop(crawl_id, forget=True)
 
     def rebuild(
@@ -82,7 +82,7 @@ class CrawlLifecycle(QueueCalls):
             return None
         fresh, free, leased, in_flight, pages, fetches, paused, building, epoch = found
         budget = max(0, min(pages, fetches))
-        # A paid URL may be claimed without budget, so while one waits the crawl is not over.
+        # A URL whose budget is already taken may be claimed without budget, so the crawl is not over while one waits.
         over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
         return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
 
@@ -90,11 +90,11 @@ class CrawlLifecycle(QueueCalls):
         return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])
 
     def waiting_at(self, crawl_id: UUID, host: str) -> list[HostWait]:
-        """What of the crawl waits at this host, by lane."""
+        """What the crawl has queued at this host, by lane, and what it waits for."""
         return self._waiting(crawl_id, [host])
 
     def place(self, crawl_id: UUID, host: str, url: str) -> Place | None:
-        """Where the page's URL stands in the queue; None when it does not: it is leased, or not known here."""
+        """Where the page's URL stands in the queue; None when it is not queued: leased, or unknown here."""
         member = f"{Kind.PAGE.value}{url}".encode()
         for letter, lane in LANE_OF_LETTER.items():
             fresh, free, later = self._keys.queues[letter, crawl_id, host]
@@ -117,7 +117,7 @@ class CrawlLifecycle(QueueCalls):
         ]
 
     def _hosts(self, crawl_id: UUID, most: int) -> list[str]:
-        """In the order in which the crawl met them; a host may wait in both lanes."""
+        """Hosts in the order in which the crawl found them; a host may wait in both lanes."""
         found: list[bytes] = self._command("ZRANGE", self._keys.hosts(crawl_id), 0, most - 1)
         return list(dict.fromkeys(name[1:].decode() for name in found))
 

@@ -1,4 +1,4 @@
-"""How URLs enter the frontier."""
+"""Add URLs to the frontier: sequence numbers, the seen-set, discover and readmit."""
 
 from collections.abc import Sequence
 from uuid import UUID

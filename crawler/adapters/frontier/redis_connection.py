@@ -1,4 +1,4 @@
-"""Connections to Redis, and whether it is one we can trust with a frontier."""
+"""Connections to Redis: retries, one kept connection a thread, and checks of eviction policy and clock."""
 
 import os
 import threading
@@ -15,14 +15,14 @@ from crawler.errors import RedisUnavailable
 
 MAX_SKEW_SECONDS = 5.0
 PERSON_SECONDS = 2.0
-"""How long somebody who waits for an answer is left without one."""
+"""How long a person who waits for a response is left without one."""
 
 Argument = bytes | str | int
 T = TypeVar("T")
 
 
 class PatientRetry(Retry):
-    """Tries again until so much time has passed, however long each try takes."""
+    """Retries until so much time has passed, however long each try takes."""
 
     def __init__(self, patience_seconds: float) -> None:
         super().__init__(ExponentialBackoff(cap=1, base=0.1), retries=-1)
@@ -40,14 +40,17 @@ class PatientRetry(Retry):
 
 
 def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
-    """A worker has more patience than a person: its leases hold, so the answers it has are worth keeping."""
+    """Connect to Redis, with retries for `patience_seconds`.
+
+    A worker retries for longer than a person would wait: its leases hold, so its results are worth keeping.
+    """
     keepalive = {} if url.startswith("unix") else {"socket_keepalive": True}
     return Redis.from_url(
         url,
         socket_timeout=15,
         socket_connect_timeout=5,
         health_check_interval=25,
-        # A command whose answer was lost may have run: scripts are fenced by tokens, so asking again is safe.
+        # A command whose reply was lost may have run. Scripts are fenced by tokens, so a retry is safe.
         retry=PatientRetry(patience_seconds),
         retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
         **keepalive,
@@ -55,10 +58,10 @@ def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
 
 
 class HeldConnection:
-    """Commands over a connection that each thread keeps for itself.
+    """Commands over one connection that each thread keeps.
 
-    A client takes one from its pool for every command and gives it back, which costs more than the command itself;
-    a worker asks several times per page. What goes wrong on the way is tried again by the client, in its own time.
+    The client takes a connection from its pool for every command and gives it back, which costs more than the command
+    itself; a worker sends several per page. Connection errors are retried by the client, with its own timeouts.
     """
 
     def __init__(self, client: Redis) -> None:
@@ -71,27 +74,27 @@ class HeldConnection:
             connection.send_packed_command(connection.pack_command(*command))
             return connection.read_response()
         except ResponseError:
-            raise  # an answer like any other
+            raise  # a reply like any other
         except (exceptions.ConnectionError, exceptions.TimeoutError):
             connection.disconnect()
-            self._client.connection_pool.disconnect(inuse_connections=False)  # those that wait are dead, too
+            self._client.connection_pool.disconnect(inuse_connections=False)  # idle connections are dead, too
             return self._client.execute_command(*command)
         except BaseException:
-            connection.disconnect()  # or the next command would read the answer to this one
+            connection.disconnect()  # or the next command would read the reply to this one
             raise
 
     def _connection(self) -> Any:
-        """A forked child must not speak over its parent's."""
+        """This thread's connection. A forked child must not use its parent's."""
         held = getattr(self._mine, "held", None)
         if held is None or held[0] != os.getpid():
             pool = self._client.connection_pool
-            # Not the pool's own way to make one: it counts them, and would never hear that a thread's has gone.
+            # Not made by the pool: it counts its connections, and would never hear that a thread's is gone.
             held = self._mine.held = (os.getpid(), pool.connection_class(**pool.connection_kwargs))
         return held[1]
 
 
 def check_redis(redis: Redis, now: float) -> None:
-    """Refuse a server that may forget keys or whose clock is not ours."""
+    """Refuse a server that may evict keys, or whose clock differs from this machine's."""
     try:
         seconds, micros = redis.time()
     except RedisError as exc:

@@ -1,14 +1,14 @@
-"""The frontier in Redis: what waits, what is leased, when a host may be asked.
+"""The frontier in Redis: queued URLs, leases, and when a host may be requested (claim, complete, release, reap).
 
-Every change is one Lua script, so each is whole or not at all, and all times are the server's.
+Every change is one Lua script in `lua/`, so each is atomic, and all times are the server's.
 
 Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under one prefix.
 ::
 
-    ready:L           zset  C|H -> ms at which the pair may next be asked. A pair that waits for its host stands here at
+    ready:L           zset  C|H -> ms at which the pair is due. A pair that waits for its host stands here at
                             the host's time; one that waits for its crawl stands in `parked` or `broke` instead
     token             the last fencing token; it follows the clock, so it grows even over lost data
-    lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker fell silent
+    lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker died
     counts            hash  leases_expired, stale_completions: how many since the server was empty
     shift_counts:L    hash  ms, cpu_ms, ended:why: of the shifts that ended
     canaries          hash  sent:queue, tried:queue, run:queue: ms (`canaries`)
@@ -22,7 +22,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
                             building (ms at which its rebuild last went on, or 0)
     crawl:C:leases    zset  token -> deadline ms
     crawl:C:data      hash  token -> the lease (`pack` in leases.lua)
-    crawl:C:flying    set   tokens sent and not answered
+    crawl:C:flying    set   tokens of requests in flight
     crawl:C:past      hash  member -> attempts losses hops score / URL now; only for URLs that have such a past
     crawl:C:poison    set   tokens of URLs that lost too many leases; they wait to be completed
     crawl:C:parked    zset  L H -> ms: pairs waiting for a slot of the crawl, or for its resume
@@ -192,13 +192,13 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
 
 
 def _late(text: bytes) -> list[tuple[int, str, str]]:
-    """Leases that ran out, as `expired` and `claim` tell them: the crawl's number, the token, the host."""
+    """Expired leases, as the scripts `expired` and `claim` return them: the crawl's number, the token, the host."""
     fields = iter(text.decode().split("\n") if text else ())
     return [(int(number), token, host) for number, token, host in zip(fields, fields, fields, strict=True)]
 
 
 def _claimed(fields: list[str], pairs: list[tuple[UUID, str]], crawls: list[UUID]) -> list[Lease]:
-    """The claim's reply: its moment, an epoch a crawl, seven fields a lease."""
+    """Leases from the claim script's reply: the time of the claim, an epoch per crawl, seven fields per lease."""
     claimed_ms = int(fields[0])
     epochs = dict(zip(crawls, map(int, fields[1:]), strict=False))
     rows = iter(fields[1 + len(crawls) :])

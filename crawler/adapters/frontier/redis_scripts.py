@@ -1,4 +1,4 @@
-"""The Lua scripts of `lua/`: called by hash, loaded again when the server has forgotten them."""
+"""Load and run the Lua scripts of `lua/`: called by hash, loaded again when the server does not have them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from crawler.adapters.frontier.redis_connection import Argument, HeldConnection, redis_unavailable
 
-# What stands before a script's own file; scripts not named here stand alone.
+# Files that are put before a script's own file; scripts that are not named here need none.
 _STATE = ("layout", "host_rules", "crawls", "leases")
 _PAIRS = (*_STATE, "pair_rules")
 _ENTRIES = (*_STATE, "entries")
@@ -47,7 +47,7 @@ class Script(NamedTuple):
 def load(name: str) -> Script:
     folder = files("crawler.adapters.frontier") / "lua"
     text = "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name))
-    # The hash is the server's name for the script, not a secret's keeper.
+    # The hash is the server's name for the script. It protects nothing.
     return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
@@ -65,12 +65,12 @@ class Scripts:
         with self._redis_errors():
             try:
                 return self._call("EVALSHA", script.sha, len(keys), *keys, *args)
-            except NoScriptError:  # a restarted server knows no scripts; EVAL teaches it this one
+            except NoScriptError:  # a restarted server has no scripts; EVAL loads this one
                 return self._call("EVAL", script.text, len(keys), *keys, *args)
 
     @contextmanager
     def _redis_errors(self) -> Iterator[None]:
-        """Whatever Redis or the way to it does wrong is one error of ours."""
+        """Map all errors of Redis and of the connection to one error of ours."""
         try:
             yield
         except RedisError as exc:

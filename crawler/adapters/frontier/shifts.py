@@ -1,4 +1,4 @@
-"""Who is at work, and who may do what only one should do at a time."""
+"""Shifts at work, and locks for what only one process should do at a time (hints, reconcile, wake-ups)."""
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.adapters.frontier.keys import LANE_LETTER

@@ -1,1 +1,1 @@
-"""Celery, events, metrics, sessions, and who is at work."""
+"""Operating the service: Celery, live events, metrics, dashboard sessions, live workers, politeness audit."""

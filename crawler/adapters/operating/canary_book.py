@@ -1,4 +1,4 @@
-"""When canaries were sent and run, in Redis; their rules are in `domain.canaries`."""
+"""When canary tasks were sent and run, in Redis. The rules are in `domain/canaries.py`."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ _FIELDS = ("sent", "tried", "run")
 
 class CanaryBook(FrontierCalls):
     def record_sent(self, queue: str, now: float, *, again: bool) -> None:
-        """Again: the queue owes an answer since the first one."""
+        """Record that a canary was sent. `again`: the queue has owed a run since the first one."""
         names = ("tried",) if again else ("sent", "tried")
         self._command("HSET", self._key, *(part for name in names for part in (f"{name}:{queue}", milliseconds(now))))
 

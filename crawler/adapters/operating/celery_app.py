@@ -1,7 +1,7 @@
-"""The configuration of our Celery app, and the fixed entries of its beat.
+"""Configuration of the Celery app: queues, broker, timeouts, and the fixed entries of beat.
 
-What is known of Celery on Redis stands behind the settings: a message can vanish between pop and record, a long task
-is redelivered after the visibility timeout, a silent socket waits for ever. None of that may cost more than time.
+The settings allow for known behaviour of Celery on Redis: a message can vanish between pop and record, a long task is
+redelivered after the visibility timeout, a silent socket waits for ever. None of that may cost more than time.
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ from kombu.entity import Exchange, Queue
 from crawler.adapters.operating.queues import QUEUES, ROUTES
 from crawler.config import Settings
 
-# Classic durable queues, as any Celery app declares them: whoever sends us tasks needs no settings for the broker.
+# Classic durable queues, as any Celery app declares them: a service that sends us tasks needs no broker settings.
 RABBITMQ = ("amqp", "pyamqp")
 # Beat's lock must outlive several loops, or a short pause of the process loses it.
 BEAT_LOOP_SECONDS = 5
 BEAT_LOCK_SECONDS = 60
-# How often the acquisition queue is looked at when nobody asks for it.
+# How often the acquisition queue is checked when nothing triggers it.
 QUEUE_SECONDS = 300
 
 
@@ -29,7 +29,7 @@ def make_celery(settings: Settings) -> Celery:
         broker_url=settings.broker,
         result_backend=settings.results,
         task_default_queue="coordinator",
-        # Each with an exchange of its own: queues that share the default one would all get every message.
+        # Each queue has an exchange of its own: queues that share the default one would all get every message.
         task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
         task_create_missing_queues=False,
         task_routes={name: {"queue": queue} for name, queue in ROUTES.items()},
@@ -40,7 +40,7 @@ def make_celery(settings: Settings) -> Celery:
         result_accept_content=["json"],
         task_ignore_result=True,
         result_expires=3600,
-        # Acknowledged late, bounded when a child dies: the frontier's leases decide what is repeated.
+        # Acknowledged late, with a limit when a child dies: the frontier's leases decide what is repeated.
         task_acks_late=True,
         task_reject_on_worker_lost=False,
         task_retry_on_worker_lost=True,
@@ -48,10 +48,11 @@ def make_celery(settings: Settings) -> Celery:
         task_soft_time_limit=hard_limit - 15,
         task_track_started=True,
         worker_prefetch_multiplier=1,
-        # Less than the supervisor's patience; a shift ends by itself within a second of hearing of it.
+        # Less than the supervisor's timeout; a shift ends by itself within a second of being asked.
         worker_soft_shutdown_timeout=20,
         worker_enable_soft_shutdown_on_idle=True,
-        # A shift outlives a lost broker: it works for the frontier, not for the message. Killing it would cost leases.
+        # A shift goes on without a broker: it works for the frontier, not for the message. Killing it would cost
+        # leases.
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_eta_task_limit=100,
         worker_hijack_root_logger=False,
@@ -68,14 +69,14 @@ def make_celery(settings: Settings) -> Celery:
         redis_backend_health_check_interval=25,
         enable_utc=True,
         timezone="UTC",
-        # Our own, for the coordinator: through which queues it sends canaries, and whether it starts overdue slots.
+        # Our own settings, for the coordinator: which queues get canaries, and whether it starts overdue slots.
         canary_queues=QUEUES,
         tends_schedules=True,
         beat_max_loop_interval=BEAT_LOOP_SECONDS,
         redbeat_redis_url=settings.redis_database(2),
         redbeat_lock_timeout=BEAT_LOCK_SECONDS,
         redbeat_key_prefix="redbeat:",
-        redbeat_redis_options={"socket_timeout": 15},  # no retries: beat is restarted, and nobody else may wait for it
+        redbeat_redis_options={"socket_timeout": 15},  # no retries: beat is restarted, and nothing else may wait for it
         beat_schedule={
             "reconcile": {
                 "task": "crawler.reconcile",

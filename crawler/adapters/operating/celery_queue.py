@@ -1,4 +1,4 @@
-"""Sends our hints through Celery. Its configuration is in `celery_app.py`.
+"""Send our task messages (hints) through Celery, and read queue lengths. The configuration is in `celery_app.py`.
 
 Messages carry ids only and may be lost or repeated: see docs/explanation/architecture.md.
 """
@@ -17,9 +17,9 @@ from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
-# Of others: none of our workers takes from it.
+# A queue of another service: none of our workers takes from it.
 _CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
-# Nothing is scheduled further ahead than this: longer waits are frontier scores.
+# Longest countdown of a message: longer waits are scores in the frontier.
 LONGEST_COUNTDOWN_SECONDS = 60
 
 
@@ -30,7 +30,7 @@ class CeleryQueue:
         self._app = app
 
     def ping(self) -> None:
-        """Raises when the broker does not answer within a few seconds."""
+        """Raises when the broker does not respond within a few seconds."""
         try:
             with self._app.connection_for_write() as connection:
                 connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=5)
@@ -38,12 +38,12 @@ class CeleryQueue:
             raise _unavailable() from exc
 
     def length(self, queue: str) -> int:
-        """How many messages wait in it."""
+        """Number of messages in the queue."""
         return self.lengths([queue])[queue]
 
     def lengths(self, queues: Iterable[str] = QUEUES) -> dict[str, int]:
         try:
-            # One that is kept: to connect takes ten times as long as to ask.
+            # A kept connection: connecting takes ten times as long as asking.
             with self._app.pool.acquire(block=True) as connection:
                 connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
                 return {name: _length(connection, name) for name in queues}
@@ -69,7 +69,7 @@ class CeleryQueue:
         self._send("crawler.extract_entries", {}, countdown=countdown_seconds, expires=countdown_seconds + 120)
 
     def classify(self, task: str, handed: Handed) -> None:
-        """To a service that is not ours: it gets the job under the job's own id, however often it is sent."""
+        """Send a job to another service, under the job's own id, however often it is sent."""
         try:
             self._app.send_task(
                 task,
@@ -80,7 +80,7 @@ class CeleryQueue:
                 retry=True,
                 retry_policy={"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2},
                 argsrepr="()",
-                kwargsrepr=f"{{'job_id': '{handed.job_id}', …}}",  # what monitors are shown: not a page's text
+                kwargsrepr=f"{{'job_id': '{handed.job_id}', …}}",  # shown by monitors: without the page's text
             )
         except OperationalError as exc:
             raise _unavailable() from exc
@@ -98,7 +98,7 @@ class CeleryQueue:
         self._send("crawler.canary", {"queue": queue}, queue)
 
     def after_crawl(self, crawl_id: UUID) -> None:
-        """The chain that tells people what changed."""
+        """Send what runs after a crawl: the comparison, then notifications; and the report."""
         asked = {"kwargs": {"crawl_id": str(crawl_id)}, "immutable": True}
         steps = [
             self._app.signature(name, queue=ROUTES[name], **asked) for name in ("crawler.diff_crawl", "crawler.notify")
@@ -113,7 +113,7 @@ class CeleryQueue:
         self._send("crawler.notify", {"crawl_id": str(crawl_id)})
 
     def resend_notice(self, notification_id: UUID) -> None:
-        """Somebody waits for it: what nobody takes by then is not sent an hour later."""
+        """Send a notification again. A person waits for it, so the message expires if no worker takes it soon."""
         self._send("crawler.resend_notice", {"notification_id": str(notification_id)}, expires=60)
 
     def _send(
@@ -144,9 +144,9 @@ def _length(connection: Any, queue: str) -> int:
     try:
         if connection.transport.driver_type == "redis":
             return int(connection.default_channel.queue_declare(queue=queue, passive=True).message_count)
-        with connection.channel() as channel:  # RabbitMQ closes one on which it was asked for what is not there
+        with connection.channel() as channel:  # RabbitMQ closes a channel that asked for a missing queue
             return int(channel.queue_declare(queue=queue, passive=True).message_count)
-    except ChannelError:  # nobody has declared it: nothing was ever sent
+    except ChannelError:  # no process has declared it: nothing was ever sent
         return 0
 
 

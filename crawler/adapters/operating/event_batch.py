@@ -1,4 +1,4 @@
-"""Events as they go over the wire: each is JSON once, and a frame once, however many read it."""
+"""Batches of live events as WebSocket frames: each event is encoded once, however many clients read it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ _FINAL_TEXT = 0x81
 @dataclass(frozen=True)
 class Batch:
     last: int
-    """The number of the last event, or of the last one that is missing."""
+    """The number of the last event, or of the last missing one."""
     messages: tuple[bytes, ...] = ()
     numbers: tuple[int, ...] = ()
     forgotten: bool = False
-    """Redis has lost its memory: numbers greater than these are told, too, as if they had never been."""
+    """Redis lost its data: readers that have seen a greater number get these events too."""
 
     @cached_property
     def frames(self) -> bytes:
-        """All of it for a WebSocket. A server's frames are not masked, so they are the same for everybody."""
+        """All events as WebSocket frames. A server's frames are not masked, so they are the same for every client."""
         return b"".join(part for message in self.messages for part in (_head(len(message)), message))
 
     def since(self, seen: int) -> "Batch | None":
-        """What of it is new to somebody who has seen that number."""
+        """The part that is new to a reader who has seen that number; None if nothing is."""
         if self.forgotten or not self.numbers or self.numbers[0] > seen:
             return self
         return self.parts(sum(number <= seen for number in self.numbers))[1]
 
     def parts(self, most: int) -> tuple["Batch", "Batch | None"]:
-        """The first so many, and the others."""
+        """The first `most` events, and the rest."""
         if len(self.messages) <= most:
             return self, None
         first = Batch(self.numbers[most - 1], self.messages[:most], self.numbers[:most])
@@ -41,7 +41,7 @@ class Batch:
 
 
 def batch_of(entries: Iterable[Entry], after: int, until: int | None = None) -> Batch:
-    """What these entries tell after that number, and which numbers are missing. After 0: from wherever they begin."""
+    """The events of these entries after that number, and which numbers are missing. After 0: from their first one."""
     told: list[tuple[int, bytes]] = []
     for entry in entries:
         first, last = _span(entry)
@@ -55,12 +55,12 @@ def batch_of(entries: Iterable[Entry], after: int, until: int | None = None) -> 
 
 
 def gap(after: int, last: int) -> Batch:
-    """Nothing between these can be told any more; an `after` beyond `last` is of a time that Redis has forgotten."""
+    """A batch that reports missing events. An `after` beyond `last` is from before Redis lost its data."""
     return Batch(last, (gap_message(after, last + 1),), (last,), forgotten=after > last)
 
 
 def gap_message(after: int, first: int) -> bytes:
-    """Its number is that of the last event nobody can tell any more: whoever comes back with it goes on behind it."""
+    """The message about missing events. Its number is that of the last missing one, so a reader continues after it."""
     missing = {"after": after, "before": first}
     return _message(first - 1, "gap", None, datetime.now(UTC).isoformat(), missing)
 

@@ -1,4 +1,4 @@
-"""Live events of a project's crawls in a bounded Redis stream.
+"""Live events of a project's crawls in a bounded Redis stream: publish, read and follow.
 
 One stream entry may carry many page events (a whole batch): `seq` counts the project's events without a gap, and an
 entry's id is the number of its last one, so a reader who missed some asks for what came after the last it saw.
@@ -32,7 +32,7 @@ KEEP_SECONDS = 24 * 3600
 COUNT_SECONDS = 90 * 24 * 3600
 MAX_PROJECTS = 2000
 AT_ONCE = 500
-"""Entries read at once."""
+"""Most entries of one read."""
 
 
 class Event(NamedTuple):
@@ -55,7 +55,7 @@ class StreamKeys(NamedTuple):
 
 class EventStream:
     def __init__(self, redis: Redis, project_of: Callable[[UUID], UUID], prefix: str = "cr") -> None:
-        """`project_of` says whose a crawl is; it is asked once a crawl."""
+        """`project_of` gives the project of a crawl; it is called once a crawl."""
         self._redis = redis
         self._scripts = Scripts(redis)
         self._prefix = prefix
@@ -66,7 +66,7 @@ class EventStream:
         self.publish_many(crawl_id, kind, [data])
 
     def publish_many(self, crawl_id: UUID, kind: str, items: list[dict[str, Any]]) -> None:
-        """News is not the record: when it cannot be told, the crawl goes on without."""
+        """Publish events. An error is only logged: events are not the record, and the crawl must go on."""
         if not items:
             return
         now = datetime.now(UTC).isoformat()
@@ -78,7 +78,7 @@ class EventStream:
             log.warning("event_lost", crawl_id=str(crawl_id), type=kind, error=exc.message)
 
     def highest(self, crawl_id: UUID, percentage: float) -> float:
-        """The highest percentage any process has told of this crawl, this one included."""
+        """The highest percentage that any process has published for this crawl, this one included."""
         key = f"{self._prefix}:progress:{crawl_id}"
         try:
             with self._redis.pipeline(transaction=False) as pipe:
@@ -100,7 +100,7 @@ class EventStream:
         return found
 
     def follow(self, crawl_id: UUID, after: int = 0, wait_seconds: float = 0) -> Iterator[list[Event] | None]:
-        """The same again and again, as they come; None when there was nothing new for so long."""
+        """A crawl's events after that number, in batches as they come; None when nothing came for `wait_seconds`."""
         key, block = self._keys(crawl_id).stream, int(wait_seconds * 1000) or None
         while True:
             with self._redis_errors():
@@ -113,7 +113,7 @@ class EventStream:
             after = int(entries[-1][0].split(b"-")[0])
 
     def latest(self, crawl_id: UUID, kind: str, entries: int = 4) -> list[Event]:
-        """What the last few entries tell of this kind, oldest first: for a glance, not for following everything."""
+        """Events of this kind in the last few entries, oldest first. For a quick look, not for following all."""
         with self._redis_errors():
             answer: Any = self._redis.xrevrange(self._keys(crawl_id).stream, count=entries)
         found: list[Event] = []

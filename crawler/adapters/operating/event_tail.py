@@ -1,4 +1,4 @@
-"""A project's events for many readers at once: one reader of its stream per process hands them to all who listen."""
+"""Follow a project's live events for many clients: one reader of the Redis stream per process serves all listeners."""
 
 import asyncio
 import sys
@@ -17,13 +17,13 @@ from crawler.adapters.operating.event_stream import StreamKeys
 log = telemetry.logger(__name__)
 
 AT_ONCE = 20
-"""Entries in a batch; each may tell of dozens of pages."""
+"""Entries in a batch; each may have dozens of pages."""
 WAIT_SECONDS = 5
 RETRY_SECONDS = 0.5
 TICK_SECONDS = 0.1
-"""What comes in quick succession is handed out together: a write to each reader costs more than its bytes."""
+"""Events that come in quick succession are sent together: a write to each reader costs more than its bytes."""
 MOST_PER_SECOND = 5_000
-"""Events times readers. Beyond it news comes later: a crawl must not wait for its spectators to read."""
+"""Most events times readers per second. Beyond it events come later: readers must not slow down a crawl."""
 BURST_SECONDS = 0.5
 LOOK_SECONDS = 0.25
 AGAIN_SECONDS = 0.1
@@ -31,15 +31,17 @@ AGAIN_SECONDS = 0.1
 
 class Listener(Protocol):
     def take(self, batch: Batch) -> bool:
-        """False: it has not read what it got before. It is not taken, and no more comes until it joins again."""
+        """Take a batch. False: the listener has not read the one before; it gets no more until it joins again."""
 
     def lost(self) -> None:
-        """Nothing will come any more."""
+        """The stream is lost: nothing will come any more."""
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancels them until they have ended. Once is not always enough: before Python 3.12 `asyncio.wait_for`, with which
-    redis-py sends, forgets a cancellation that comes when it is just done.
+    """Cancel tasks until they have ended.
+
+    Once is not always enough: before Python 3.12 `asyncio.wait_for`, with which redis-py sends, forgets a cancellation
+    that comes when it is just done.
     """
     left = {task for task in tasks if not task.done()}
     while left:
@@ -49,10 +51,10 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
 
 
 class EventTails:
-    """The streams that are followed in this event loop, each as long as somebody needs it."""
+    """The streams that are followed in this event loop, each as long as it has a listener."""
 
     def __init__(self, redis_url: str, prefix: str = "cr") -> None:
-        # A server that hangs without a word is given up; it waits less long for news than for an answer.
+        # A server that hangs without closing is given up: a wait for events is shorter than the timeout of a response.
         self._redis = Redis.from_url(redis_url, socket_timeout=3 * WAIT_SECONDS, socket_connect_timeout=5)
         self._prefix = prefix
         self._tails: dict[UUID, EventTail] = {}
@@ -79,7 +81,11 @@ class EventTails:
 
 
 class EventTail:
-    """`last` is the number of the last event handed out; who has seen it may join, who has not asks what it missed."""
+    """Follows one project's stream.
+
+    `last` is the number of the last event handed out. A reader who has seen it may join; others first ask for what they
+    `missed`.
+    """
 
     def __init__(self, redis: Redis, keys: StreamKeys) -> None:
         self._redis = redis
@@ -108,10 +114,10 @@ class EventTail:
         self._listeners.pop(listener, None)
 
     async def missed(self, after: int) -> Batch | None:
-        """What came after this number and was handed out already, a part at a time; None: nothing more."""
+        """Events after this number that were already handed out, a part at a time; None when there are no more."""
         if after > self.last and after > await self._counted():
             return gap(after, self.last)
-        if after >= self.last:  # greater: another process has told it already
+        if after >= self.last:  # greater: another process has already sent it
             return None
         entries: Any = await self._redis.xrange(self._keys.stream, f"({after}", count=AT_ONCE)
         batch = batch_of(entries, after, until=self.last) if entries else Batch(self.last)
@@ -144,7 +150,7 @@ class EventTail:
             self._hurry = self._hurry and await self._is_over()
             return batch_of(answer[0][1], self.last)
         counted = await self._counted()
-        # Redis has lost its memory, or some of it: what comes next might bear numbers that were told before.
+        # Redis lost some or all of its data: the next events might have numbers that were used before.
         return gap(self.last, counted) if counted < self.last else None
 
     async def _counted(self) -> int:
@@ -159,12 +165,12 @@ class EventTail:
         return len(readers)
 
     def _most(self) -> int:
-        """For each reader, in one go."""
+        """Most events to hand out to each reader at once."""
         at_once = sys.maxsize if self._hurry else int(MOST_PER_SECOND * BURST_SECONDS)
         return max(1, at_once // max(1, len(self._listeners)))
 
     async def _rest(self, told: int) -> None:
-        """So long that the most in a second is kept to, unless the crawl is over: then nobody is slowed down by it."""
+        """Wait long enough to keep the rate limit, unless the crawl is over: then readers cannot slow it down."""
         clock = asyncio.get_running_loop().time
         until = clock() + max(TICK_SECONDS, 0 if self._hurry else told / MOST_PER_SECOND)
         while (left := until - clock()) > 0:

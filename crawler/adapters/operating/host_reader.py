@@ -1,7 +1,7 @@
-"""Hosts for operators: what Postgres has on them, with a day of requests counted.
+"""Hosts for operators: their rows in Postgres, with the requests of the last day counted.
 
-The log of a day may have millions of rows: how often all hosts were asked is counted now and then, and remembered. All
-else, and every number of a single host, is as it is now.
+The request log of a day may have millions of rows, so the counts of all hosts are computed now and then, and cached.
+All else, and every number of a single host, is current.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from crawler.domain.hosts.overview import HostRow
 FRESH_SECONDS = 2.0
 KEPT_SECONDS = 60.0
 MOST_BUSY = 5000
-"""Of the busiest, so many are remembered."""
+"""Number of busiest hosts whose counts are cached."""
 DAY = timedelta(hours=24)
 
 
@@ -28,9 +28,9 @@ class _Asked(NamedTuple):
 
 class _Day(NamedTuple):
     busiest: dict[str, _Asked]
-    """The busiest first."""
+    """Requests of the busiest hosts, busiest first."""
     hosts: int
-    """Known in all, by the log or otherwise."""
+    """Number of all known hosts, from the log or the table."""
 
 
 _NEVER = _Asked(0, 0, None)
@@ -42,7 +42,7 @@ class HostReader:
         self._day = StaleWhileRevalidate(self._count_day, fresh_seconds=FRESH_SECONDS, kept_seconds=KEPT_SECONDS)
 
     def list_hosts(self, limit: int) -> list[HostRow]:
-        """Those an operator looks for first: paused or slowed down, then the busiest."""
+        """Hosts that an operator looks for first: paused or slowed down, then the busiest."""
         day = self._day()
         with transaction(self._engine) as db:
             rows = {row.host: row for row in db.execute(text(_HELD), {"limit": limit})}
@@ -55,7 +55,7 @@ class HostReader:
         return self._day().hosts
 
     def find_host(self, host: str, since: datetime) -> HostRow | None:
-        """None when nobody of ours ever had to do with it."""
+        """One host; None when it was never requested and has no row."""
         with transaction(self._engine) as db:
             row = db.execute(text(_ONE), {"host": host, "since": since}).one_or_none()
         return HostRow(**row._asdict()) if row else None
@@ -69,7 +69,7 @@ class HostReader:
 
 
 def _known(db: Connection, names: list[str] | None, limit: int) -> dict[str, Row[Any]]:
-    """These in their order, also if only the log knows them; or any."""
+    """Rows of these hosts in their order, also if only the log has them; without names, of any hosts."""
     if names is None:
         return {row.host: row for row in db.execute(text(_ANY), {"limit": limit})}
     return {row.host: row for row in db.execute(text(_NAMED), {"names": names})}

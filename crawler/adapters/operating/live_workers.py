@@ -1,4 +1,4 @@
-"""Which workers are alive, by queue, and whether each can do its work.
+"""Live workers by queue, in Redis, and whether each can do its work.
 
 Each worker announces itself every few seconds (`workers/announce.py`). One that is silent for too long is gone.
 """
@@ -14,7 +14,7 @@ from crawler.domain.notices.notice import Notifiers
 
 EVERY_SECONDS = 5.0
 GONE_SECONDS = 30.0
-"""After so long without a word a worker is gone. One that starts has so long to announce itself."""
+"""Timeout after which a silent worker counts as gone. A worker that starts has so long to announce itself."""
 KEPT_SECONDS = 60.0
 NOTIFY = "notify"
 RENDER = "render"
@@ -22,14 +22,14 @@ _ABLE, _UNABLE = "able", "unable"
 
 
 class WorkerState(NamedTuple):
-    """What a worker last said of itself."""
+    """What a worker last announced about itself."""
 
     lack: str = ""
-    """Why it cannot do the work of its queue, if it cannot."""
+    """Why the worker cannot do the work of its queue; empty if it can."""
     sends_mail: bool = False
     processes: int = 0
     memory_bytes: int = 0
-    """Processes and memory of its browsers."""
+    """Processes and memory of the worker's browsers."""
 
 
 ABLE = WorkerState()
@@ -37,7 +37,7 @@ ABLE = WorkerState()
 
 class LiveWorkers(FrontierCalls):
     def announce(self, worker: str, queues: Iterable[str], state: WorkerState = ABLE) -> None:
-        """The worker takes messages from these queues. One that cannot do the work says why: nobody waits for it."""
+        """Announce a worker of these queues. One that cannot do the work says why, so that nothing waits for it."""
         told = f"{_UNABLE if state.lack else _ABLE} {json.dumps(state)}"
         for queue in queues:
             self._present(queue, worker, told)
@@ -47,12 +47,12 @@ class LiveWorkers(FrontierCalls):
             self._command("HDEL", self._key(queue), f"w:{worker}")
 
     def is_open(self, lane: Lane) -> bool:
-        """Whether somebody can work in the lane. Also while that is not known: its workers may be starting."""
+        """Whether a worker can work in the lane. True while that is unknown: its workers may be starting."""
         return bool(self._present(LANE_QUEUE[lane]))
 
     def of(self, queue: str) -> dict[str, WorkerState]:
         """The workers of a queue, by name."""
-        self._present(queue)  # whoever is gone is forgotten by this
+        self._present(queue)  # also removes workers that are gone
         told = self._command("HGETALL", self._key(queue))
         return {name[2:].decode(): _state(value) for name, value in sorted(told.items()) if name[:2] == b"w:"}
 
@@ -73,5 +73,5 @@ class LiveWorkers(FrontierCalls):
 
 
 def _state(told: bytes) -> WorkerState:
-    """After the moment and the word that the script reads."""
+    """The state from a stored announcement, after the time and the word that the script reads."""
     return WorkerState(*json.loads(told.split(b" ", 2)[2]))

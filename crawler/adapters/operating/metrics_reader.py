@@ -1,8 +1,8 @@
-"""The system's numbers, read from Postgres, Redis and the broker when somebody scrapes.
+"""Prometheus metrics of the whole system, read from Postgres, Redis and the broker at each scrape.
 
-Workers are other processes on other machines; what they did stands in the servers. Each read is bounded (a minute of
-the request log, the first so many open crawls, two seconds a query) and remembered for a moment, so that many scrapers
-cost no more than one. What cannot be read now is left out, and `crawler_up` says so.
+Workers are other processes on other machines, so their numbers are read from the servers. Each read is bounded (a
+minute of the request log, the first so many open crawls, two seconds a query) and cached for a moment, so that many
+scrapers cost no more than one. What cannot be read now is left out, and `crawler_up` says so.
 """
 
 import threading
@@ -60,7 +60,7 @@ class MetricsReader:
         self._last: list[Metric] = []
 
     def collect(self) -> Iterable[Metric]:
-        with self._lock:  # of several scrapers one reads, the others get what it read
+        with self._lock:  # one of several scrapers reads, the others get the same numbers
             if self._clock() - self._read_at > REMEMBERED_SECONDS:
                 self._last = list(self._read())
                 self._read_at = self._clock()
@@ -135,7 +135,7 @@ class MetricsReader:
         yield from self._of_open_crawls()
 
     def _of_shifts(self) -> Iterator[Metric]:
-        """Utilisation: rate(cpu) / rate(seconds) is near 1 where machines are the limit, near 0 where hosts are."""
+        """Shift metrics. rate(cpu) / rate(seconds) is near 1 where machines are the limit, near 0 where hosts are."""
         seconds = CounterMetricFamily("crawler_shift_seconds", "Time spent in fetch tasks", labels=["lane"])
         cpu = CounterMetricFamily("crawler_shift_cpu_seconds", "Of it, time spent computing", labels=["lane"])
         ended = CounterMetricFamily("crawler_shifts", "Fetch tasks by why they ended", labels=["lane", "ended"])
@@ -156,7 +156,7 @@ class MetricsReader:
         yield _gauge("crawler_canary_wait_seconds", "For which a canary has not been taken", ["queue"], waits)
 
     def _of_browsers(self) -> Iterator[Metric]:
-        """Totals of all shifts that ended, and what workers said of themselves a few seconds ago."""
+        """Metrics of browsers: totals of all ended shifts, and what workers announced a few seconds ago."""
         counts, workers = self._renders.read(), self._workers.of(RENDER).values()
         yield CounterMetricFamily("crawler_renders", "Pages rendered", counts["renders"])
         seconds = counts["milliseconds"] / 1000
@@ -198,7 +198,7 @@ def _pages(totals: Any, reasons: Iterable[Any]) -> Iterator[Metric]:
     pages = CounterMetricFamily("crawler_pages", "URLs that reached an end", labels=["status", "reason"])
     for status, number in ended.items():
         named = sum(n for (state, _), n in known.items() if state == status) if status != "success" else 0
-        # Of running crawls and of those that were cancelled the reasons are not summed up: they count without one.
+        # Reasons are not summed up for running and cancelled crawls: their URLs count without one.
         pages.add_metric([status, ""], max(0, number - named))
     for (state, reason), number in known.items():
         pages.add_metric([state, reason], number)
@@ -235,7 +235,7 @@ SELECT coalesce(sum(pages_crawled), 0) AS pages, coalesce(sum(pages_failed), 0) 
        coalesce(sum(rendered), 0) AS rendered
 FROM crawl_jobs
 """
-# From what each crawl counted up at its end: the ledger itself may have millions of rows.
+# From the sums that each crawl stored at its end: the ledger itself may have millions of rows.
 _REASONS = """
 SELECT r.key AS reason, sum(CAST(r.value AS bigint)) AS n,
        CASE WHEN r.key = ANY (ARRAY['timeout', 'connect', 'dns', 'tls', 'protocol', 'too_large', 'redirect_loop',
@@ -245,7 +245,7 @@ FROM crawl_jobs c CROSS JOIN LATERAL jsonb_each_text(coalesce(c.stats -> 'by_rea
 GROUP BY 1
 """
 _STATES = "SELECT status, count(*) AS n FROM crawl_jobs GROUP BY 1"
-# One look at the last minute; the rows without an answer are those of a lane as a whole.
+# One pass over the last minute; rows without a status are those of a whole lane.
 _REQUESTS = """
 SELECT lane, answer, count(*) AS n, percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms) AS p50,
        percentile_disc(0.95) WITHIN GROUP (ORDER BY elapsed_ms) AS p95,

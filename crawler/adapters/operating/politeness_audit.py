@@ -1,4 +1,4 @@
-"""How politely each host was asked, counted from the log of requests. Postgres counts; we only read the sums."""
+"""Politeness audit: gaps, parallel requests and violations at each host, computed in SQL from the request log."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,17 +14,17 @@ class HostAudit(NamedTuple):
     host: str
     requests: int
     uncertain: int
-    """Of workers that died: they may or may not have been sent, so no gap is measured from or to them."""
+    """Requests of workers that died. They may not have been sent, so no gap is measured from or to them."""
     smallest_gap_seconds: float | None
     largest_parallelism: int
     owed_gap_seconds: float
-    """The longest of the gaps that were owed: the project's delay, or what robots.txt asks for."""
+    """The longest gap that had to be kept: the project's delay, or what robots.txt asks for."""
     violations: int
-    """Gaps shorter than owed by more than a twentieth, and requests sent while too many were open."""
+    """Gaps shorter than required by more than a twentieth, and requests sent while too many were in flight."""
     extra: int
-    """Requests for robots.txt, sitemaps and probes: ours, not pages."""
+    """Requests for robots.txt, sitemaps and probes, not for pages."""
     repeated: int
-    """Requests for a page that had been asked for before: retries, and double fetches."""
+    """Requests for a page that had been requested before: retries, and double fetches."""
     allowed_parallelism: int
 
 
@@ -34,16 +34,16 @@ class PolitenessAudit:
         self._agent = user_agent
 
     def __call__(self, crawl_id: UUID) -> list[HostAudit]:
-        """All requests to the crawl's hosts while it ran, whichever crawl made them: a host does not tell us apart."""
+        """Audit all requests to the crawl's hosts while it ran, of any crawl: a host cannot tell them apart."""
         with transaction(self._engine) as db:
-            # Right after a crawl Postgres may still plan for the few rows of before, and loop over all pairs.
+            # Right after a crawl Postgres may still plan with the row counts of before, and loop over all pairs.
             db.execute(text("SET LOCAL enable_nestloop = off"))
             asked = self._robots_delays(db, crawl_id)
             given = {"crawl": crawl_id, "cap": HOST_CAP, "reach": MAX_CRAWL_DELAY_SECONDS, **asked}
             return [HostAudit(*row) for row in db.execute(text(_AUDIT), given)]
 
     def _robots_delays(self, db: Connection, crawl_id: UUID) -> dict[str, list[Any]]:
-        """Which hosts ask for a delay, since when we know, and for how long."""
+        """Hosts that ask for a delay, since when that is known, and how long it is."""
         asked: dict[str, list[Any]] = {"hosts": [], "since": [], "delays": []}
         for host, read_at, body in db.execute(text(_ROBOTS), {"crawl": crawl_id}):
             delay = Robots.parse(bytes(body)).crawl_delay(self._agent)
@@ -59,8 +59,8 @@ SELECT host, robots_fetched_at, robots_text FROM hosts
 WHERE host IN (SELECT DISTINCT host FROM request_log WHERE crawl_id = :crawl)
   AND robots_text IS NOT NULL AND octet_length(robots_text) > 0 AND robots_fetched_at IS NOT NULL
 """
-# Two crawls at one host owe it the longer of their delays. A delay robots.txt asks for is owed from when it was read.
-# What came shortly before the crawl counts as the request before its first.
+# Two crawls at one host must keep the longer of their delays. A delay of robots.txt counts from when it was read.
+# Requests shortly before the crawl count as those before its first.
 _AUDIT = """
 WITH crawl AS (
     SELECT coalesce(started_at, created_at) AS began, coalesce(completed_at, now()) AS ended

@@ -1,4 +1,4 @@
-"""Our Celery queues, and which task goes through which."""
+"""Names of our Celery queues, and which task goes through which."""
 
 from crawler.domain.crawls.frontier import Lane
 

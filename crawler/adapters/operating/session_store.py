@@ -1,4 +1,4 @@
-"""Who is signed in to the dashboard, in Redis. Tokens are kept only as hashes, as keys are.
+"""Dashboard sessions (sign-in) in Redis. Tokens are stored only as hashes, as API keys are.
 
 ::
 
@@ -32,14 +32,14 @@ class SessionStore:
         self._prefix = prefix
 
     def open(self, key_id: UUID) -> str:
-        """The token of a new session."""
+        """Open a session. Returns its token."""
         token = secrets.token_urlsafe(32)
         with self._redis_errors():
             self._redis.set(self._name("session", token), f"{key_id} {int(self._clock())}", ex=IDLE_SECONDS)
         return token
 
     def find(self, token: str) -> UUID | None:
-        """Whose session it is; being asked for keeps it alive, but not for ever."""
+        """The API key's id of a session. Reading it extends the session, up to a maximum age."""
         with self._redis_errors():
             found: Any = self._redis.getex(self._name("session", token), ex=IDLE_SECONDS)
         if found is None:
@@ -51,7 +51,7 @@ class SessionStore:
         return UUID(key_id)
 
     def open_ones(self, tokens: Collection[str]) -> set[str]:
-        """Which of these go on; to be looked at keeps none of them alive."""
+        """Which of these sessions are still open. Checking extends none of them."""
         if not tokens:
             return set()
         with self._redis_errors():
@@ -64,7 +64,7 @@ class SessionStore:
             self._redis.delete(self._name("session", token))
 
     def ticket(self, key_id: UUID) -> str:
-        """For one sign-in, by whoever has it."""
+        """A ticket for one sign-in, by whoever has it."""
         ticket = TICKET_PREFIX + secrets.token_urlsafe(24)
         with self._redis_errors():
             self._redis.set(self._name("ticket", ticket), str(key_id), ex=TICKET_SECONDS)

@@ -1,4 +1,4 @@
-"""A value that takes long to read, kept for a while: whoever asks gets it at once, and it is read anew meanwhile."""
+"""Cache of one slow value (stale-while-revalidate): callers get it at once, and it is read again in the background."""
 
 import threading
 import time
@@ -14,9 +14,9 @@ Value = TypeVar("Value")
 
 
 class StaleWhileRevalidate(Generic[Value]):
-    """Of `fresh_seconds` it is given as it is; up to `kept_seconds` too, but then it is read again in the background.
+    """Up to `fresh_seconds` old, the value is returned; up to `kept_seconds`, too, but it is read again meanwhile.
 
-    Only who asks after that waits for it. Many who ask at once read it once.
+    Only a caller after that waits for it. Many callers at once cause one read.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class StaleWhileRevalidate(Generic[Value]):
         age = self._clock() - known[1] if known else float("inf")
         if known is None or age > self._kept:
             with self._lock:
-                # Whoever waited for the lock has what its holder has read.
+                # A caller that waited for the lock gets what its holder has read.
                 return self._value[0] if self._value and self._value is not known else self._read_now()
         if age > self._fresh and self._lock.acquire(blocking=False):
             threading.Thread(target=self._read_behind, daemon=True, name="remembered").start()
@@ -52,7 +52,7 @@ class StaleWhileRevalidate(Generic[Value]):
         return value
 
     def _read_behind(self) -> None:
-        """Holds the lock, which another thread took for it."""
+        """Read the value in the background, under a lock that another thread took for it."""
         try:
             self._read_now()
         except Unavailable as exc:

@@ -1,1 +1,1 @@
-"""Postgres: connections, schema, tables, and what all stores share."""
+"""Postgres: connections, transactions, schema version, tables, retention, encryption of secrets."""

@@ -1,4 +1,4 @@
-"""Rows in the binary form of Postgres' COPY: nothing is quoted, and the server parses no text to find it again."""
+"""Binary COPY into Postgres: rows in its binary format, which needs no quoting and no parsing of text."""
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
@@ -19,15 +19,15 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _CHUNK = 1 << 20
 _short, _long = struct.Struct("!h").pack, struct.Struct("!i").pack
-# Numbers with their length before them, in one call.
+# A number with its length before it, in one call.
 _int2, _int4, _int8 = (partial(struct.Struct(form).pack, size) for form, size in (("!ih", 2), ("!ii", 4), ("!iq", 8)))
 
 Encode = Callable[[Any], bytes]
-"""A value as a field: its length, then itself."""
+"""Encodes a value as a field: its length, then the value."""
 
 
 class CopyInto:
-    """COPY into these columns of a table. A row that is known already is an error."""
+    """COPY into these columns of a table. A row that exists already is an error."""
 
     def __init__(self, table: Table, columns: Sequence[str]) -> None:
         self._known = f"SELECT id FROM {table.name} WHERE id = ANY(%s::uuid[])"  # noqa: S608 - our own name
@@ -38,7 +38,7 @@ class CopyInto:
         db.copy_expert(self._sql, BytesIO(self.encoded(rows)), _CHUNK)
 
     def new(self, db: Cursor, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-        """Copy the rows whose id (their first column) is new; returns the others."""
+        """Copy the rows whose id (their first column) is new. Returns the others."""
         if not rows:
             return []
         # One value for the server to read; an array of expressions would be planned one by one.
@@ -59,7 +59,7 @@ class CopyInto:
 
 
 def _encoder(kind: object) -> Encode:
-    """By the column's type, narrowest first: a SmallInteger is an Integer to SQLAlchemy."""
+    """The encoder for a column's type, narrowest first: a SmallInteger is an Integer to SQLAlchemy."""
     return next(encode for types, encode in _ENCODERS if isinstance(kind, types))
 
 
@@ -84,7 +84,7 @@ def _uuid(value: Any) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _moment(value: datetime) -> bytes:
-    """The rows of one page, and many columns of each, have the same."""
+    """A timestamp. Cached, because the rows of one page, and many columns of each, have the same."""
     return _int8((value - _EPOCH) // _MICROSECOND)
 
 

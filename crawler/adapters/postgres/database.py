@@ -1,4 +1,4 @@
-"""Connections to Postgres, with its errors turned into sentences."""
+"""Connections and transactions in Postgres, with its errors turned into sentences."""
 
 import math
 import time
@@ -24,9 +24,9 @@ Result = TypeVar("Result")
 
 IDLE_SECONDS = 1.0
 _LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
-# A stuck statement or a forgotten transaction must not hold a crawl's rows for ever.
+# A stuck statement or a forgotten transaction must not hold locks on a crawl's rows for ever.
 _SESSION = "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000"
-# A peer that vanished without a word is noticed within half a minute, not after hours.
+# A server that vanished without closing the connection is noticed within half a minute, not after hours.
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 
 
@@ -46,7 +46,7 @@ def connect(url: str, pool_size: int = 5) -> Engine:
     return engine
 
 
-# Many rows name the same few crawls and projects, and making a UUID costs three times as much as the rest of a row.
+# Cached: many rows name the same few crawls and projects, and making a UUID costs three times the rest of a row.
 _UUID_NUMBER = 2950
 _read_id = lru_cache(maxsize=4096)(UUID)
 _IDS = new_type((_UUID_NUMBER,), "UUID", lambda text, _: None if text is None else _read_id(text))
@@ -61,7 +61,7 @@ def _note_use(_: object, record: Any) -> None:
 
 
 def _ping_if_idle(connection: Any, record: Any, _: object) -> None:
-    """A connection that waited may be dead without a word; one that was used just now would have told us."""
+    """Test a connection that was idle: it may be dead unnoticed. One that was used just now would have failed."""
     if time.monotonic() - record.info.get("used_at", math.inf) < IDLE_SECONDS:
         return
     try:
@@ -92,7 +92,7 @@ def transaction(engine: Engine) -> Iterator[Connection]:
 
 
 def again_after_deadlock(write: Callable[Given, Result]) -> Callable[Given, Result]:
-    """For a whole transaction: the server ended it so that the other could go on; now it is our turn."""
+    """Retry a whole transaction once after a deadlock: the server ended it so that the other could go on."""
 
     @wraps(write)
     def twice(*args: Given.args, **options: Given.kwargs) -> Result:
@@ -109,14 +109,14 @@ def _is_contended(exc: Exception) -> bool:
 
 
 def _is_lost(exc: Exception) -> bool:
-    """Psycopg has no class of its own for a server that hangs up in the middle of a statement: it is a bare error."""
+    """Whether the server is lost. For one that hangs up during a statement psycopg has only a bare error."""
     cause = getattr(exc, "orig", exc)
     return (isinstance(cause, _LOST) and not _is_contended(exc)) or type(cause) is psycopg2.DatabaseError
 
 
 @contextmanager
 def cursor(connection: Connection) -> Iterator[Cursor]:
-    """Below SQLAlchemy, for batches: thousands of rows in one statement."""
+    """A raw cursor below SQLAlchemy, for batches: thousands of rows in one statement."""
     dbapi: Any = connection.connection.dbapi_connection
     with dbapi.cursor() as db:
         yield db
@@ -133,7 +133,7 @@ def unavailable(exc: Exception, engine: Engine) -> Unavailable:
 
 
 def _problem(detail: str) -> str:
-    """Libpq's words, turned into what to do."""
+    """What to do about a connection error, from libpq's message."""
     if "password authentication failed" in detail or "no password supplied" in detail:
         return "refuses this user or password; correct CRAWLER_DATABASE_URL."
     if "does not exist" in detail:

@@ -1,4 +1,4 @@
-"""Answers to requests with an Idempotency-Key, kept for a day."""
+"""Stored responses of requests with an Idempotency-Key, kept for a day."""
 
 from sqlalchemy import Engine, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -13,14 +13,14 @@ class IdempotencyStore:
         self._engine = engine
 
     def claim(self, key: bytes, request: bytes) -> ClaimedRequest:
-        """Ours if it is new, or if whoever had it has been silent for a minute; else what is known of it."""
+        """Claim a request if it is new, or its first process has been silent for a minute; else what is stored."""
         with transaction(self._engine) as db:
             db.execute(text(_FORGET_OLD))
             row = db.execute(text(_CLAIM), {"key": key, "request": request}).one_or_none()
             if row is not None:
                 return ClaimedRequest(mine=True, request=request, answer=None)
             known = db.execute(text(_FIND), {"key": key}).one_or_none()
-        if known is None:  # forgotten in this moment: the next look claims it
+        if known is None:  # deleted in this moment: the next try claims it
             return ClaimedRequest(mine=False, request=request, answer=None)
         answer = Answer(known.status, known.answer) if known.status is not None else None
         return ClaimedRequest(mine=False, request=bytes(known.request), answer=answer)
@@ -43,7 +43,7 @@ RETURNING 1
 """
 _FIND = "SELECT request, status, answer FROM http_answers WHERE key = :key"
 _KEEP = "UPDATE http_answers SET status = :status, answer = :answer WHERE key = :key"
-# A few at a time, those nobody else is deleting: no request waits for the cleaning.
+# Deleted a few at a time, skipping rows that others are deleting, so that no request waits for the cleanup.
 _FORGET_OLD = """
 DELETE FROM http_answers WHERE key = ANY(ARRAY(
     SELECT key FROM http_answers WHERE claimed_at < now() - interval '1 day' LIMIT 100 FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
-"""What is kept for how long. Pages and their newest version are kept for ever."""
+"""Retention: delete old page versions, snapshots, URL lists and request logs. Pages keep their newest version."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Retention(NamedTuple):
     keep_versions: int
     """Newest versions of a page that are kept; 0 keeps all."""
     keep_crawl_days: int
-    """After which the URL list of a crawl goes; 0 keeps all. Each project's last two crawls stay comparable."""
+    """Days after which a crawl's URL list is deleted; 0 keeps all. Each project's last two crawls stay comparable."""
 
 
 class Pruned(NamedTuple):
@@ -30,7 +30,7 @@ class Pruner:
         self._retention = retention
 
     def __call__(self, now: datetime, *, dry_run: bool = False) -> Pruned:
-        """Delete what is older than it is kept; a dry run deletes and takes it back, so its numbers are true."""
+        """Delete what is older than its retention. A dry run deletes and rolls back, so its numbers are true."""
         with transaction(self._engine) as db:
             attempt = db.begin_nested()
             pruned = self._prune(db, now)
@@ -39,14 +39,14 @@ class Pruner:
         return pruned
 
     def requests(self, now: datetime) -> int:
-        """Only the request log: cheap enough for every hour."""
+        """Delete only from the request log: cheap enough for every hour."""
         with transaction(self._engine) as db:
             return _delete(db, _REQUESTS, before=now - timedelta(days=self._in_force(db).request_log_days))
 
     def _prune(self, db: Connection, now: datetime) -> Pruned:
         kept = self._in_force(db)
         db.execute(text("SET LOCAL statement_timeout = 0"))
-        # Until this ends nobody may come to rely on a snapshot that is about to go.
+        # Until this ends, no other transaction may start to use a snapshot that is about to be deleted.
         db.execute(text("LOCK TABLE snapshots IN SHARE ROW EXCLUSIVE MODE"))
         crawls_before = now - timedelta(days=kept.keep_crawl_days)
         return Pruned(
@@ -57,13 +57,13 @@ class Pruner:
         )
 
     def _in_force(self, db: Connection) -> Retention:
-        """What operators set while everything runs goes over the environment."""
+        """The retention in force: operators' runtime settings override the environment."""
         given = read_runtime_settings(db).model_dump(include=set(Retention._fields), exclude_none=True)
         return self._retention._replace(**given)
 
 
 def _old_crawls(db: Connection, before: datetime) -> int:
-    """Their URL lists, and what reports said about them; how many URLs went."""
+    """Delete URL lists of old crawls, and the reports on them. Returns the number of URLs."""
     _delete(db, _FINDINGS, before=before)
     _delete(db, _REPORTS, before=before)
     _delete(db, _PROBES, before=before)
@@ -93,7 +93,7 @@ SELECT id FROM (
 WHERE age > 2 AND completed_at < :before
 """
 _URLS = f"DELETE FROM crawl_discovered_urls WHERE crawl_job_id IN ({_OLD_CRAWLS})"  # noqa: S608 - our own words
-# Reports say what was wrong with these URLs; without them nobody could say more.
+# Reports are about these URLs; without the URLs they cannot be explained any more.
 _FINDINGS = f"DELETE FROM crawl_findings WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
 _PROBES = f"DELETE FROM crawl_probes WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
 _REPORTS = f"DELETE FROM crawl_reports WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608

@@ -1,4 +1,4 @@
-"""The operators' settings in Postgres."""
+"""Operators' runtime settings in Postgres."""
 
 from sqlalchemy import Connection, Engine, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -19,7 +19,7 @@ class RuntimeSettingsStore:
             return read_runtime_settings(db)
 
     def replace(self, new: RuntimeSettings) -> RuntimeSettings:
-        """Exactly these are set afterwards."""
+        """Store exactly these settings; all others are unset."""
         rows = [{"name": name, "value": value} for name, value in new.model_dump(exclude_none=True).items()]
         with transaction(self._engine) as db:
             gone = [name for name in NAMES if getattr(new, name) is None]

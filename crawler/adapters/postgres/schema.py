@@ -1,6 +1,6 @@
-"""The schema's version: what the database has, what this program needs, how to get there.
+"""Schema version and migrations: which revision the database has, which this program needs, and how to migrate.
 
-Looking is done without Alembic, whose import alone takes longer than most commands; it is asked only to migrate.
+The version is read without Alembic, whose import alone takes longer than most commands; it is only used to migrate.
 """
 
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
-_LOCK = 0x6372_6177  # any constant: serialises migrations of processes that start together
+_LOCK = 0x6372_6177  # any constant: makes processes that start together migrate one after the other
 
 
 def known_revisions() -> list[str]:
-    """Oldest first: migrations are numbered, and named `NNNN_what.py`."""
+    """All revisions, oldest first: migrations are numbered, and named `NNNN_what.py`."""
     return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
@@ -72,7 +72,7 @@ def drift(engine: Engine) -> None:
 
 
 def _refuse_unknown(present: str | None) -> None:
-    """Migrations are numbered, so a greater number is from the future; any other was never one of ours."""
+    """Refuse an unknown revision. A greater number is of a newer program; any other was never one of ours."""
     known = known_revisions()
     if present is None or present in known:
         return

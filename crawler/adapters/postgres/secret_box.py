@@ -1,4 +1,4 @@
-"""Secrets at rest: encrypted with a key that is not in the database."""
+"""Encryption of secrets in the database (credentials, notification URLs), with a key that is not in the database."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class SecretBox:
 
     @classmethod
     def in_directory(cls, data_dir: Path) -> "SecretBox":
-        """With a key of this data directory, made when first needed."""
+        """A box with the key of this data directory, which is made when first needed."""
         return cls(_key_of(data_dir / KEY_FILE))
 
     def seal(self, credentials: Credentials) -> bytes:
@@ -36,7 +36,7 @@ class SecretBox:
         return Credentials.model_validate_json(self._opened(sealed, "A project's credentials were"))
 
     def seal_urls(self, urls: Sequence[str]) -> bytes | None:
-        """Addresses that hold secrets; None for none."""
+        """Encrypt URLs that contain secrets; None for none."""
         return self._fernet.encrypt(json.dumps(list(urls)).encode()) if urls else None
 
     def open_urls(self, sealed: bytes | None) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class SecretBox:
 
 
 def _key_of(path: Path) -> str:
-    """Made once, whoever comes first: the file appears whole or not at all."""
+    """The key in this file. It is made once, by whichever process is first: the file appears whole or not at all."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Snapshots as rows of Postgres have them, to bytes again."""
+"""Decompress snapshots (a page's stored bytes) from rows of Postgres."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from crawler.domain.engine import snapshots
 
 
 def snapshot_bytes(row: Row[Any]) -> bytes:
-    """Of a row with `content` and `byte_length`."""
+    """The bytes of a row with `content` and `byte_length`."""
     return decompressed(row.content, row.byte_length)
 
 

@@ -1,4 +1,4 @@
-"""A crawl: what was asked, where it stands, which changes of state are allowed."""
+"""A crawl: its configuration, type and status, and which changes of status are allowed."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -131,7 +131,7 @@ class CrawlConfig(BaseModel):
         return value
 
     def within(self, max_pages_ceiling: int) -> Self:
-        """This, if the installation allows so many pages."""
+        """This configuration, if the installation allows so many pages; else an error."""
         if self.max_pages > max_pages_ceiling:
             raise InvalidConfig(
                 f"max_pages is {self.max_pages}, but at most {max_pages_ceiling} are allowed here; "
@@ -155,7 +155,7 @@ class CrawlJob(BaseModel):
     paused: bool = False
     paused_at: datetime | None = None
     paused_seconds: float = 0.0
-    """Of pauses that are over."""
+    """Total length of the pauses that have ended."""
     end_reason: EndReason | None = None
     error_message: str | None = None
     total_discovered: int = 0
@@ -166,13 +166,13 @@ class CrawlJob(BaseModel):
     lightweight: int = 0
     rendered: int = 0
     rendering: dict[str, Any] | None = None
-    """Whether its pages need a browser, and by which signal of the homepage; None before that is known."""
+    """Whether the crawl's pages need a browser, and by which signal of the homepage; None before that is known."""
     stats: dict[str, Any] = Field(default_factory=dict)
     change_summary: dict[str, Any] | None = None
     compared_to: UUID | None = None
     retry_of: UUID | None = None
     from_queue: bool = False
-    """A batch of the acquisition queue: several of a project may run at once."""
+    """Whether this is a batch of the acquisition queue: several of a project may run at once."""
     created_at: datetime
     updated_at: datetime
     started_at: datetime | None = None
@@ -206,17 +206,17 @@ class CrawlJob(BaseModel):
 
     @property
     def urls_left(self) -> int:
-        """Found and not ended yet. Sitemaps and probes are under way, too, but are none of its URLs."""
+        """URLs that were found and have not ended. Sitemaps and probes in progress do not count."""
         return max(0, self.total_discovered - self.pages_crawled - self.pages_failed - self.pages_skipped)
 
     @property
     def learns_noise(self) -> bool:
-        """Whether some of its pages are fetched twice: what then differs did not change, it is never the same."""
+        """Whether some pages are fetched twice: what differs between the two is noise, not a change."""
         asked = self.config.learn_noise
         return self.crawl_type is CrawlType.SCHEDULED if asked is None else asked
 
     def working_seconds(self, now: datetime) -> float:
-        """How long it has been at work; pauses do not count."""
+        """How long the crawl has been running, without its pauses."""
         spent = (now - (self.started_at or self.created_at)).total_seconds() - self.paused_seconds
         if self.paused and self.paused_at is not None:
             spent -= (now - self.paused_at).total_seconds()

@@ -1,4 +1,4 @@
-"""One request and its answer, without a network."""
+"""Fetch request and fetch result: one request and its response, as values without I/O."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,47 +14,47 @@ class FetchRequest:
     etag: str | None = None
     last_modified: str | None = None
     accept_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
-    """Media types whose body is read; `()` takes any. Judged before the body."""
+    """Media types whose body is read; `()` accepts any. Checked before the body is read."""
     max_body_bytes: int | None = None
     max_redirects: int = 0
-    """Followed inside the fetcher, each hop under the egress rule. Pages use 0: their hops go through the frontier."""
+    """Redirects followed inside the fetcher, under the egress rule. Pages use 0: theirs go through the frontier."""
     opened: tuple[str, int] | None = None
     """A host and port that may be dialled for this request although its address is not public."""
     start_by: float | None = None
-    """Monotonic time after which it is not sent any more, but fails as a timeout: its turn at the host is over."""
+    """Monotonic time after which the request is not sent, but fails as a timeout: its turn at the host is over."""
     once: bool = False
-    """When a kept connection breaks, it is not sent again on another: the host may have seen it, and has a gap."""
+    """Never resend on a new connection when a kept one breaks: the host may have seen it, and has a gap to keep."""
     context: Any = None
-    """Handed back untouched with the result."""
+    """The caller's own data, returned unchanged with the result."""
 
 
 @dataclass(slots=True)
 class FetchResult:
-    """What came back. `failure` is set when no usable answer came; else `status` and `body` are."""
+    """A response or failure. `failure` is set when no usable response came; else `status` and `body` are."""
 
     request: FetchRequest
     url: str
-    """Where the answer came from (differs from the request's after followed redirects)."""
+    """The URL that responded (differs from the request's after followed redirects)."""
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
-    """Names in lower case; repeated fields joined by ", "."""
+    """Header names in lower case; repeated fields joined by ", "."""
     content_type: str = ""
     """The Content-Type header as sent, parameters included."""
     body: bytes = b""
-    """Decompressed. Of a `too_large` answer the part up to the limit; of one that is not 2xx at most 64 KB."""
+    """The decompressed body. If `too_large`, the part up to the limit; for a status other than 2xx, at most 64 KB."""
     truncated: bool = False
-    """The body is not all of it: cut at a limit, or by a server that closed early (then `failure` stays None)."""
+    """The body is incomplete: cut at a limit, or by a server that closed early (then `failure` stays None)."""
     failure: Reason | None = None
     """timeout, connect, dns, tls, protocol, too_large, redirect_loop, egress or content_type."""
     error: str = ""
     """Detail for the log and for `error_message`: one line, no secrets."""
     location: str = ""
-    """The raw Location header of a 3xx answer that was not followed."""
+    """The raw Location header of a 3xx response that was not followed."""
     address: str = ""
     http_version: str = ""
     sent_at: float = 0.0
-    """Unix time at which the server can have seen the request (not when it was handed to us)."""
+    """Unix time at which the server can have seen the request at the earliest."""
     head_at: float = 0.0
-    """Unix time at which the answer's head was here: by then the server has seen the request. 0 when none came."""
+    """Unix time at which the response's head arrived: the server has seen the request by then. 0 when none came."""
     elapsed_seconds: float = 0.0
-    """From the sending to the end; if nothing was sent, from when we began to connect."""
+    """Duration from sending to the end; if nothing was sent, from the start of connecting."""

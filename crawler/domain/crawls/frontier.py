@@ -1,4 +1,4 @@
-"""The frontier's words: what waits, what is leased, how a lease ends.
+"""Frontier values: entries that are queued, leases, how a lease ends, limits, and why a host's URLs wait.
 
 The hot path makes thousands of these a second, so they are named tuples, not pydantic models.
 """
@@ -17,7 +17,7 @@ class Lane(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a frontier entry asks for. One letter, because it is the first byte of each queue member."""
+    """What a frontier entry requests. One letter, because it is the first byte of each queue member."""
 
     PAGE = "p"
     SITEMAP = "s"
@@ -37,18 +37,18 @@ def score(priority: int, sequence: int) -> int:
 
 
 class Entry(NamedTuple):
-    """A URL on its way into the frontier."""
+    """A URL to add to the frontier."""
 
     digest: bytes
-    """16 bytes naming the normalized URL in the seen-set."""
+    """16-byte hash of the normalized URL, its name in the seen-set."""
     host: str
     url: str
     depth: int
     score: int
-    """Below zero: only marked as seen, not queued (a URL too deep, waiting for a shorter path)."""
+    """Its place in the queue. Below zero: only marked as seen, not queued (too deep, waiting for a shorter path)."""
     kind: Kind = Kind.PAGE
     hops: int = 0
-    """Redirects that led here, or levels of sitemap indexes; the lease carries it on."""
+    """Number of redirects that led here, or of sitemap index levels. The lease keeps it."""
 
 
 class Lease(NamedTuple):
@@ -62,51 +62,51 @@ class Lease(NamedTuple):
     attempts: int
     """Earlier tries of this URL that ended in "retry later"."""
     losses: int
-    """Earlier leases of this URL that ran out."""
+    """Earlier leases of this URL that expired."""
     hops: int
-    """Redirects followed in place so far."""
+    """Redirects to the same normalized URL followed so far."""
     claimed_ms: int
     epoch: int
-    """Of the crawl's frontier: a rebuild starts a new one, and caches of known URLs die with it."""
+    """Epoch of the crawl's frontier. A rebuild starts a new one, and caches of known URLs end with it."""
     gap_ms: int = 0
-    """The host's gap at the claim. When it is 0 nobody needs to hear when the request was sent."""
+    """The host's gap at the claim. When it is 0, the time of sending need not be reported."""
 
 
 class End(StrEnum):
     """How a lease ends."""
 
     STORED = "stored"
-    """A page: its budget is spent."""
+    """A page was stored: its budget is spent."""
     DROPPED = "dropped"
-    """Skipped or failed: its budget goes back."""
+    """The URL was skipped or failed: its budget is given back."""
     RETRY = "retry"
-    """Again, not before `at_ms`."""
+    """Retry, not before `at_ms`."""
     MOVED = "moved"
-    """Again at `url` (a redirect to the same normalized URL), one hop further."""
+    """Request `url` instead (a redirect to the same normalized URL), with one hop more."""
     RENDER = "render"
-    """On to the browser lane; the budget stays taken."""
+    """Queue in the browser lane; the budget stays taken."""
 
 
 class Outcome(NamedTuple):
     lease: Lease
     end: End
     at_ms: int = 0
-    """End.RETRY: server time before which it must not be claimed."""
+    """For End.RETRY: the server time before which the URL must not be claimed."""
     url: str = ""
     lateness_ms: int = 0
-    """As `answered` was told; counts when that call was lost."""
+    """Lateness as reported to `answered`. It counts if that call was lost."""
 
 
 class Discovered(NamedTuple):
-    """What the frontier answered to a batch of entries."""
+    """The frontier's reply to a batch of discovered entries."""
 
     new: int
     lowered: list[bytes]
-    """Digests already known with a greater depth: now lowered in the seen-set, to be lowered in the ledger."""
+    """Digests that were known with a greater depth. They are lowered in the seen-set, and must be in the ledger."""
 
 
 class Limits(NamedTuple):
-    """What a crawl may do, as the frontier needs to know it."""
+    """A crawl's limits, as the frontier needs them."""
 
     max_pages: int
     max_fetches: int
@@ -114,7 +114,7 @@ class Limits(NamedTuple):
     delay_ms: int
     respect_robots: bool
     lane: Lane = Lane.HTTP
-    """In which its pages are queued from now on."""
+    """The lane in which the crawl's pages are queued from now on."""
 
 
 class HostState(NamedTuple):
@@ -125,7 +125,7 @@ class HostState(NamedTuple):
     robots_ms: int
     robots_until_ms: int
     floor_ms: int
-    """The least gap an operator asked for."""
+    """The minimum gap that an operator set."""
     in_flight: int
     paused: bool
     incidents: int
@@ -138,10 +138,10 @@ class CrawlStats(NamedTuple):
     budget_left: int
     paused: bool
     finished: bool
-    """Nothing leased, and nothing that may still be claimed."""
+    """Nothing is leased, and nothing can be claimed any more."""
     epoch: int
     building: bool = False
-    """A rebuild was begun and has not ended: nothing is claimed, and it must be repeated if nobody is at it."""
+    """A rebuild has started and not ended. Nothing is claimed, and if its process died it must be repeated."""
 
 
 class Wait(StrEnum):
@@ -159,13 +159,13 @@ class Wait(StrEnum):
 
 
 class HostWait(NamedTuple):
-    """One line of the live view: what waits at a host, and for what."""
+    """One line of the live view: how many URLs wait at a host, and for what."""
 
     host: str
     lane: Lane
     queued: int
     due_seconds: float | None
-    """None: it waits for something that has no time (a resume, a free slot, budget)."""
+    """Server time until which they wait; None if that is unknown (a resume, a free slot, budget)."""
     why: Wait
 
 
@@ -176,11 +176,11 @@ class Place(NamedTuple):
     before: int
     """URLs of the crawl that wait at the same host and come first."""
     due_ms: int | None = None
-    """Server time of its next try; None unless it had one."""
+    """Server time of its next retry; None if it has not been tried."""
 
 
 class LostRequest(NamedTuple):
-    """A request whose worker fell silent: it may have reached the server, so the audit counts it."""
+    """A request whose worker died. It may have reached the server, so the politeness audit counts it."""
 
     token: int
     claimed_ms: int

@@ -1,4 +1,4 @@
-"""What handlers of several drawers ask of the record of projects and crawls."""
+"""Ports to read one crawl or one project, for handlers of several folders."""
 
 from typing import Protocol
 from uuid import UUID

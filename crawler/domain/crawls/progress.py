@@ -1,4 +1,4 @@
-"""How far a crawl is, as one number that never goes back."""
+"""A crawl's progress as a percentage that never goes back."""
 
 from math import floor
 from typing import NamedTuple
@@ -12,17 +12,17 @@ class Progress(NamedTuple):
 
 
 def estimated_total(*, max_pages: int, done: int, queued: int, leased: int, homepage_done: bool) -> int:
-    """Until the homepage was read nobody knows how large the site is: as large as allowed."""
+    """Estimated number of pages. Until the homepage is read nothing is known, so it is `max_pages`."""
     if not homepage_done:
         return max_pages
     return min(max_pages, done + queued + leased)
 
 
 def percentage(*, pages_crawled: int, estimated_total: int, completed: bool, shown: float = 0.0) -> float:
-    """`shown` is what was told last. Links found later make the estimate grow, the shown value must not fall."""
+    """The percentage to show. `shown` is the last one: links found later raise the estimate, but this must not fall."""
     if completed:
         return 100.0
-    # Rounded down, so that 99.96 does not read as finished.
+    # Rounded down, so that 99.96 is not shown as finished.
     share = floor(1000 * pages_crawled / estimated_total) / 10 if estimated_total > 0 else 0.0
     return max(min(share, _ALMOST), min(shown, _ALMOST))
 

@@ -1,4 +1,4 @@
-"""A project: a website, or a list of URLs, under care."""
+"""A project: a website, or a list of URLs, to crawl and watch."""
 
 from datetime import datetime
 from hashlib import blake2b
@@ -16,14 +16,14 @@ _DIGEST_BYTES = 8
 
 
 def checked_name(name: str) -> str:
-    """Never cut: two long names would become one project."""
+    """A name that is not too long. It is never cut: two long names would become one project."""
     if not 1 <= len(name) <= MAX_NAME or not name.strip() or not name.isprintable():
         raise Invalid(f"A project's name has 1 to {MAX_NAME} characters of text.")
     return name
 
 
 def name_after(url: str) -> str:
-    """The name of a URL's own project; one that is too long for a name ends in a mark of the whole."""
+    """The project name for a single URL. One that is too long is cut and ends in a hash of the whole URL."""
     if len(url) <= MAX_NAME:
         return url
     mark = blake2b(url.encode(), digest_size=_DIGEST_BYTES).hexdigest()
@@ -64,5 +64,5 @@ class Project(BaseModel):
         )
 
     def changed(self, now: datetime, **changes: Any) -> Self:
-        """A copy with these fields, validated like a new one."""
+        """A copy with these fields changed, validated like a new project."""
         return type(self).model_validate({**self.model_dump(), **changes, "updated_at": now})

@@ -1,4 +1,4 @@
-"""When a page counts as an empty shell: thresholds people may set."""
+"""Render rule: thresholds, which people may set, for a page that is an empty shell and needs a browser."""
 
 from typing import Annotated, Self
 
@@ -7,12 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSche
 from crawler.domain.reasons import Reason
 
 ENOUGH_TAGS = 10
-"""Content tags are not counted further than this: no rule asks for more."""
+"""Content tags are counted up to this number: no rule asks for more."""
 ENOUGH_TEXT = 0.1
-"""Of a page whose share of text is greater, the markup is measured in bytes: no rule asks for more text."""
+"""Above this share of text the markup is measured in bytes: no rule asks for more text."""
 
-# In order: the same rule is the same text, for ETags and for whoever compares. One schema both ways: two of one name
-# stop generators of clients.
+# Sorted: the same rule is the same text, for ETags and comparisons. One schema for input and output: client generators
+# stop at two schemas of one name.
 Statuses = Annotated[
     frozenset[int],
     PlainSerializer(sorted, return_type=list[int], when_used="json"),
@@ -24,7 +24,7 @@ Failures = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "string", "enum": [*Reason]}, "uniqueItems": True}),
 ]
 
-# A browser would get the same answer, or must not ask at all.
+# Never rendered: a browser would get the same response, or must not request the page at all.
 NEVER_STATUSES = frozenset({404, 410, 429, 503})
 NEVER_REASONS = frozenset(
     {

@@ -22,7 +22,7 @@ class SourceCrawl(BaseModel):
     refresh: bool = Field(default=False, description="Fetch URLs again that have a document already")
 
     def config(self) -> dict[str, Any]:
-        """Sitemaps name the whole site; this wants what is near."""
+        """Crawl settings without sitemaps: they name the whole site, and this crawl stays near its start."""
         patterns = {"include_patterns": self.url_include_pattern, "exclude_patterns": self.url_exclude_pattern}
         return {
             "max_depth": self.max_depth,

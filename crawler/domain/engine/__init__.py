@@ -1,1 +1,1 @@
-"""What a response means, what a batch writes, and what the engine needs from the outside."""
+"""Engine rules: what a response means, what a batch writes, page limits, and the engine's ports."""

@@ -1,4 +1,4 @@
-"""A crawl and what it has learned about itself."""
+"""Crawl state: a crawl's row and what it has learned so far (homepage redirects, Shopify, headers, URL shapes)."""
 
 from dataclasses import dataclass, field
 
@@ -8,21 +8,21 @@ from crawler.domain.rendering.url_shapes import ShapeBook
 
 @dataclass(frozen=True, slots=True)
 class CrawlState:
-    """A crawl as Postgres knows it, beyond its row."""
+    """A crawl's row, and what Postgres has about it beyond the row."""
 
     crawl: CrawlJob
     moves: tuple[str, ...] = ()
     """Where redirects of the homepage led, in order."""
     shopify: bool = False
     was_shopify: bool = False
-    """What the crawl before found out: all there is to go by when the homepage did not change."""
+    """Whether the crawl before found Shopify. Used when the homepage did not change."""
     has_history: bool = False
-    """Earlier crawls stored pages of this project: ask conditionally, tell changed from unchanged."""
+    """Whether earlier crawls stored pages of this project. Then requests are conditional and changes are detected."""
     given: tuple[str, ...] = ()
     opened: tuple[str, int] | None = None
-    """The host and port a person typed in a terminal: it may be dialled whatever its address."""
+    """The host and port a person typed in a terminal. They may be dialled whatever their address."""
     headers: tuple[tuple[str, str], ...] = ()
     headers_for: str = ""
-    """The project's own site: its headers go to this origin alone, wherever a crawl begins."""
+    """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
-    """What comparisons have taught about the project's kinds of pages."""
+    """Which kinds of the project's pages need a browser, learned from comparisons."""

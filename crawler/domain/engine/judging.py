@@ -1,4 +1,7 @@
-"""What an answer means for its URL. Pure: chance comes in as `jitter`."""
+"""Judge a response: page, redirect, retry, skip or failure. Pure: randomness comes in as `jitter`.
+
+Numbers of tries and waits are in `domain/retries.py`; host blocks in `domain/hosts/politeness.py`.
+"""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -22,21 +25,21 @@ class Judgement(NamedTuple):
     verdict: ResponseVerdict
     reason: Reason | None = None
     retry_in_seconds: float | None = None
-    """ResponseVerdict.RETRY: not sooner. None leaves it to the host's block."""
+    """With ResponseVerdict.RETRY: the shortest wait. None: retry when the host's block ends."""
     block_host: bool = False
     retry_after: str | None = None
-    """The header as it came, when the host asks to be left alone."""
+    """The Retry-After header as it came, when the host answered 429 or 503."""
     target: str = ""
-    """ResponseVerdict.REDIRECT: the Location as it came."""
+    """With ResponseVerdict.REDIRECT: the Location header as it came."""
     error: str = ""
-    """A sentence for people, where the fetcher was content and the answer is no good all the same."""
+    """An explanation for display, where the fetch succeeded and the response is still unusable."""
 
 
-# The server is there and refuses; with any other 4xx there is nothing at this URL for us.
+# Status codes of a server that refuses; any other 4xx means that this URL has nothing for us.
 _FORBIDDEN = frozenset({401, 402, 403, 405, 406, 407, 423, 451})
 _BUSY = frozenset({429, 503})
 _TRANSIENT = frozenset({Reason.CONNECT, Reason.TIMEOUT, Reason.DNS})
-# A body that is too long, too slow or of another type does not matter when the status already says no.
+# Failures of the body alone: they do not matter when the status already says no.
 _BODY_TROUBLE = frozenset({None, Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.TIMEOUT})
 
 
@@ -54,11 +57,11 @@ def judge(
         return _judge_status(result, attempts, hops, max_redirects)
     if result.failure is not None:
         return _judge_failure(result.failure, attempts, max_attempts, jitter)
-    if result.status < 200 or result.status == 206:  # we never ask for a part
+    if result.status < 200 or result.status == 206:  # we never request a range
         error = f"A page cannot be answered with status {result.status}."
         return Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL, error=error)
     if result.truncated:
-        # Less came than was promised. Half a page stored would look like a page that changed.
+        # The body is shorter than announced. Half a page, stored, would look like a change.
         retry = _judge_failure(Reason.CONNECT, attempts, max_attempts, jitter)
         return retry if retry.verdict is ResponseVerdict.RETRY else Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL)
     return Judgement(ResponseVerdict.STORE)
@@ -97,7 +100,7 @@ def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: 
 
 
 def _judge_busy(result: FetchResult, attempts: int) -> Judgement:
-    """The host is left alone either way; the URL gets another chance until it was refused so often."""
+    """Judge a 429 or 503. The host is blocked either way; the URL is retried until it was refused too often."""
     given_up = attempts + 1 >= MAX_RATE_LIMITED
     return Judgement(
         ResponseVerdict.FAIL if given_up else ResponseVerdict.RETRY,

@@ -1,4 +1,4 @@
-"""What one batch of work writes: ends of URLs, stored pages, found URLs, requests made."""
+"""Values of the ledger and of one commit: ended URLs, stored pages, found URLs, requests, probes, documents."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from crawler.domain.rendering.url_shapes import Findings
 from crawler.errors import Conflict, Invalid
 
 LIGHT, RENDERED = "lightweight", "crawl4ai"
-"""How a page was fetched: `crawl_method`."""
+"""How a page was fetched; the values of the column `crawl_method`."""
 
 
 class Source(StrEnum):
@@ -34,7 +34,7 @@ class UrlKey(NamedTuple):
 
 
 class UrlEnd(NamedTuple):
-    """A URL of the ledger that reached its end."""
+    """A ledger URL that reached its end: stored, skipped, failed or redirected."""
 
     key: UrlKey
     state: FetchState
@@ -50,7 +50,7 @@ class UrlEnd(NamedTuple):
 
 
 class PageWrite(NamedTuple):
-    """A page's content."""
+    """A page to store, with its content."""
 
     key: UrlKey
     id: UUID
@@ -75,7 +75,7 @@ class PageWrite(NamedTuple):
     version_id: UUID
     fetched_at: datetime
     links_followed: str | None = None
-    """Those that nofollow left; None when that is all of them."""
+    """Links that remain after nofollow; None when all do."""
     links_unusable: str | None = None
 
 
@@ -117,14 +117,14 @@ class Picture(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """Why one page alone was rendered or not, and what a comparison of both ways said."""
+    """Why one page was rendered or not, and the result of comparing HTTP with the browser, if both were fetched."""
 
     key: UrlKey
     record: dict[str, Any]
 
 
 class Outline(NamedTuple):
-    """What a page says beside its content, and may change without it."""
+    """Links, canonical URL and noindex of a page. They may change although its content does not."""
 
     links_found: str
     links_followed: str | None
@@ -134,7 +134,7 @@ class Outline(NamedTuple):
 
 
 class Unchanged(NamedTuple):
-    """A page that is what it was: only its dates and validators move."""
+    """A page that did not change: only its dates and validators (ETag, Last-Modified) are updated."""
 
     key: UrlKey
     page_id: UUID
@@ -144,11 +144,11 @@ class Unchanged(NamedTuple):
     crawl_method: str = LIGHT
     reason: Reason = Reason.UNCHANGED
     outline: Outline | None = None
-    """None when it is as it was, or came without its body."""
+    """The new outline; None when it did not change, or the response had no body."""
 
 
 class Unfetched(NamedTuple):
-    """A page whose fetch brought nothing: status and error change, the last good content stays."""
+    """A page whose fetch failed: status and error are updated, the last good content stays."""
 
     key: UrlKey
     id: UUID
@@ -177,7 +177,7 @@ class Found(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One request for the politeness audit."""
+    """One sent request, for the politeness audit."""
 
     at: datetime
     crawl_id: UUID
@@ -187,12 +187,12 @@ class Request(NamedTuple):
     status: int | None
     elapsed_ms: int | None
     certain: bool = True
-    """False: its worker died, so the request may or may not have gone out at that moment."""
+    """False: the worker died, so the request may or may not have been sent at that moment."""
     url: str | None = None
 
 
 class Previous(NamedTuple):
-    """What an earlier crawl knows of a page: for conditional requests, and to tell changed from unchanged."""
+    """What an earlier crawl stored of a page: for conditional requests and for detecting changes."""
 
     etag: str | None
     last_modified: str | None
@@ -200,17 +200,17 @@ class Previous(NamedTuple):
     version_id: UUID | None
     links_followed: list[str]
     links_unusable: list[list[str]] | None
-    """Of each what is written, the reason and the rule."""
+    """For each link: its text as written, the reason and the rule."""
     canonical_url: str | None
     noindex: bool
     is_conditional: bool
-    """Whether "not modified" says anything: not of a page that a browser made, or should have made."""
+    """Whether a 304 can be trusted: not for a page that was rendered in a browser, or should have been."""
     snapshot_id: UUID | None = None
-    """Its bytes, where they were asked for."""
+    """The stored bytes, where the caller asked for them."""
 
 
 class ProbeEnd(NamedTuple):
-    """What a request beyond the crawl's pages came to."""
+    """The result of a probe: a request beyond the crawl's pages."""
 
     key: UrlKey
     outcome: str
@@ -220,11 +220,11 @@ class ProbeEnd(NamedTuple):
     snapshot_id: UUID | None
     at: datetime
     silenced_host: str | None = None
-    """Nothing more that waits for this host is asked."""
+    """A host that does not answer: its other queued probes are not requested."""
 
 
 class EntryEnd(NamedTuple):
-    """What a commit tells the acquisition queue: the URL of an entry ended, or leads elsewhere."""
+    """What a commit reports to the acquisition queue: an entry's URL ended, or redirects elsewhere."""
 
     key: UrlKey
     status: str
@@ -233,11 +233,11 @@ class EntryEnd(NamedTuple):
     error: str | None
     at: datetime
     moved_to: str | None = None
-    """Where its redirect leads, by the ledger's key: the entry ends as that URL does."""
+    """The ledger key of the redirect's target. The entry ends as that URL does."""
 
 
 class DocumentDue(NamedTuple):
-    """A page of a crawl that ingests: a document is to be made of it."""
+    """A page of a crawl that ingests: a document has to be made of it."""
 
     key: UrlKey
     id: UUID
@@ -255,7 +255,7 @@ class LedgerRow(NamedTuple):
 
 
 class Lowered(NamedTuple):
-    """A URL whose depth fell, and where it leads."""
+    """A URL whose depth was lowered, and the URLs it leads to."""
 
     normalized_url: str
     url: str
@@ -265,15 +265,15 @@ class Lowered(NamedTuple):
     fetch_state: str
     reason: str | None
     final_url: str | None
-    """Where it redirects."""
+    """The redirect's target, if it is a redirect."""
     links_followed: list[str] | None = None
-    """If it is stored, as is the next."""
+    """The links, if the page is stored; also the canonical URL below."""
     canonical_url: str | None = None
 
 
 @dataclass(slots=True)
 class Batch:
-    """What one commit writes."""
+    """All rows that one commit writes."""
 
     ends: list[UrlEnd] = field(default_factory=list)
     pages: list[PageWrite] = field(default_factory=list)
@@ -286,13 +286,13 @@ class Batch:
     pictures: list[Picture] = field(default_factory=list)
     renderings: list[Rendering] = field(default_factory=list)
     findings: dict[UUID, Findings] = field(default_factory=dict)
-    """By project: what comparisons taught about its URL shapes."""
+    """For each project, what comparisons of HTTP and browser showed about its URL shapes."""
     entries: list[EntryEnd] = field(default_factory=list)
-    """Of crawls that work off the acquisition queue."""
+    """Results for the acquisition queue, of crawls that work it off."""
     documents: list[DocumentDue] = field(default_factory=list)
-    """Of crawls that ingest."""
+    """Documents to make, of crawls that ingest."""
     existing: list[DocumentDue] = field(default_factory=list)
-    """URLs that were not fetched, because they have a document."""
+    """URLs that were not fetched because they already have a document."""
 
 
 Depths = dict[UrlKey, int]
@@ -320,12 +320,12 @@ class RowRefused(Invalid):
 
 
 def page_id(project_id: UUID, normalized_url: str) -> UUID:
-    """The same page has the same id in every crawl."""
+    """The id of a page: the same in every crawl of the project."""
     return UUID(bytes=_digest16(project_id.bytes, normalized_url.encode()))
 
 
 def version_id(page: UUID, crawl_id: UUID, content_hash: bytes) -> UUID:
-    """Writing the same version twice writes the same row."""
+    """The id of a version: writing the same version twice writes the same row."""
     return UUID(bytes=_digest16(page.bytes, crawl_id.bytes, content_hash))
 
 

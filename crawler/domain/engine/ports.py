@@ -1,4 +1,7 @@
-"""What the handlers need from the outside, as protocols. One contract suite per port."""
+"""The engine's ports, as protocols: Fetcher, Frontier, CrawlStore, Events, BatchWriter, Ledger, Hints.
+
+One contract suite per port tests each implementation.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -24,7 +27,7 @@ from crawler.domain.reasons import Reason
 
 
 class Fetcher(Protocol):
-    """Drives many requests at once in one thread. A bad answer is a result, never an exception."""
+    """Drives many requests at once in one thread. A failed request is a result, never an exception."""
 
     @property
     def active(self) -> int: ...
@@ -32,40 +35,40 @@ class Fetcher(Protocol):
     def submit(self, request: FetchRequest) -> None: ...
 
     def poll(self, timeout_seconds: float) -> list[FetchResult]:
-        """What has finished; waits at most so long for the first."""
+        """Results that have arrived; waits at most so long for the first."""
 
     def sent(self) -> list[tuple[FetchRequest, float]]:
-        """Requests that went onto the wire since the last call, and when (unix time)."""
+        """Requests that were sent since the last call, with their time (unix)."""
 
     def abandon(self) -> None:
-        """Break off every request; none of them has a result."""
+        """Abort all requests; none of them gets a result."""
 
     def close(self) -> None: ...
 
 
 class Frontier(Protocol):
-    """URLs waiting, per crawl and host. Each call is atomic; all times are the server's."""
+    """URLs waiting, per crawl and host. Each call is atomic; all times are the Redis server's."""
 
     def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
-        """Make the crawl known (or update its limits); its epoch."""
+        """Open the crawl, or update its limits. Returns its epoch."""
 
     def adjust_gap(self, crawl_id: UUID, limits: Limits) -> bool:
-        """Bring an open crawl's gap to what is owed now; whether it was another one."""
+        """Update an open crawl's gap to the current settings. Returns whether it changed."""
 
     def owed_gap_ms(self, limits: Limits) -> int:
-        """Between two requests of a crawl with these limits to one host: its own gap, or what every host is owed."""
+        """The gap between two requests to one host: the crawl's own, or the minimum for every host if longer."""
 
     def reserve_sequence(self, crawl_id: UUID, count: int) -> int:
-        """The first of `count` sequence numbers that are now ours."""
+        """Reserve `count` sequence numbers. Returns the first."""
 
     def known(self, crawl_id: UUID, digests: Sequence[bytes]) -> list[int | None]:
         """Each digest's depth, or None when the frontier has not seen it."""
 
     def discover(self, crawl_id: UUID, entries: Sequence[Entry]) -> Discovered:
-        """Queue what is new; known entries with a smaller depth are lowered in the seen-set and reported."""
+        """Queue new entries. For known ones with a smaller depth, lower the seen-set and report them."""
 
     def readmit(self, crawl_id: UUID, entries: Sequence[Entry]) -> int:
-        """Queue these although they are known, unless they already wait or are leased; how many were queued."""
+        """Queue these although they are known, unless they are queued or leased. Returns how many were queued."""
 
     def rebuild(
         self,
@@ -77,60 +80,60 @@ class Frontier(Protocol):
         pages_left: int,
         fetches_left: int,
     ) -> int:
-        """Fill the crawl's frontier anew from the ledger; the new epoch. Interrupted, it can be repeated.
+        """Fill the crawl's frontier again from the ledger. Returns the new epoch. If interrupted, it can be repeated.
 
         `seen` and `entries` are read only after the old frontier is gone.
         """
 
     def due(self, lane: Lane, count: int) -> tuple[list[tuple[UUID, str]], float | None]:
-        """(crawl, host) pairs that may be asked now, and seconds until the next one if none is."""
+        """(crawl, host) pairs that may be requested now, and the seconds until the next one if there is none."""
 
     def claim(
         self, lane: Lane, pairs: Sequence[tuple[UUID, str]], count: int, lease_seconds: float, share: int = 1
     ) -> list[Lease]:
-        """At most `count` leases, each within every limit of its host and crawl.
+        """Claim at most `count` leases, each within every limit of its host and crawl.
 
-        `share`: how many shifts are at work. Of a host's in-flight cap one call takes at most its share, or one
-        process would take all of it and the others would starve.
+        `share`: how many shifts are at work. One call takes at most its share of a host's in-flight limit; otherwise
+        one process would take all of it and the others would starve.
         """
 
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:
-        """These requests went onto the wire so many ms after the moment before their claim call."""
+        """Report sent requests, each with the milliseconds since just before its claim."""
 
     def answered(self, moments: Sequence[tuple[Lease, int]]) -> None:
-        """Their answers are here: the host's and the crawl's in-flight slots are free; the leases stay.
+        """Report responses: the in-flight slots of host and crawl become free; the leases stay.
 
-        A negative lateness says that no request was made: the host's time is what it was before the claim.
+        A negative lateness means that no request was made: the host's next time is what it was before the claim.
         """
 
     def complete(
         self, crawl_id: UUID, outcomes: Sequence[Outcome], entries: Sequence[Entry] = ()
     ) -> tuple[list[Lease], Discovered]:
-        """End leases and queue what they found, after the commit.
+        """End leases and queue the URLs they found, after the commit.
 
-        Entries go first; if any of them lowers a known depth, no lease ends yet: the caller writes the
-        lowered depths and calls again without entries. Returns the leases that were no longer ours.
+        Entries go first. If any of them lowers a known depth, no lease ends yet: the caller writes the lowered depths
+        and calls again without entries. Returns the leases that were no longer ours.
         """
 
     def release(self, leases: Iterable[Lease]) -> None:
-        """Back into the queue as if never claimed (a worker shutting down)."""
+        """Put leases back into the queue as if never claimed (a worker shutting down)."""
 
     def reap(self, crawl_id: UUID, count: int = 64) -> list[tuple[Lease, bool]]:
-        """Expired leases go back with one loss more; True marks those with too many: they stay out.
+        """Put expired leases back with one loss more. True marks those with too many losses: they stay out (poison).
 
-        Those are told again by each call until they are completed as dropped.
+        Poison leases are returned again by each call until they are completed as dropped.
         """
 
     def lost_requests(self, count: int = 500) -> list[LostRequest]:
-        """Requests of leases that ran out, oldest first; told again until they are forgotten."""
+        """Requests of expired leases, oldest first. They are returned again until they are forgotten."""
 
     def forget_lost_requests(self, lost: Sequence[LostRequest]) -> None: ...
 
     def set_robots(self, host: str, until_seconds: float, delay_seconds: float) -> None:
-        """Its robots.txt is known for so long (0: ask again); its pages may go."""
+        """Record that the host's robots.txt is valid for so long (0: fetch it again), with its crawl delay."""
 
     def block_host(self, host: str, seconds: float, learned_seconds: float, incidents: int) -> None:
-        """Stay away for so long (0 lifts a block; a longer one stays) and keep this gap afterwards."""
+        """Block the host for so long (0 lifts a block; a longer one stays) and keep the learned gap afterwards."""
 
     def pause_host(self, host: str, *, paused: bool) -> None: ...
 
@@ -141,28 +144,28 @@ class Frontier(Protocol):
     def pause_crawl(self, crawl_id: UUID, *, paused: bool) -> None: ...
 
     def close_crawl(self, crawl_id: UUID) -> None:
-        """Forget the crawl: what completes later is stale."""
+        """Remove the crawl from the frontier. Leases that are completed later are stale."""
 
     def open_crawls(self) -> list[UUID]: ...
 
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
 
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
-        """What waits at the first so many hosts, and for what."""
+        """What waits at the crawl's first `count` hosts, and for what."""
 
     def enter_shift(self, lane: Lane, shift_id: str, ttl_seconds: float) -> int:
-        """A shift is at work, known for so long (call again to stay known); how many are."""
+        """Register a shift as at work for so long (call again to stay registered). Returns how many are at work."""
 
     def leave_shift(self, lane: Lane, shift_id: str) -> None: ...
 
     def acquire_hint(self, lane: Lane, milliseconds: int) -> bool:
-        """True once in so many milliseconds over all processes, and again as soon as a shift enters."""
+        """True once in so many milliseconds over all processes, and again as soon as a shift starts."""
 
     def acquire_reconcile(self, seconds: float) -> bool:
         """True once in so many seconds, over all processes."""
 
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
-        """True unless a wake-up that comes no later than in so many seconds is already under way."""
+        """True unless a wake-up is already scheduled that comes no later than in so many seconds."""
 
 
 class CrawlStore(Protocol):
@@ -173,7 +176,7 @@ class CrawlStore(Protocol):
     def open_crawls(self) -> list[CrawlJob]: ...
 
     def take_half_ended(self) -> list[CrawlJob]:
-        """Crawls that are over and were not compared since: whoever ended them may have died on the way."""
+        """Crawls that ended and were not compared since: the process that ended them may have died."""
 
     def change_crawl(self, old: CrawlJob, new: CrawlJob) -> CrawlJob: ...
 
@@ -183,19 +186,19 @@ class CrawlStore(Protocol):
 
 
 class Events(Protocol):
-    """Live news of a crawl, with sequence numbers; bounded, and never the record."""
+    """Live events of a crawl, with sequence numbers. Bounded and lossy: the database is the record."""
 
     def publish(self, crawl_id: UUID, kind: str, data: dict[str, Any]) -> None: ...
 
 
 class BatchWriter(Protocol):
-    """The engine's commit."""
+    """Writes a batch of the engine's results in one transaction."""
 
     def check(self) -> None:
-        """Raises when nothing could be stored now."""
+        """Raises when nothing can be stored now."""
 
     def write(self, batch: Batch, find_children: FindChildren) -> Sequence[Found]:
-        """Commit the batch; of the children found, those that were known before."""
+        """Commit the batch. Returns those of the found children that were already known."""
 
     def previous(
         self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
@@ -205,7 +208,7 @@ class BatchWriter(Protocol):
 
 
 class Ledger(Protocol):
-    """The crawl's URLs as Postgres knows them, beside the hot path."""
+    """A crawl's URLs in Postgres, for everything outside the hot path."""
 
     def rows(self, crawl_id: UUID, *, queued_only: bool = False) -> Iterator[LedgerRow]: ...
 
@@ -222,13 +225,13 @@ class Ledger(Protocol):
     def lower_depths(self, crawl_id: UUID, depths: Sequence[tuple[str, int]]) -> list[Lowered]: ...
 
     def redirects(self, crawl_id: UUID) -> Iterator[tuple[str, str]]:
-        """Normalized URL and target of what ended as a redirect."""
+        """Normalized URL and target of each URL that ended as a redirect."""
 
     def mark_loops(self, crawl_id: UUID, normalized_urls: Sequence[str], error: str) -> None:
-        """These redirects lead nowhere but to each other: they failed."""
+        """Mark redirects that only lead to each other as failed."""
 
     def page_requests(self, crawl_id: UUID) -> int:
-        """How often the crawl has asked for a page, retries and redirects included."""
+        """How many requests for pages the crawl has sent, retries and redirects included."""
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None: ...
 
@@ -240,7 +243,7 @@ class Ledger(Protocol):
 
 
 class Hints(Protocol):
-    """Tells workers to go and look. A lost hint costs time, nothing else."""
+    """Messages that tell workers to look for work. A lost one costs time, nothing else."""
 
     def start_crawl(self, crawl_id: UUID) -> None: ...
 

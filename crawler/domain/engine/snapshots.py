@@ -1,4 +1,4 @@
-"""The bytes of a page as they are stored: compressed, and named by what they are."""
+"""Snapshots: the bytes of a page as stored, compressed, with an id made from their hash."""
 
 import hashlib
 from datetime import datetime
@@ -22,5 +22,5 @@ def name_of(body: bytes) -> UUID:
 
 
 def decompressed(content: bytes, length: int) -> bytes:
-    """`length`: of the bytes as they came. A longer one is refused before it fills the memory."""
+    """Decompress a snapshot. More than `length` bytes are refused before they fill the memory."""
     return zstandard.ZstdDecompressor().decompress(content, length)

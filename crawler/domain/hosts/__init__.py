@@ -1,1 +1,1 @@
-"""Hosts: politeness, robots.txt, which addresses may be dialled, credentials."""
+"""Hosts: rate limits and delays, robots.txt, which addresses may be connected to, credentials."""

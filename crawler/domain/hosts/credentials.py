@@ -1,4 +1,4 @@
-"""What a project sends along to its own site: headers, cookies, basic auth. Never to anyone else."""
+"""A project's credentials: headers, cookies and basic auth. They are sent only to the project's own site."""
 
 import base64
 import re
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints,
 
 _TOKEN = r"^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$"  # noqa: S105 - RFC 9110's "token", no secret
 _TEXT = re.compile(r"^[\t\x20-\x7e\x80-\xff]*$").match
-# The fetcher's own business: with these a project could smuggle a second request or another host.
+# Headers that the fetcher sets itself: with these a project could smuggle a second request or name another host.
 FORBIDDEN = frozenset(
     {
         "host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect",
@@ -51,7 +51,7 @@ class Credentials(BaseModel):
         return tuple(sent)
 
     def revealed(self) -> dict[str, object]:
-        """As it is encrypted: the one place where the secrets become text."""
+        """The secrets as plain text, for encryption. Nothing else turns them into text."""
         return {
             "headers": {name: value.get_secret_value() for name, value in self.headers.items()},
             "cookies": {name: value.get_secret_value() for name, value in self.cookies.items()},

@@ -1,7 +1,7 @@
-"""May this address be dialled? One rule for pages, robots, sitemaps, webhooks and the browser.
+"""Egress rule (SSRF protection): which IP addresses may be connected to, for pages, robots, webhooks and the browser.
 
-The *dialled* address decides, at the moment of the connect: a name that was checked and then looked up again
-could have moved in between. The start is "no, unless it is public": what no table knows stays closed.
+The *dialled* address decides, at the moment of the connect: a name that was checked and then looked up again could have
+moved in between. Only public addresses are allowed, so whatever no table knows stays closed.
 """
 
 import re
@@ -58,7 +58,7 @@ _6TO4 = IPv6Network("2002::/16")
 _V4_MASK = 0xFFFFFFFF
 
 _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
-"""A host whose last label is a number is an IPv4 address to every resolver, however odd it looks."""
+"""A host whose last label is a number: every resolver reads it as an IPv4 address, however odd it looks."""
 
 
 # Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
@@ -67,13 +67,13 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Target(NamedTuple):
-    """Where a URL points, as far as dialling is concerned."""
+    """The host, port and address that a URL connects to."""
 
     scheme: str
     host: str
     port: int
     address: str | None
-    """Set when the host is spelled as an address: nothing to look up."""
+    """The address, if the host is spelled as one: then there is nothing to look up."""
 
 
 def target_of(url: str) -> Target:
@@ -109,7 +109,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _inner_v4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that a packet to this one ends at, where the notation carries one."""
+    """The IPv4 address that packets to this IPv6 address end at, where its notation carries one."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64:
@@ -152,7 +152,7 @@ class EgressRule:
 
     networks: tuple[Network, ...] = ()
     endpoints: frozenset[tuple[str, int]] = frozenset()
-    """(host, port) as a URL names them, or (address, port) as they are dialled."""
+    """Open endpoints: (host, port) as a URL names them, or (address, port) as they are dialled."""
 
     @classmethod
     def parse(cls, entries: Iterable[str]) -> Self:
@@ -168,7 +168,7 @@ class EgressRule:
         return cls(tuple(networks), frozenset(endpoints))
 
     def opened(self, host: str, port: int) -> Self:
-        """This rule, with one more endpoint open."""
+        """A copy of this rule with one more open endpoint."""
         return type(self)(self.networks, self.endpoints | {(_canonical(host), port)})
 
     def allows(self, address: str, port: int, host: str = "") -> bool:
@@ -211,7 +211,7 @@ def _endpoint(entry: str) -> tuple[str, int]:
 
 
 def _canonical(host: str) -> str:
-    """One spelling for names and literals; addresses as `str(ip_address(…))` writes them."""
+    """One spelling for a host name or an address; addresses as `str(ip_address(…))` writes them."""
     bare = host.lower().rstrip(".").removeprefix("[").removesuffix("]")
     parsed = _parse(bare)
     return str(parsed) if parsed is not None else bare

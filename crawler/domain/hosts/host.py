@@ -1,23 +1,23 @@
-"""A host, as far as it must be remembered."""
+"""What Postgres stores about a host: its robots.txt, and why it is slowed down."""
 
 from datetime import datetime
 from typing import NamedTuple
 
 
 class HostRecord(NamedTuple):
-    """What Postgres remembers of a host's robots.txt."""
+    """A host's robots.txt as Postgres stores it."""
 
     robots_status: int | None = None
     robots_text: bytes | None = None
     robots_fetched_at: datetime | None = None
-    """When it was last asked for, read or not."""
+    """When robots.txt was last requested, read or not."""
     robots_failing_since: datetime | None = None
     robots_failure: str | None = None
-    """Why there was no answer; None when there was one, of whatever status."""
+    """Why robots.txt got no response; None when it got one, of whatever status."""
 
 
 class Slowdown(NamedTuple):
-    """Why a host is asked less often than a project would: its complaints, and what operators said."""
+    """Why a host is requested less often than a project asks: its 429 and 503 responses, and operators' settings."""
 
     host: str
     blocked_until: datetime | None

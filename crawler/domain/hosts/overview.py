@@ -1,4 +1,4 @@
-"""A host as operators see it: how it is treated now, and why."""
+"""A host's overview for operators: its current delay, block, robots.txt and waiting crawls, and why."""
 
 import math
 from datetime import datetime
@@ -14,7 +14,7 @@ LONGEST_DELAY_SECONDS = 3600.0
 
 
 class HostRow(NamedTuple):
-    """What Postgres has on a host."""
+    """A host's row in Postgres."""
 
     host: str
     requests: int = 0
@@ -78,7 +78,7 @@ def checked_delay(seconds: float) -> float:
 
 
 def host_name(text: str) -> str:
-    """The name politeness goes by, from whatever a person types: a host, a host and port, or a URL of it."""
+    """The host name that delays go by, from whatever a person types: a host, a host and port, or a URL."""
     written = text.strip()
     if "://" not in written:
         written = f"{'https' if written.endswith(':443') else 'http'}://{written}"

@@ -1,7 +1,7 @@
-"""How long to leave a host alone, and how much to ask of it at once.
+"""Politeness: delay (gap) between two requests to a host, requests in flight, backoff after 429 and 503.
 
-This file has the numbers and the arithmetic. Chance comes in as `jitter`, a number from -1 to 1. What must be atomic
-over all workers of all machines is decided inside Redis, by scripts in `adapters/frontier/lua`:
+This file has the numbers and the arithmetic. Randomness comes in as `jitter`, a number from -1 to 1. What must be
+atomic over all workers of all machines is decided inside Redis, by scripts in `adapters/frontier/lua`:
 
 - the gap between two requests to a host: `serve` (serving.lua) takes the longest that anybody asked for, `least_gap`
   and `host_time` (host_rules.lua) say when the host may be asked again, `hindrance` (pair_rules.lua) what else stands
@@ -24,25 +24,25 @@ FIRST_BLOCK_SECONDS = 60.0
 
 MAX_LEARNED_SECONDS = 60.0
 FIRST_LEARNED_SECONDS = 1.0
-"""What a host that complained gets when it had no delay at all: nothing doubles to nothing."""
+"""The first delay of a host that answered 429 or 503 and had no delay: doubling zero would stay zero."""
 QUIET_SECONDS = 1800.0
 _NEGLIGIBLE_SECONDS = 0.05
 
 MAX_CRAWL_DELAY_SECONDS = 60.0
 HOST_CAP = 5
-"""Requests in flight at one host, over all crawls, unless a crawl without delay asks for more."""
+"""Requests in flight at one host, over all crawls, unless a crawl without a delay asks for more."""
 LONGEST_HOLD_SECONDS = 30.0
 
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
-"""RFC 9309: a copy is not used longer without asking again."""
+"""How long a copy of robots.txt is used before it is fetched again (RFC 9309)."""
 
 _SECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:,|$)").match
 
 
 def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
-    """The least time between two requests to the host as things are now, and who asked for it. For people to read.
+    """The shortest time between two requests to the host as things are now, and who asked for it. For display only.
 
-    `serve` in `lua/serving.lua` decides it; a test of the frontier holds both together.
+    `serve` in `lua/serving.lua` decides it; a test of the frontier checks that both agree.
     """
     asked = [
         (project_seconds, "the project's delay"),
@@ -55,19 +55,19 @@ def owed_gap(project_seconds: float, host: HostState) -> tuple[float, str]:
 
 
 def hold_seconds(lease_seconds: float) -> float:
-    """How long a host waits at most to hear when a claimed request went out; then its gap counts from the claim on."""
+    """How long a host is held until its claimed request is reported as sent; then its gap counts from the claim."""
     return min(lease_seconds, LONGEST_HOLD_SECONDS)
 
 
 def start_within(lease_seconds: float) -> float:
-    """So long after its claim a request may still be started: never when its host may have stopped waiting for it."""
+    """How long after its claim a request may still be started: never after its host has stopped waiting for it."""
     return 0.9 * hold_seconds(lease_seconds)
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
-    """Seconds a Retry-After header asks for, at most a day; None when it says nothing usable.
+    """Seconds that a Retry-After header asks for, at most a day; None when it says nothing usable.
 
-    A date that has passed is 0 (now is fine); a negative number is no time at all.
+    A date that has passed is 0 (no wait); a negative number is not usable.
     """
     if not value:
         return None
@@ -84,18 +84,18 @@ def retry_after(value: str | None, now: datetime) -> float | None:
 
 
 def block_seconds(incidents: int, jitter: float) -> float:
-    """How long a host is blocked that answered 429 or 503 for the `incidents`-th time without saying for how long."""
+    """Length of a host's block after its `incidents`-th 429 or 503 that came without a Retry-After."""
     doubled = FIRST_BLOCK_SECONDS * 2 ** min(max(incidents - 1, 0), 20)
     return min(jittered(min(doubled, MAX_BLOCK_SECONDS), jitter), MAX_BLOCK_SECONDS)
 
 
 def learned_delay(current: float, base: float) -> float:
-    """The host's own delay after one more complaint: twice what it was, or twice the gap it complained about."""
+    """The host's learned delay after one more 429 or 503: twice what it was, or twice the gap it complained about."""
     return min(max(2 * max(current, base), FIRST_LEARNED_SECONDS), MAX_LEARNED_SECONDS)
 
 
 def forgive(learned: float, quiet_seconds: float) -> float:
-    """The learned delay after so long without a complaint: halved for each 30 minutes."""
+    """The learned delay after so long without a 429 or 503: halved for each 30 minutes."""
     halvings = int(min(max(quiet_seconds, 0.0) / QUIET_SECONDS, 64))
     left = learned / 2**halvings
     return left if left >= _NEGLIGIBLE_SECONDS or not halvings else 0.0

@@ -1,4 +1,7 @@
-"""robots.txt (RFC 9309): bytes in, answers out. The verdict is protego's; which line gave it is found here."""
+"""robots.txt rules (RFC 9309): parse bytes, say whether a URL is allowed, by which line, and the crawl delay.
+
+Protego decides; the line that decided is found here. Fetching and caching: `handlers/engine/robots_and_backoff.py`.
+"""
 
 import codecs
 import math
@@ -14,14 +17,14 @@ from crawler.domain.hosts.politeness import MAX_CRAWL_DELAY_SECONDS
 from crawler.domain.reasons import Reason
 
 MAX_BYTES = 500 * 1024
-"""RFC 9309 asks to read at least so much; the rest is ignored."""
+"""Bytes of robots.txt that are read, as RFC 9309 asks at least; the rest is ignored."""
 MAX_SITEMAPS = 100
 
 _MAX_URL = 2000
 _MAX_EXPLAINED = 5000
-"""Finding the deciding line takes some 20 µs a rule."""
+"""Most rules among which the deciding line is looked for: it takes some 20 µs a rule."""
 _OTHER_AGENT = "(other)"
-"""Stands for the agents we are not; no product token can contain it."""
+"""Stands for all agents other than ours; no product token can contain it."""
 _SPELLINGS = {
     "user-agent": "agent", "useragent": "agent", "user agent": "agent",
     "allow": "allow",
@@ -38,19 +41,19 @@ _COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z_-][A-Za-z0-9_-]*)", re.IGNOR
 
 
 class RobotsPolicy(StrEnum):
-    """What an answer to the request for robots.txt means."""
+    """What the response for robots.txt means: parse it, allow all, or hold the host."""
 
     PARSE = "parse"
     ALLOW_ALL = "allow_all"
     HOLD = "hold"
-    """Ask nothing of the host until robots.txt can be read."""
+    """Request nothing of the host until robots.txt can be read."""
 
 
 def robots_policy(status: int, failure: Reason | None) -> RobotsPolicy:
     if failure is Reason.TOO_LARGE:
         return RobotsPolicy.PARSE  # its first 500 KiB count
     if failure in (Reason.REDIRECT_LOOP, Reason.EGRESS):
-        # "Unavailable" in the RFC's words. Where the host itself may not be dialled its pages end as `egress` too.
+        # "Unavailable" in the RFC's words. If the host may not be dialled, its pages fail with `egress` too.
         return RobotsPolicy.ALLOW_ALL
     if failure is not None or status == 429 or status < 200 or status >= 500:
         return RobotsPolicy.HOLD
@@ -75,7 +78,7 @@ class _Line(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """What applies to one agent."""
+    """The rules that apply to one agent."""
 
     protego: Protego
     rules: tuple[_Line, ...]
@@ -83,7 +86,7 @@ class _Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Robots:
-    """The rules of one host."""
+    """The robots.txt rules of one host."""
 
     lines: tuple[_Line, ...]
     _groups: dict[str, _Group] = field(default_factory=dict, compare=False, repr=False)
@@ -102,12 +105,12 @@ class Robots:
         return tuple(dict.fromkeys(named))[:MAX_SITEMAPS]
 
     def permits(self, url: str, agent: str) -> bool:
-        """The bare verdict, for each request."""
+        """Whether the URL is allowed, without the line: fast, for each request."""
         token = product_token(agent)
         return bool(self._group(token).protego.can_fetch(url, token))
 
     def allows(self, url: str, agent: str) -> tuple[bool, str]:
-        """The verdict and the line that gave it, for people."""
+        """Whether the URL is allowed, and the line that decided, for display."""
         allowed = self.permits(url, agent)
         rules = self._group(product_token(agent)).rules
         if len(rules) > _MAX_EXPLAINED:
@@ -118,7 +121,7 @@ class Robots:
         return allowed, f"line {deciding.number}: {_printable(deciding.text)}"
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds between requests the host asks for, by Crawl-delay or Request-rate; at most a minute."""
+        """Seconds between requests that the host asks for, by Crawl-delay or Request-rate; at most a minute."""
         token = product_token(agent)
         protego = self._group(token).protego
         rate = protego.request_rate(token)
@@ -142,7 +145,7 @@ def _decoded(body: bytes) -> str:
 
 
 def _directive(number: int, line: str) -> _Line | None:
-    """Read as generously as protego reads: "User agent foo" and some misspellings count."""
+    """Parse one line as generously as protego does: "User agent foo" and some misspellings count."""
     content = line.partition("#")[0].strip()
     if not content:
         return None
@@ -160,10 +163,10 @@ def _directive(number: int, line: str) -> _Line | None:
 
 
 def _group_for(lines: tuple[_Line, ...], token: str) -> _Group:
-    """What applies to `token`, with all other agents merged into one.
+    """The rules that apply to `token`, with all other agents merged into one.
 
     Protego stores each rule once per agent above it: 66 KB of agents and rules cost it 5 seconds and 290 MB, and
-    robots.txt may have 500 KiB. As the best-named agent's rules are the only ones that count, nothing is lost.
+    robots.txt may have 500 KiB. Only the rules of the best-matching agent count, so nothing is lost.
     """
     winner = _best_agent(lines, token)
     text = []
@@ -181,7 +184,7 @@ def _agent(line: _Line) -> str:
 
 
 def _best_agent(lines: tuple[_Line, ...], token: str) -> str:
-    """The longest name our token begins with, else the star."""
+    """The longest agent name that our token begins with, else `*`."""
     names = {_agent(line) for line in lines if line.kind == "agent"}
     return max((name for name in names if name and token.startswith(name)), key=len, default="*")
 
@@ -201,7 +204,7 @@ def _rules_of(lines: tuple[_Line, ...], winner: str) -> tuple[_Line, ...]:
 
 
 def _deciding(rules: tuple[_Line, ...], kind: str, url: str) -> _Line | None:
-    """The most specific rule of the verdict's kind that matches: whatever gave the verdict is one of that kind."""
+    """The most specific matching rule of this kind (allow or disallow). The deciding rule is always of that kind."""
     best = None
     for rule in rules:
         if rule.kind != kind or not _matches(rule, url):
@@ -219,10 +222,10 @@ def _matches(rule: _Line, url: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _alone(allow: str, disallow: str) -> Protego:
-    """Two rules on their own: of equal length, allow wins."""
+    """A Protego with these two rules only. If both have the same length, allow wins."""
     return Protego.parse(f"User-agent: *\nAllow: {allow}\nDisallow: {disallow}")
 
 
 def _printable(text: str) -> str:
-    """A line of a stranger's file, safe for terminals and logs."""
+    """A line of somebody else's file, made safe for terminals and logs."""
     return "".join(char if char.isprintable() else "?" for char in text[:200])

@@ -1,1 +1,1 @@
-"""Projects and crawls from start to end."""
+"""Use cases of projects and crawls: start, seed, control, finish, report, reconcile."""

@@ -1,4 +1,4 @@
-"""Pause, resume, cancel, retry-failed: the record first, then the frontier; within seconds no request starts."""
+"""Pause, resume and cancel a crawl: Postgres first, then the frontier. No request starts a few seconds later."""
 
 from uuid import UUID
 
@@ -35,12 +35,12 @@ class ControlCrawl:
         return crawl
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:
-        """Cancelling twice is no error; a crawl that ended otherwise cannot be cancelled."""
+        """Cancel a crawl. Doing it twice is no error; a crawl that ended otherwise cannot be cancelled."""
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
         self._store.change_crawl(crawl, crawl.cancel(self._clock()))
-        # Paused at once, closed last: a crash in between leaves an open frontier, which the reconciler finds.
+        # Paused first, closed last: a crash in between leaves an open frontier, which the reconciler finds.
         self._frontier.pause_crawl(crawl_id, paused=True)
         self._ledger.close_rest(crawl_id, Reason.CANCELLED)
         self._frontier.close_crawl(crawl_id)

@@ -1,4 +1,4 @@
-"""What a crawl came to, as it is told when it ends."""
+"""A finished crawl's result, as it is published when the crawl ends."""
 
 from typing import Any
 

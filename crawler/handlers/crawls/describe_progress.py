@@ -1,4 +1,4 @@
-"""How far a project's latest crawl is, as its phase status."""
+"""Progress of a project's latest crawl, as its phase status."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID

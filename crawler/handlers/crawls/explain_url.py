@@ -1,4 +1,4 @@
-"""Everything there is to say about one URL of one crawl, for the terminal and the API alike."""
+"""Explain one URL of a crawl: how it was found, why it was skipped or waits, its requests. For terminal and API."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -42,11 +42,11 @@ from crawler.errors import NotFound
 from crawler.handlers.engine.crawl_context import scope_of
 
 SHOWN = 10
-"""Of pages that link to it, and of its other spellings."""
+"""Most pages that link to the URL, and most of its other spellings, that are shown."""
 
 
 _MOST_SPELLINGS = 1000
-"""Sites that number their visitors make endless many."""
+"""Most spellings of the URL that are collected: sites with session ids in URLs have endless many."""
 
 
 class CrawlRecord(Protocol):
@@ -60,7 +60,7 @@ class CrawlRecord(Protocol):
 
 
 class UrlQueue(Protocol):
-    """What the frontier is asked."""
+    """What the explanation reads from the frontier."""
 
     def host(self, host: str) -> HostState: ...
     def stats(self, crawl_id: UUID) -> CrawlStats | None: ...
@@ -76,7 +76,7 @@ class _Mentions(NamedTuple):
     first: tuple[Mention, ...]
     pages: int
     depth: int
-    """What the URL's depth would be by these."""
+    """The depth that the URL would have by these mentions."""
     spellings: tuple[str, ...]
 
 
@@ -98,7 +98,7 @@ class ExplainUrl:
         self._agent = user_agent
 
     def __call__(self, crawl_id: UUID, url: str) -> Explanation:
-        """`url` as a person types it; it is read by the crawl's own rules."""
+        """Explain `url` as a person types it; it is normalized by the crawl's own rules."""
         target = read(url)
         if isinstance(target, Unusable) and target.reason is not Reason.TOO_LONG:
             raise UrlRefused(target.rule, target.reason)
@@ -159,7 +159,7 @@ class ExplainUrl:
         )
 
     def _robots_line(self, crawl: CrawlJob, url: Url) -> str | None:
-        """The line that forbids it, as far as somebody has read the host's robots.txt."""
+        """The robots.txt line that forbids the URL, if the host's robots.txt was read."""
         record = self._hosts.find_host(url.host) if crawl.config.respect_robots_txt else None
         if record is None or record.robots_text is None:
             return None
@@ -167,7 +167,7 @@ class ExplainUrl:
         return None if allowed else line
 
     def _waited(self, crawl: CrawlJob, row: LedgerUrl, url: Url, attempts: Sequence[Attempt]) -> Waited | None:
-        """How long it stood in the queue, and what went on at its host meanwhile."""
+        """How long the URL was queued, and what was requested from its host meanwhile."""
         until = attempts[0].at if attempts else row.fetched_at
         if row.found_at is None or (until is None and row.fetch_state != FetchState.QUEUED):
             return None
@@ -264,7 +264,7 @@ def _is(spelling: str, key: str, rule: QueryRule) -> bool:
 
 
 def _gather(found: Iterable[Lead], key: str, rule: QueryRule, parent: str | None) -> _Mentions:
-    """Of all that look like it, those that are the same URL by the crawl's rules; nearest pages first."""
+    """The mentions that are the same URL by the crawl's rules, among all that look like it; nearest pages first."""
     pages: set[str] = set()
     spellings: set[str] = set()
     nearest: list[Lead] = []

@@ -1,4 +1,4 @@
-"""End a crawl, once: decide why it ended, close its ledger, count it up, tell the rest of the house."""
+"""Finish a crawl, once: decide why it ended, close its ledger, count its results, start what follows."""
 
 from uuid import UUID
 
@@ -46,7 +46,7 @@ class FinishCrawl:
         self._clock = clock
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
-        """Safe to repeat, and safe to call too early: then nothing happens."""
+        """End the crawl if it is over. Safe to repeat, and safe to call too early: then nothing happens."""
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.IN_PROGRESS:
             return crawl
@@ -56,7 +56,7 @@ class FinishCrawl:
         return self._end(crawl, end_reason)
 
     def _end_reason(self, crawl: CrawlJob) -> EndReason | None:
-        """None: it is not over yet."""
+        """Why the crawl ended; None if it is not over yet."""
         if self._is_overdue(crawl):
             return EndReason.EXHAUSTED if self._has_only_probes(crawl) else EndReason.MAX_DURATION
         stats = self._frontier.stats(crawl.id)
@@ -74,10 +74,10 @@ class FinishCrawl:
         return None if self._probes(crawl) else EndReason.EXHAUSTED
 
     def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
-        """Of a crawl for which something waits that nobody will fetch."""
+        """Why a crawl ends although something still waits: all its hosts are blocked. None if it goes on."""
         if stats.leased or stats.paused or stats.building:
             return None
-        if self._has_only_probes(crawl):  # the site itself was seen
+        if self._has_only_probes(crawl):  # all pages of the site were fetched
             over = self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats)
             return EndReason.EXHAUSTED if over else None
         return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
@@ -92,14 +92,14 @@ class FinishCrawl:
         return crawl.config.max_duration_seconds - crawl.working_seconds(self._clock())
 
     def _is_blocked(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
-        """Whether every host that is left asked us to stay away for longer than the crawl may last."""
+        """Whether every remaining host is blocked for longer than the crawl may last."""
         left = self._seconds_left(crawl)
         waits = self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT)
         too_long = [wait for wait in waits if wait.why in _STAY_AWAY and (wait.due_seconds or 0.0) > left]
         return bool(too_long) and sum(wait.queued for wait in too_long) >= stats.queued
 
     def _bring_back(self, crawl: CrawlJob) -> bool:
-        """URLs the ledger holds and the frontier lost (a page that changed between a crash and its repeat)."""
+        """Queue URLs that the ledger has and the frontier lost (a page that changed between a crash and its repeat)."""
         lost = [entry_of(row) for row in self._ledger.rows(crawl.id, queued_only=True)]
         return self._frontier.readmit(crawl.id, lost) > 0
 
@@ -118,7 +118,7 @@ class FinishCrawl:
         return self._change(crawl, ended)
 
     def interrupt(self, crawl: CrawlJob) -> CrawlJob:
-        """What it still had to fetch is known to nobody; its pages stay."""
+        """Fail a crawl whose queued URLs are lost from the ledger; its pages stay."""
         log.warning("crawl_interrupted", crawl_id=str(crawl.id))
         return self._change(crawl, crawl.fail(INTERRUPTED, self._clock()))
 
@@ -130,7 +130,7 @@ class FinishCrawl:
         return self.wind_up(done)
 
     def _mark_loops(self, crawl: CrawlJob) -> None:
-        """Seen only now that every redirect is known: two ends of a loop may be met in any order, by any worker."""
+        """Mark redirect loops. Only now is every redirect known: workers meet the ends of a loop in any order."""
         key_of = keys_of(crawl.config)
         targets = {url: key for url, target in self._ledger.redirects(crawl.id) if (key := key_of(target)) is not None}
         looping = loops(targets)
@@ -138,11 +138,11 @@ class FinishCrawl:
             self._ledger.mark_loops(crawl.id, sorted(looping), "Its redirects lead back to itself.")
 
     def wind_up(self, crawl: CrawlJob) -> CrawlJob:
-        """What follows the end of a crawl. Safe to repeat: the reconciler does so for whoever died in here."""
+        """Do what follows the end of a crawl. Safe to repeat: the reconciler does so if a process died here."""
         self._ledger.close_rest(crawl.id, _leftover(crawl))
         self._probes.close_rest(crawl.id)
         self._frontier.close_crawl(crawl.id)
-        if crawl.from_queue:  # its places are free for what still waits
+        if crawl.from_queue:  # its slots are free for entries that still wait
             self._hints.run_queue()
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
@@ -155,7 +155,7 @@ class FinishCrawl:
 
 
 def _leftover(crawl: CrawlJob) -> Reason:
-    """Why URLs that still wait will not be fetched."""
+    """The reason for URLs that are still queued and will not be fetched."""
     if crawl.status is CrawlStatus.CANCELLED:
         return Reason.CANCELLED
     too_late = crawl.status is CrawlStatus.FAILED or crawl.end_reason in _TOO_LATE

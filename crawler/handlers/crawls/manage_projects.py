@@ -1,4 +1,4 @@
-"""Make, change and delete projects: the same rules at every door."""
+"""Create, change and delete projects: the same rules for API, terminal and dashboard."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from crawler.errors import Conflict, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.start_crawl import explain, valid_config
 
 _ANY_SEED = "http://example.org/"
-"""For checking options of a project that has no website of its own."""
+"""Stands in for the website when checking options of a project that has none."""
 
 
 class ManagedProjects(ProjectReader, Protocol):
@@ -48,7 +48,7 @@ class ManageProjects:
         return self._store.add_project(project)
 
     def change(self, project_id: UUID, changes: Mapping[str, Any]) -> Project:
-        """Only what is given changes; of the settings, too."""
+        """Change the given fields only; the same for the given settings."""
         project = self._store.get_project(project_id)
         given = dict(changes)
         if given.get("website_url") is not None:
@@ -62,7 +62,7 @@ class ManageProjects:
         return self._store.save_project(changed)
 
     def delete(self, project_id: UUID) -> None:
-        """What runs is cancelled first, or its frontier would outlive its record."""
+        """Delete a project. Its running crawls are cancelled first, or their frontier would stay without a record."""
         if project_id == ACQUISITION_ID:
             raise Conflict("This project is the queue's own and stays; delete entries with 'crawler queue delete'.")
         self._store.get_project(project_id)
@@ -75,8 +75,8 @@ class ManageProjects:
         try:
             self._cancel(crawl_id)
         except (InvalidTransition, NotFound):
-            return  # it ended by itself in this moment
+            return  # it ended by itself meanwhile
 
     def _checked(self, options: CrawlConfig, href: str | None) -> CrawlConfig:
-        Scope.of(href or _ANY_SEED, options.within(self._ceiling))  # refuses hosts that are none
+        Scope.of(href or _ANY_SEED, options.within(self._ceiling))  # refuses invalid hosts
         return options

@@ -1,4 +1,7 @@
-"""A crawl has seen the whole site: ask what became of pages it did not meet, and look at some a second time."""
+"""Plan probes at the end of a crawl: check pages that it did not find, and fetch some pages a second time.
+
+The rules are in `domain/changes/probes.py`.
+"""
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Protocol
@@ -62,7 +65,7 @@ class PlanProbes:
     def __call__(self, crawl: CrawlJob) -> bool:
         """Whether the crawl has to wait for its probes. They are planned once, and queued again if they were lost."""
         state = self._probes.state(crawl.id)
-        # A crawl that stored nothing failed: hundreds of requests more would not help the site.
+        # A crawl that stored nothing has failed: hundreds of further requests would not help the site.
         if not state.planned and crawl.pages_crawled and crawl.crawl_type is not CrawlType.FETCH_ONLY:
             self._plan(crawl)
         waiting = self._probes.queued(crawl.id)
@@ -73,7 +76,7 @@ class PlanProbes:
         return True
 
     def remember(self, crawl: CrawlJob) -> None:
-        """It ends before it saw the whole site: what it has not met, the next one asks for."""
+        """For a crawl that ends early: record the pages it did not find, so that the next crawl checks them."""
         if self._probes.state(crawl.id).planned or not crawl.pages_crawled or crawl.crawl_type is CrawlType.FETCH_ONLY:
             return
         state = self._load(crawl.id)
@@ -84,7 +87,7 @@ class PlanProbes:
         return self._probes.state(crawl_id).planned > 0
 
     def are_done(self, crawl_id: UUID) -> bool:
-        """Also when some still wait in the frontier: their host does not want to hear from us."""
+        """Whether all probes have ended in Postgres. Entries of hosts that do not respond may still be queued."""
         state = self._probes.state(crawl_id)
         return state.planned > 0 and state.queued == 0
 
@@ -115,7 +118,7 @@ class PlanProbes:
                 outcome = Removal.NOT_REACHED
             asked += outcome is None
             yield _probe(crawl.id, page, position, outcome)
-        # It met these, in vain: that they were pages is handed on, so that a later crawl can tell what became of them.
+        # Pages this crawl met and could not fetch are recorded, so that a later crawl can tell what became of them.
         for page in self._probes.unsure_pages(crawl.id, baseline.id):
             yield _probe(crawl.id, page, 0, Removal.NOT_REACHED)
 
@@ -128,7 +131,7 @@ class PlanProbes:
 
 
 def _is_wanted(page: UnmetPage, scope: Scope) -> bool:
-    """Whether this crawl would have fetched it, under this name, had it met it."""
+    """Whether this crawl would have fetched the page under this URL, had it found a link."""
     url = read(page.url)
     if not isinstance(url, Url):
         return False

@@ -1,4 +1,4 @@
-"""Would these URLs be crawled, and by which rule? Asked before a crawl, with options that are not saved yet."""
+"""Preview of the scope: would these URLs be crawled, and by which rule? With options that are not saved yet."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from crawler.handlers.crawls.start_crawl import valid_config
 
 class Preview(NamedTuple):
     url: str
-    """As it was given."""
+    """The URL as it was given."""
     admitted: bool
     rule: str
     normalized_url: str | None = None
@@ -29,9 +29,9 @@ class PreviewScope:
     def __call__(
         self, project_id: UUID, urls: Sequence[str], *, config: Mapping[str, Any], seed_url: str | None, shopify: bool
     ) -> list[Preview]:
-        """By the project's settings with these changes; `shopify`: as if its homepage looked like such a shop.
+        """Judge URLs by the project's settings with these changes; `shopify`: as if its homepage were a Shopify shop.
 
-        Neither robots.txt nor depth: those are known only once a crawl meets the URL.
+        Neither robots.txt nor depth count: they are known only when a crawl finds the URL.
         """
         project = self._store.get_project(project_id)
         seed = seed_url or project.website_url

@@ -1,4 +1,4 @@
-"""What other settings would do to the pages a project has: asked while somebody types, nothing is saved."""
+"""Preview of settings: what changed settings would do to a project's pages. Nothing is saved."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -36,14 +36,14 @@ class Urls(Protocol):
 
 class Effect(NamedTuple):
     pages: int
-    """Stored pages that were looked at, evenly picked from all."""
+    """Stored pages that were checked, picked evenly from all."""
     total: int
     dropped: list[Preview]
-    """Of those looked at, the ones that would not be crawled any more."""
+    """Checked pages that would not be crawled any more."""
     left_out: int
-    """URLs that the last crawl's patterns left out."""
+    """URLs that the last crawl's patterns excluded and that were checked."""
     let_in: list[Preview]
-    """Of these, those that would be crawled."""
+    """Excluded URLs that would be crawled now."""
 
 
 class PreviewSettings:

@@ -1,4 +1,4 @@
-"""Fill a running crawl's frontier anew from Postgres alone, because somebody asks for it."""
+"""Rebuild a running crawl's frontier in Redis from Postgres, on request."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -21,7 +21,7 @@ class RebuildFrontier:
         self._frontier = frontier
 
     def __call__(self, crawl_id: UUID) -> int:
-        """How many URLs wait afterwards."""
+        """Rebuild, and return how many URLs are queued afterwards."""
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.IN_PROGRESS:
             raise Conflict(f"Crawl {crawl_id} is {crawl.status}; only a crawl in progress has a frontier.")

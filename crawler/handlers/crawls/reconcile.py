@@ -1,4 +1,4 @@
-"""Find work that nobody is doing: the answer to every lost message, dead worker and emptied Redis."""
+"""Reconcile: find work that nobody is doing, after lost messages, dead workers or an emptied Redis."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -72,7 +72,7 @@ class Reconcile:
 
     def __call__(self) -> None:
         self._look_at_settings()
-        # Before any crawl is opened again: a frontier that lost everything must hear of blocks first.
+        # Before any crawl is opened again: a frontier that lost everything must get the hosts' blocks first.
         self._recover_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
         crawls = self._store.open_crawls()
@@ -118,7 +118,7 @@ class Reconcile:
             return
         if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
             log.info("gap_adjusted", crawl_id=str(crawl.id))
-        if stats.paused != crawl.paused:  # whoever paused or resumed it could not reach Redis
+        if stats.paused != crawl.paused:  # the process that paused or resumed it could not reach Redis
             self._frontier.pause_crawl(crawl.id, paused=self._store.get_crawl(crawl.id).paused)
         reaped = self._frontier.reap(crawl.id)
         if reaped:
@@ -134,13 +134,13 @@ class Reconcile:
         )
 
     def _do_without_browser(self, crawl: CrawlJob) -> None:
-        """Nobody is there to render: what waits for that is fetched as the server sends it, and says so."""
+        """No browser worker is there: pages that wait for one are fetched over plain HTTP, with a note that says so."""
         log.warning("render_unavailable", crawl_id=str(crawl.id))
         record = {**(crawl.rendering or {}), UNAVAILABLE: True}
         self._fill_frontier(self._record_rendering(crawl.id, record))
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
-        """When they were last asked is lost too: it may have been just now."""
+        """Hold hosts for a while: Redis lost when they were last requested, and it may have been just now."""
         for host in hosts if seconds > 0 else ():
             state = self._frontier.host(host)
             gap = max(seconds, state.learned_ms / 1000)
@@ -154,7 +154,7 @@ class Reconcile:
             self._finish_crawl.wind_up(crawl)
 
     def _close(self, crawl_id: UUID) -> None:
-        """The crawl is over, or gone with its project, and whoever ended it died before Redis heard of it."""
+        """Close the frontier of a crawl that is over or deleted: the process that ended it died before it could."""
         try:
             crawl = self._store.get_crawl(crawl_id)
         except NotFound:
@@ -165,7 +165,7 @@ class Reconcile:
             self._finish_crawl.wind_up(crawl)
 
     def _bury(self, crawl_id: UUID, leases: list[Lease]) -> None:
-        """URLs that took three workers down with them are failed, so that the fourth lives."""
+        """Fail URLs that lost too many workers (poison), so that they take down no more."""
         for lease in leases:
             context = self._contexts.get(crawl_id, lease.epoch)
             if context is None:
@@ -176,13 +176,13 @@ class Reconcile:
                 refuse_probe(settled, Reason.POISON, self._clock())
             else:
                 record_refused(settled, Reason.POISON, error, self._clock())
-            if settled.url_end is not None:  # nobody tries it now: the lost ones are all its tries
+            if settled.url_end is not None:  # not tried now: the lost tries are all there are
                 settled.url_end = settled.url_end._replace(attempts=lease.attempts + lease.losses)
             self._write_batch([settled])
             log.error("poison", crawl_id=str(crawl_id), url=lease.url)
 
     def _record_lost_requests(self) -> None:
-        """A dead worker may have sent its request: the audit counts it, marked as uncertain."""
+        """Log requests of dead workers for the politeness audit, marked as uncertain: they may have been sent."""
         while lost := self._frontier.lost_requests(LOST_AT_ONCE):
             self._writer.log_requests([_uncertain(request) for request in lost])
             self._frontier.forget_lost_requests(lost)

@@ -1,4 +1,4 @@
-"""What one crawl found wrong with its site, and what of that is new: for the terminal and the API alike."""
+"""Report of a crawl: what it found wrong with the site, and which findings are new. For terminal and API."""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple, Protocol
@@ -53,11 +53,11 @@ class FindingReader(Protocol):
 class FindingPage(NamedTuple):
     items: list[Finding]
     next_after: int | None
-    """Where the next page begins; None when this is the last."""
+    """The position where the next page begins; None when this is the last."""
 
 
 class ReportCrawl:
-    """A report is made once, when its crawl is over: later crawls change the pages it speaks of."""
+    """Makes and reads reports. A report is made once, after its crawl: later crawls change the pages it is about."""
 
     def __init__(
         self, crawls: ReportedCrawls, build: Builder, reader: FindingReader, limits: ReportLimits | None = None
@@ -75,14 +75,14 @@ class ReportCrawl:
         new_only: bool = False,
         first: int = FIRST,
     ) -> Report:
-        """How many there are of each kind, and the first few."""
+        """Number of findings of each kind, and the first few."""
         head = self.ensure(crawl_id)
         return summed(head, [self._kind(head, kind, new_only=new_only, first=first) for kind in kinds])
 
     def page(
         self, crawl_id: UUID, kind: FindingKind, *, new_only: bool = False, after: int = 0, limit: int = 100
     ) -> FindingPage:
-        """Findings of one kind behind position `after`."""
+        """A page of findings of one kind, after position `after`."""
         self.ensure(crawl_id)
         found = self._reader.page(crawl_id, kind, new_only=new_only, after=after, limit=limit + 1)
         more = len(found) > limit
@@ -91,19 +91,19 @@ class ReportCrawl:
     def findings(
         self, crawl_id: UUID, kinds: Sequence[FindingKind] = tuple(FindingKind), *, new_only: bool = False
     ) -> Generator[Finding]:
-        """All of them, streamed; an error of the asker's is raised by the call, not by the first one taken."""
+        """All findings, streamed. Invalid arguments raise at the call, not at the first finding."""
         self.ensure(crawl_id)
         return self._reader.stream(crawl_id, kinds, new_only=new_only)
 
     def ensure(self, crawl_id: UUID) -> ReportHead:
-        """The report's head; the report is made if nobody has made it yet. Safe to repeat."""
+        """The report's head; the report is made if there is none yet. Safe to repeat."""
         crawl = self._crawls.get_crawl(crawl_id)
         if not crawl.status.is_over:
             raise Conflict(f"Crawl {crawl_id} is {crawl.status}; its report is made when it is over.")
         return self._reader.find(crawl_id) or self._make(crawl, self._baseline(crawl))
 
     def _baseline(self, crawl: CrawlJob) -> ReportHead | None:
-        """The one the crawl is compared with has a report of its own; its own past is looked up only if it was made."""
+        """Report of the crawl this one is compared with. It is made if missing, but without a baseline of its own."""
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         earlier = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
@@ -114,7 +114,7 @@ class ReportCrawl:
             return head
         try:
             return self._make(earlier, None)
-        except Conflict:  # its URLs are gone
+        except Conflict:  # its URLs were deleted
             return None
 
     def _make(self, crawl: CrawlJob, baseline: ReportHead | None) -> ReportHead:
@@ -138,7 +138,7 @@ class ReportCrawl:
 
 
 def keys_of(crawl: CrawlJob) -> Callable[[str], str | None]:
-    """The key of a URL by the crawl's own rules; None for what is no URL."""
+    """A function that gives a URL's key by the crawl's own rules; None for what is no URL."""
     rule = QueryRule.of(crawl.config)
 
     def key(href: str) -> str | None:

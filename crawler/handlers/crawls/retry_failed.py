@@ -1,4 +1,4 @@
-"""Give failed URLs another chance: in their own crawl while it runs, else in a new one that fetches just them."""
+"""Retry failed URLs of a crawl: in the same crawl while it runs, else in a new one that fetches only them."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -14,7 +14,7 @@ from crawler.handlers.engine.fill_frontier import entry_of
 
 class Retried(NamedTuple):
     crawl_id: UUID
-    """Where they are tried again."""
+    """The crawl in which they are retried."""
     urls: int
 
 

@@ -1,4 +1,4 @@
-"""The coordinator's part: open the frontier of a pending crawl and set workers going."""
+"""Seed a pending crawl: open and fill its frontier, mark it as in progress, and send hints to workers."""
 
 from uuid import UUID
 
@@ -24,13 +24,13 @@ class SeedCrawl:
         self._clock = clock
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
-        """Safe to repeat: a crawl that is under way or over is left as it is."""
+        """Seed the crawl. Safe to repeat: a crawl that is in progress or over stays as it is."""
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.PENDING:
             return crawl
         try:
             started = self._store.change_crawl(crawl, crawl.start(self._clock()))
-        except InvalidTransition:  # somebody else started or cancelled it in this moment
+        except InvalidTransition:  # another process started or cancelled it meanwhile
             return self._store.get_crawl(crawl_id)
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
         self._fill_frontier(started)

@@ -1,4 +1,4 @@
-"""Start a crawl: commit its row and its first URLs, then hint a worker."""
+"""Start a crawl: commit its row and its first URLs, then send a hint to a worker."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -50,9 +50,9 @@ class StartCrawl:
         max_seconds: int | None = None,
         retry_of: UUID | None = None,
     ) -> CrawlJob:
-        """`max_seconds` is for this crawl alone, not for the project's settings.
+        """Start a crawl. `max_seconds` holds for this crawl alone, not for the project's settings.
 
-        `opened` is for a person at a terminal alone: the host and port they typed may be dialled in this crawl.
+        `opened` is only for a person at a terminal: the host and port they typed may be dialled in this crawl.
         """
         project = self._store.get_project(project_id)
         if not project.is_active:
@@ -60,7 +60,7 @@ class StartCrawl:
         options = self._options(project, config or {})
         seed = parse(urls[0] if urls else seed_url or project.website_url or _no_seed(project))
         if not urls:
-            Scope.of(seed.href, options)  # refuses hosts that are none, before a worker stumbles over them
+            Scope.of(seed.href, options)  # refuses invalid hosts before a worker meets them
         first = not urls and not self._store.has_full_crawl(project_id)
         crawl = CrawlJob.create(
             project_id=project_id,
@@ -78,15 +78,15 @@ class StartCrawl:
             opened=opened,
         )
         if first and config and started.id == crawl.id:
-            # Options given with the first crawl become the project's own; scheduled crawls use those. To leave out what
-            # is known is of this crawl alone: the later ones are there to see what changed.
+            # Options given with the first crawl become the project's own; scheduled crawls use those. Skipping URLs
+            # that have a document is for this crawl alone: later crawls are there to find changes.
             kept = options.model_copy(update={"refresh": True})
             self._store.save_project(project.changed(self._clock(), settings=kept))
         self._hint(started.id)
         return started
 
     def record_refusal(self, project_id: UUID, why: str, idempotency_key: str, retry_of: UUID | None) -> CrawlJob:
-        """A scheduled crawl that could not even be started stands in the history as one that failed."""
+        """Record a scheduled crawl that could not be started as a failed crawl, so that the history shows it."""
         project, now = self._store.get_project(project_id), self._clock()
         refused = CrawlJob.create(
             project_id=project_id,
@@ -107,7 +107,7 @@ class StartCrawl:
 
 
 def _for_this_crawl(options: CrawlConfig, urls: int, max_seconds: int | None) -> CrawlConfig:
-    """A list is fetched whole; a person at a terminal waits less long than a schedule."""
+    """Options for this crawl alone: a list of URLs is fetched whole, and `max_seconds` may be given."""
     return options.model_copy(
         update={
             "max_pages": max(options.max_pages, urls),

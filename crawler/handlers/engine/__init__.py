@@ -1,1 +1,1 @@
-"""The engine: shifts that claim, fetch, judge, write and complete."""
+"""The crawl engine: worker shifts that claim URLs, fetch them, judge responses, write rows and complete leases."""

@@ -1,4 +1,4 @@
-"""From what leases came to, the rows that one commit writes. Pure."""
+"""Turn a batch of lease results into the database rows that one commit writes. No I/O."""
 
 from collections.abc import Sequence
 
@@ -39,17 +39,17 @@ def batch_rows(batch: Sequence[LeaseResult]) -> Batch:
 
 
 def _add_entry(rows: Batch, settled: LeaseResult) -> None:
-    """Only crawls that work off the acquisition queue have anything to tell it."""
+    """Add what the acquisition queue must learn about this URL. Only crawls that work off the queue have that."""
     context = settled.context
     if context.crawl.from_queue and settled.url_end is not None:
         leads_to = context.key(settled.redirect) if settled.redirect else None
         if settled.url_end.reason is Reason.REDIRECT_LOOP:
-            leads_to = settled.key.normalized_url  # whose redirects were too many is seen when the batch is over
+            leads_to = settled.key.normalized_url  # which redirects were too many is decided when the batch is over
         rows.entries.append(entry_end(settled.url_end, context.crawl.project_id, leads_to))
 
 
 def _add_document(rows: Batch, settled: LeaseResult) -> None:
-    """Only pages of crawls that ingest become documents."""
+    """Add the document to make of this page. Only crawls that ingest make documents."""
     crawl, end = settled.context.crawl, settled.url_end
     if not crawl.config.ingest or end is None or (end.state is not FetchState.DONE and end.reason != Reason.EXISTS):
         return
@@ -59,7 +59,7 @@ def _add_document(rows: Batch, settled: LeaseResult) -> None:
 
 
 def _add_rendering(rows: Batch, settled: LeaseResult) -> None:
-    """Of most pages there is nothing to say."""
+    """Add why this page was rendered or not. Most pages have no such note."""
     if settled.rendering or settled.compared:
         record = {**(settled.rendering or {}), **({"compared": settled.compared} if settled.compared else {})}
         rows.renderings.append(Rendering(settled.key, record))

@@ -1,4 +1,4 @@
-"""What a worker must know of a crawl to work for it, kept while its frontier lives."""
+"""Crawl context: settings, scope and state of a crawl that a worker process caches while the frontier is open."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,10 @@ MAX_CONTEXTS = 2000
 MAX_FOLLOWED = 200_000
 MAX_LISTED = 1_000_000
 MAX_SITEMAPS = 1_000
-"""Of one crawl, per process: an index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all."""
+"""Limits per crawl and process.
+
+A sitemap index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all.
+"""
 
 
 @dataclass(slots=True)
@@ -26,11 +29,11 @@ class CrawlContext:
     epoch: int
     rule: QueryRule
     followed: dict[str, int] = field(default_factory=dict)
-    """By href, the smallest depth at which this process has followed the link. Bounded; a miss only costs time."""
+    """For each href, the smallest depth at which this process followed the link. Bounded; a miss only costs time."""
     listed: int = 0
     """URLs taken from sitemaps so far."""
     sitemaps: int = 0
-    """Sitemaps that sitemaps named so far."""
+    """Sitemaps named by sitemap indexes so far."""
 
     @property
     def crawl(self) -> CrawlJob:
@@ -42,14 +45,14 @@ class CrawlContext:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the homepage is stored: until then a redirect may move the scope, and it may choose a preset."""
+        """Whether the homepage is stored. Until then it may choose a preset, and its redirect may move the scope."""
         return self.state.crawl.pages_crawled > 0 or not self.follows_links
 
     def key(self, url: Url) -> str:
         return normalize(url, self.rule)
 
     def is_home(self, normalized_url: str) -> bool:
-        """Of a fetch-only crawl, every URL: the others are where redirects of the given ones lead."""
+        """Whether the URL is a start URL. In a fetch-only crawl all are: the others are targets of their redirects."""
         return self.scope.given is not None or normalized_url in self.scope.homes
 
     def may_leave(self, normalized_url: str) -> bool:
@@ -57,7 +60,7 @@ class CrawlContext:
         return not self.is_settled and self.is_home(normalized_url)
 
     def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
-        """The project's own headers, for its own origin alone."""
+        """The project's own headers, only for URLs of its own origin."""
         if not self.state.headers:
             return ()
         target, home = parse(url), parse(self.state.headers_for)
@@ -65,7 +68,7 @@ class CrawlContext:
 
     @property
     def site(self) -> Decision | None:
-        """Whether its pages need a browser, once that is known."""
+        """Whether the site's pages need a browser; None until that is known."""
         return decide_crawl(self.state.crawl)
 
     @property
@@ -77,7 +80,7 @@ class CrawlContext:
         return lane_of(self.state.crawl)
 
     def decide(self, crawl: CrawlJob) -> None:
-        """The crawl's row says now how its pages are fetched."""
+        """Take over the crawl's row after it was decided how its pages are fetched."""
         self.state = replace(self.state, crawl=crawl)
 
     def learn(self, findings: Findings) -> None:
@@ -92,19 +95,19 @@ class CrawlContext:
         self.scope = self.scope.moved_to(url)
 
     def take_listed(self, urls: Sequence[Url]) -> list[Url]:
-        """Of what a sitemap lists, as much as still counts."""
+        """The URLs of a sitemap that still fit under `MAX_LISTED`."""
         taken = list(urls[: max(0, MAX_LISTED - self.listed)])
         self.listed += len(taken)
         return taken
 
     def take_sitemaps(self, urls: Sequence[str]) -> list[str]:
-        """Of the sitemaps a sitemap names, as many as are still read."""
+        """The sitemaps of a sitemap index that still fit under `MAX_SITEMAPS`."""
         taken = list(urls[: max(0, MAX_SITEMAPS - self.sitemaps)])
         self.sitemaps += len(taken)
         return taken
 
     def mark_followed(self, href: str, depth: int) -> bool:
-        """Remember that this link is followed at this depth; False when it was before, at this depth or less."""
+        """Remember that a link is followed at this depth. False if it was already, at this depth or a smaller one."""
         if self.followed.get(href, depth + 1) <= depth:
             return False
         if len(self.followed) >= MAX_FOLLOWED:
@@ -125,16 +128,16 @@ def scope_of(state: CrawlState) -> Scope:
 
 
 class CrawlContexts:
-    """One process's contexts. A new epoch (the frontier was rebuilt) is a new context."""
+    """The crawl contexts that one process caches. A new epoch (the frontier was rebuilt) gets a new context."""
 
     def __init__(self, load: Callable[[UUID], CrawlState | None]) -> None:
         self._load = load
         self._contexts: dict[UUID, CrawlContext] = {}
 
     def get(self, crawl_id: UUID, epoch: int) -> CrawlContext | None:
-        """None when the crawl is over or gone: its leases are worthless.
+        """The context of a crawl, or None when the crawl is over or gone: its leases are worthless.
 
-        A context is not kept before the homepage is stored: another process may be the one that learns from it.
+        A context is not cached before the homepage is stored: another process may be the one that learns from it.
         """
         context = self._contexts.get(crawl_id)
         if context is not None and context.epoch == epoch and context.is_settled:

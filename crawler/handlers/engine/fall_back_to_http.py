@@ -1,7 +1,8 @@
-"""When the browser cannot show a page that can be had without it: what the server sends is stored, and says so.
+"""Fallback from browser to HTTP: when the browser fails on a page, store what the server sends, and say so.
 
-The page waits once more, in the browser lane; its next visit does without a browser (`plan` of `RenderWhereNeeded`). So
-its request is as polite as any, and what is stored is what the server sends now.
+The page is queued once more in the browser lane, and its next visit does without a browser (`plan` in
+`render_where_needed.py`). So its request keeps the host's delay like any other, and what is stored is what the server
+sends now.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,10 @@ from crawler.handlers.engine.request_ticket import RequestTicket
 log = telemetry.logger(__name__)
 
 _OF_BROWSERS = frozenset({Reason.FORBIDDEN, Reason.TLS})
-"""May be meant for browsers alone (a wall against bots, other authorities): asked without one, whatever is known."""
+"""Browser failures after which plain HTTP is always tried.
+
+A site may block headless browsers, and a browser trusts other certificate authorities.
+"""
 
 Record = Callable[[UUID, dict[str, Any]], CrawlJob]
 
@@ -54,7 +58,7 @@ class FallBackToHttp:
     def after_failure(
         self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, judgement: Judgement
     ) -> bool:
-        """The browser has given up on a page. Whether it is to be had without one."""
+        """After the browser failed on a page: whether to try it without a browser."""
         if result.unshown:
             return self._no_browser(settled, ticket, result)
         if result.is_file:
@@ -71,7 +75,7 @@ class FallBackToHttp:
         return True
 
     def after_blank(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> bool:
-        """The browser shows nothing: neither text nor links. That is no page to keep, least of all over a better."""
+        """After the browser showed neither text nor links. Such a page never replaces an earlier version."""
         if not _is_blank(page):
             return False
         if self._does_without(settled, ticket, EMPTY):
@@ -81,16 +85,16 @@ class FallBackToHttp:
     def store_fallback(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
     ) -> bool:
-        """Note that a page failed in the browser and comes without one. False: it is empty, and once was not."""
+        """Note that the browser failed and plain HTTP is stored. False if the page is empty now and was not before."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
-        if is_pdf(result.content_type, result.body):  # which has text, but nobody has read it yet
+        if is_pdf(result.content_type, result.body):  # a PDF has text, but it has not been extracted yet
             return True
         error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
         return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))
 
     def _keeps_better(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, error: str) -> bool:
-        """Whether there is an earlier version, which stays."""
+        """Whether an earlier version with content exists. It is kept."""
         if ticket.previous is None:
             return False
         settled.note = None
@@ -98,7 +102,7 @@ class FallBackToHttp:
         return True
 
     def _does_without(self, settled: LeaseResult, ticket: RequestTicket, why: str) -> bool:
-        """Once per page: what fails without a browser too has failed."""
+        """Queue the page for a visit without a browser, once. If that fails too, the page has failed."""
         if not self._notes.do_without(*name_of(ticket), why):
             return False
         log.info("render_failed", crawl_id=str(ticket.key.crawl_id), url=ticket.lease.url, why=why)
@@ -107,15 +111,15 @@ class FallBackToHttp:
         return True
 
     def _no_browser(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage) -> bool:
-        """A browser is here and will not start: the crawl's pages are stored as the server sends them, and say so."""
+        """The browser does not start: store the crawl's pages as the server sends them, and record that."""
         if not ticket.context.lacks_browser:
             log.warning("render_unavailable", crawl_id=str(ticket.key.crawl_id), detail=result.error)
             self._end_rendering(ticket, {})
-        settled.end = End.RENDER  # once more in this lane, whose workers fetch light now
+        settled.end = End.RENDER  # queued once more in this lane, whose workers now fetch without a browser
         return True
 
     def _end_rendering(self, ticket: RequestTicket, more: dict[str, Any]) -> None:
-        """From here on the crawl does without a browser."""
+        """Record that the rest of the crawl is fetched without a browser."""
         context = ticket.context
         record = {**(context.crawl.rendering or {}), UNAVAILABLE: True, **more}
         context.decide(self._record(context.crawl.id, record))

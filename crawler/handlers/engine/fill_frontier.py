@@ -1,4 +1,4 @@
-"""Fill the frontier of a crawl from the ledger alone: at its start, after Redis lost it, or when asked to."""
+"""Fill a crawl's frontier from the ledger in Postgres: at its start, after Redis lost it, or on request."""
 
 from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
@@ -39,9 +39,9 @@ class FillFrontier:
         self._probes_of = probes_of
 
     def __call__(self, crawl: CrawlJob) -> None:
-        """Afterwards the frontier holds what the ledger says is queued, and knows what was seen."""
+        """Rebuild: afterwards the frontier holds what the ledger says is queued, and knows which URLs were seen."""
         limits = limits_of(crawl)
-        if crawl.paused:  # before there is anything to claim
+        if crawl.paused:  # before any URL can be claimed
             self._frontier.open_crawl(crawl.id, limits)
             self._frontier.pause_crawl(crawl.id, paused=True)
         homes: list[str] = []
@@ -56,16 +56,19 @@ class FillFrontier:
         log.info("frontier_opened", crawl_id=str(crawl.id))
 
     def hosts(self, crawl_id: UUID) -> set[str]:
-        """At which something of the crawl waits, by the ledger."""
+        """Hosts at which URLs of the crawl are queued, by the ledger."""
         pages = {parse(row.url).host for row in self._ledger.rows(crawl_id, queued_only=True)}
         return pages | {probe.host for probe in self._probes_of(crawl_id)}
 
     def is_possible(self, crawl_id: UUID) -> bool:
-        """Whether the ledger still knows what the crawl had to fetch."""
+        """Whether the ledger still has the crawl's queued URLs."""
         return self._ledger.is_whole(crawl_id)
 
     def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
-        """What waits. Sitemaps stand in no ledger: some may not have been read, and reading one twice does no harm."""
+        """Entries to queue: what the ledger has queued, probes, and sitemaps.
+
+        The ledger has no sitemaps. Some may not have been read, and reading one twice does no harm.
+        """
         yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))
         yield from map(probe_entry, self._probes_of(crawl.id))
         if crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
@@ -73,9 +76,9 @@ class FillFrontier:
                 yield from map(sitemap_entry, self._sitemaps_of(parse(home)))
 
     def _seen(self, crawl_id: UUID, homes: list[str]) -> Iterator[tuple[bytes, int]]:
-        """What was refused by its looks was never queued, so it needs no place in the seen-set either.
+        """Digest and depth of each URL that was seen; `homes` gets the homepage, if it is stored.
 
-        `homes` gets the homepage, if it is stored.
+        A URL that scope or robots refused on discovery was never queued, so it is not in the seen-set either.
         """
         for row in self._ledger.rows(crawl_id):
             if row.priority == Priority.HOMEPAGE and row.fetch_state == FetchState.DONE:

@@ -1,4 +1,4 @@
-"""From what pages link to, what is new: rows for the ledger, entries for the frontier.
+"""Follow links: turn links of fetched pages into new URLs, as ledger rows and frontier entries.
 
 Which links are followed is decided in `domain/urls/scope.py`, and how many pages in `domain/engine/max_pages.py`.
 """
@@ -17,9 +17,9 @@ from crawler.domain.urls.url import Url, digest, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.lease_result import LeaseResult
 
-# Other sites' URLs are not this site's: they are kept with the page that links to them, not in the ledger.
+# URLs of other sites are kept with the page that links to them, not in this crawl's ledger.
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
-# An entry with this score is only marked as seen: it waits for a shorter path.
+# An entry with this score is only marked as seen, not queued: it waits for a shorter path.
 SEEN_ONLY = -1
 
 RobotsRefuses = Callable[[CrawlContext, Url], str | None]
@@ -29,7 +29,7 @@ class Children(NamedTuple):
     found: list[Found]
     entries: dict[UUID, list[Entry]]
     shorter: list[Found]
-    """To these a path was known before, which may be longer."""
+    """URLs that were already known, maybe at a greater depth."""
 
 
 class _Lead(NamedTuple):
@@ -61,7 +61,7 @@ class FollowLinks:
         return children
 
     def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children) -> None:
-        """What the frontier has seen at the same depth or less is dropped before it costs the database a row."""
+        """Queue new URLs. URLs seen at the same depth or less are dropped before they cost a database row."""
         if not leads:
             return
         crawl_id = context.crawl.id
@@ -86,7 +86,7 @@ class FollowLinks:
                 entries.append(entry)
 
     def _unusable(self, group: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Iterable[Found]:
-        """They have no key, so nobody asks whether the frontier knows them; a row that is there stays."""
+        """Ledger rows of links that are no usable URL. The frontier has no key for them; an existing row stays."""
         fresh = [
             (settled, link)
             for settled in group
@@ -138,7 +138,7 @@ class FollowLinks:
 
 
 def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
-    """Pages of one batch may link to the same new URL from different depths."""
+    """One lead for each URL, with the smallest depth: pages of a batch may link to it from different depths."""
     best: dict[bytes, _Lead] = {}
     for lead in leads:
         rival = best.get(lead.candidate.digest)
@@ -173,5 +173,5 @@ def _sitemap_entries(settled: LeaseResult) -> Iterable[Entry]:
 
 
 def sitemap_entry(url: str, level: int = 0) -> Entry:
-    """Before all pages, because it may name some of them."""
+    """A sitemap's frontier entry. It is fetched before all pages, because it may name some of them."""
     return Entry(digest(f"sitemap {url}"), parse(url).host, url, 0, 0, Kind.SITEMAP, level)

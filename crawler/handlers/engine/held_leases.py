@@ -1,4 +1,4 @@
-"""What a shift has claimed and not settled yet. However the shift ends, none of it stays behind with a dead claim."""
+"""Leases that a shift has claimed and not settled. However the shift ends, none stays behind until it expires."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +17,7 @@ MAX_UNLOGGED = 10_000
 
 class HeldLeases:
     def __init__(self, frontier: Frontier, fetcher: Fetcher, lane: Lane, unlogged: list[Request]) -> None:
-        """`unlogged` gets the requests that may have gone out for leases that were given up."""
+        """`unlogged` gets the requests of given-up leases that may have been sent."""
         self._frontier = frontier
         self._fetcher = fetcher
         self._lane = lane
@@ -33,16 +33,16 @@ class HeldLeases:
             self._held.pop(lease.token, None)
 
     def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
-        """For others to take, without a mark against them. `asked`: their requests may have gone out."""
+        """Release leases for other workers, without counting a loss. `asked`: their requests may have been sent."""
         if not asked:
             self._frontier.answered([(lease, -1) for lease in leases])
         self._frontier.release(leases)
         self.settled(leases)
 
     def give_up(self) -> None:
-        """The shift ends here: nothing is asked for any more, and what it could not finish goes back.
+        """End the shift: send no more requests and release the leases it could not finish.
 
-        Requests are broken off before their slots are freed, or a host would see more at once than it should.
+        Requests are aborted before their slots are freed, or a host would see more in flight than its limit.
         """
         self._fetcher.abandon()
         if not self._held:
@@ -54,11 +54,11 @@ class HeldLeases:
         except RedisUnavailable as exc:
             log.warning("leases_left_to_run_out", detail=exc.message)
         else:
-            # Leases that run out are logged by the reconciler; of these nobody would know.
+            # The reconciler logs requests of expired leases; for released ones this is the only record.
             self._unlogged.extend(map(self._uncertain, leases[: MAX_UNLOGGED - len(self._unlogged)]))
 
     def lose(self) -> None:
-        """As if this process had died: what it held comes back by itself, with a mark."""
+        """Let the leases expire, as if this process had died. They come back by themselves, each with a loss."""
         self._fetcher.abandon()
         self._held.clear()
 

@@ -1,4 +1,4 @@
-"""Leases become requests on the wire; what may not be asked is refused here, without a request."""
+"""Launch requests for claimed leases. What robots.txt or a setting forbids is refused here, without a request."""
 
 from collections.abc import Callable, Sequence
 from uuid import UUID
@@ -24,11 +24,11 @@ from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
 
 ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
-"""Kinds whose key is that of a page."""
+"""Kinds of entries whose ledger key is that of a page."""
 
 Purposes = Callable[[UUID, Sequence[str]], dict[str, Purpose]]
 Existing = Callable[[UUID, UUID, Sequence[str]], set[str]]
-"""Of a crawl's project, which of these URLs have a document that this crawl did not make."""
+"""Finds, among these URLs, those whose project has a document that another crawl made."""
 
 
 class LaunchRequests:
@@ -58,7 +58,7 @@ class LaunchRequests:
     def __call__(
         self, leases: Sequence[Lease], held: HeldLeases, lane: Lane, *, claimed_at: float, start_by: float
     ) -> tuple[int, list[LeaseResult]]:
-        """How many requests were launched, and what was refused. What cannot be judged goes back."""
+        """How many requests were launched, and what was refused. Leases that cannot be judged yet are released."""
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
         existing = self._with_document(tickets)
@@ -79,7 +79,7 @@ class LaunchRequests:
     def _ticket(self, lease: Lease, held: HeldLeases, claimed_at: float) -> RequestTicket | None:
         context = self._contexts.get(lease.crawl_id, lease.epoch)
         if context is None:
-            # The crawl ended under us; its frontier is going or gone.
+            # The crawl ended meanwhile; its frontier is being removed or gone.
             held.give_back([lease], asked=False)
             return None
         named = lease.kind in _BY_PAGE
@@ -87,7 +87,7 @@ class LaunchRequests:
         return RequestTicket(lease, context, key, claimed_at)
 
     def _with_document(self, tickets: Sequence[RequestTicket]) -> set[UrlKey]:
-        """Which of them need no request, because their crawl leaves out what has a document."""
+        """Keys that need no request: their crawl skips URLs that already have a document."""
         wanted: dict[tuple[UUID, UUID], list[str]] = {}
         for ticket in tickets:
             crawl = ticket.context.crawl
@@ -100,7 +100,7 @@ class LaunchRequests:
         }
 
     def _with_previous(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
-        """For re-crawls: what we have of each page, asked once per batch and project."""
+        """For re-crawls: add the stored version of each page, with one query per batch and project."""
         wanted: dict[UUID, list[RequestTicket]] = {}
         for ticket in tickets:
             if ticket.context.state.has_history and ticket.lease.kind is Kind.PAGE:
@@ -120,7 +120,7 @@ class LaunchRequests:
         ]
 
     def _with_purposes(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
-        """For probes: why each is asked. One that has its answer has none: whoever queued it again came too late."""
+        """For probes: add why each is requested. One without a purpose was answered before it was queued again."""
         wanted: dict[UUID, list[str]] = {}
         for ticket in tickets:
             if ticket.lease.kind is Kind.PROBE:
@@ -160,7 +160,7 @@ class LaunchRequests:
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
 
     def _refuse(self, ticket: RequestTicket) -> LeaseResult:
-        """Nothing was sent, so the host's turn is not used up (a negative lateness says so)."""
+        """Settle a lease without a request. The negative lateness leaves the host's turn unused."""
         self._frontier.answered([(ticket.lease, -1)])
         return LeaseResult(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
 
@@ -179,7 +179,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             cookies=ticket.visit.cookies,
         )
     previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
-    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of bytes it did not keep
+    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of a body that it did not keep
         previous = None
     return FetchRequest(
         lease.url,

@@ -1,4 +1,4 @@
-"""What one lease came to: filled in while its answer is read, written with its batch."""
+"""Lease result: what came of one lease, filled in while its response is read, written with its batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from crawler.handlers.engine.crawl_context import CrawlContext
 
 @dataclass(slots=True)
 class LeaseResult:
-    """What one lease came to: how it ends in the frontier, the rows of its batch, the links to follow."""
+    """What came of one lease: how it ends in the frontier, the rows for its batch, the links to follow."""
 
     lease: Lease
     context: CrawlContext
@@ -39,7 +39,7 @@ class LeaseResult:
     request: Request | None = None
     url_end: UrlEnd | None = None
     page: PageWrite | None = None
-    """Its language is found out when the batch is written."""
+    """The page to store. Its language is detected when the batch is written."""
     declared_language: str | None = None
     version: Version | None = None
     snapshot: Snapshot | None = None
@@ -48,25 +48,25 @@ class LeaseResult:
     probe: ProbeEnd | None = None
     links: Sequence[Url] = ()
     kept_links: Sequence[str] = ()
-    """As an earlier crawl wrote them down; read only where they are new, which few are."""
+    """Links as an earlier crawl stored them. They are parsed only where they are new, which few are."""
     unusable: Sequence[Unusable] = ()
-    """Links that nobody can follow, cut to what can be shown."""
+    """Links that are no usable URL, cut to a length that can be shown."""
     canonical: Url | None = None
     redirect: Url | None = None
     sitemaps: list[str] = field(default_factory=list)
     listed: list[Url] = field(default_factory=list)
-    """URLs a sitemap names."""
+    """URLs that a sitemap lists."""
     note: Reason | None = None
-    """What there is to say about a page that is stored."""
+    """A note on a page that is stored, such as why the browser failed."""
     rendering: dict[str, Any] | None = None
-    """Why this page alone goes to a browser, or does not."""
+    """Why this one page is rendered in a browser, or is not."""
     compared: dict[str, Any] | None = None
     finding: Findings | None = None
     picture: Picture | None = None
 
 
 def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Request | None:
-    """A request for the audit; none when nothing went onto the wire."""
+    """The request's row for the politeness audit; None when nothing was sent."""
     if not result.sent_at:
         return None
     return Request(
@@ -82,5 +82,5 @@ def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Re
 
 
 def tries_of(lease: Lease) -> int:
-    """How often its URL was asked for by now, lost workers included."""
+    """How often the lease's URL was requested so far, lost workers included."""
     return lease.attempts + lease.losses + 1

@@ -1,4 +1,4 @@
-"""A shorter path was found: lower the ledger's depths, and admit what was too deep before."""
+"""A shorter path to a URL was found: lower depths in the ledger, and queue URLs that were too deep before."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -13,14 +13,14 @@ from crawler.handlers.engine.crawl_context import CrawlContext
 
 
 class _Walk(NamedTuple):
-    """Which URLs one shorter path has brought nearer so far."""
+    """The URLs that one shorter path has brought nearer so far."""
 
     all: dict[bytes, int]
     seen: dict[bytes, int]
-    """Those that the frontier has seen. The others it must not hear of: it would take them for queued."""
+    """Nearer URLs that the frontier has seen. It must not get the others: it would take them for queued."""
 
     def is_nearer(self, digest: bytes, depth: int, seen: int | None) -> bool:
-        """Whether this is the shortest path to it yet; remembers it if so."""
+        """Whether this is the shortest path to the URL so far; if so, it is remembered."""
         known = [at for at in (seen, self.all.get(digest)) if at is not None]
         if known and depth >= min(known):
             return False
@@ -36,9 +36,9 @@ class LowerDepths:
         self._ledger = ledger
 
     def __call__(self, context: CrawlContext, depths: Mapping[str, int]) -> None:
-        """Follow the shorter path outwards, in the ledger. It ends, because no URL is visited twice at one depth.
+        """Follow the shorter path through the ledger. It ends, because no URL is visited twice at one depth.
 
-        The frontier's seen-set hears of it last: until then whoever repeats this after a crash sees the same.
+        The frontier's seen-set is updated last: until then, repeating this after a crash finds the same URLs.
         """
         walk = _Walk({}, {})
         while depths:
@@ -58,9 +58,9 @@ class LowerDepths:
         )
 
     def _children(self, context: CrawlContext, rows: list[Lowered], walk: "_Walk") -> dict[str, int]:
-        """Where these lead, as deep as that is now, unless it is known to be as near.
+        """URLs these rows lead to, with their new depth, unless they are known to be as near.
 
-        What the frontier has not seen may be in the ledger all the same, refused at sight.
+        A URL that the frontier has not seen may still be in the ledger, refused on discovery.
         """
         leads: dict[bytes, tuple[str, int]] = {}
         for row in rows:
@@ -77,7 +77,7 @@ class LowerDepths:
 
 
 def _leads(row: Lowered) -> Iterator[tuple[str, int]]:
-    """A redirect's target is as deep as the redirect, all else one deeper."""
+    """URLs this row leads to, with depth: a redirect's target is as deep as the redirect, a link's one deeper."""
     if row.reason == Reason.REDIRECTED and row.final_url:
         yield row.final_url, row.depth
     if row.canonical_url:

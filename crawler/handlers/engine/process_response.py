@@ -1,4 +1,4 @@
-"""Process one response: judge it, tell its host, and turn it into what will be written."""
+"""Process one response: judge it (`domain/engine/judging.py`), back off its host if asked, prepare rows to write."""
 
 import random
 import time
@@ -82,7 +82,7 @@ class ProcessResponse:
             self._process_homepage(settled, ticket, result)
 
     def _judge(self, settled: LeaseResult, result: FetchResult) -> Judgement:
-        """What the answer means; its host is told at once if it asks to be left alone."""
+        """Judge the response. A 429 or 503 blocks its host at once."""
         lease = settled.lease
         judgement = judge(
             result,
@@ -99,7 +99,7 @@ class ProcessResponse:
         return judgement
 
     def _retry_at(self, ticket: RequestTicket, judgement: Judgement) -> int:
-        """By the frontier's clock, which told the moment of the claim; this machine's own may be wrong."""
+        """When to retry, by the frontier's clock at the claim. This machine's own clock may be wrong."""
         lease = ticket.lease
         seconds = judgement.retry_in_seconds or 0.0
         if judgement.block_host:
@@ -107,7 +107,7 @@ class ProcessResponse:
         return lease.claimed_ms + milliseconds(time.time() - ticket.claimed_at + seconds)
 
     def _process_homepage(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult) -> None:
-        """The homepage may move the crawl's scope, choose its preset, and leads to the sitemaps."""
+        """The homepage may move the crawl's scope, choose its preset, and lead to the sitemaps."""
         context, crawl = ticket.context, ticket.context.crawl
         if settled.redirect is not None:
             if not (context.is_settled and context.follows_links):
@@ -134,5 +134,5 @@ def _wants_shopify(context: CrawlContext) -> bool:
 
 
 def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
-    """A homepage that did not change comes without its markup."""
+    """Whether the homepage looks like Shopify. Not for one that did not change: it comes without its markup."""
     return context.state.was_shopify if result.status == 304 else looks_like_shopify(result.body)

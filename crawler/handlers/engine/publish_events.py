@@ -1,4 +1,4 @@
-"""Live news of a crawl, after each commit: its pages as one batch, its progress now and then."""
+"""Publish a crawl's live events after each commit: its pages as one batch, its progress at most twice a second."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ class PublishEvents:
         self._next: dict[UUID, float] = {}
 
     def pages(self, settled: Iterable[LeaseResult], depths: Mapping[UrlKey, int]) -> None:
-        """URLs that reached their end; what is tried again is no news."""
+        """Publish URLs that reached their end. A URL that will be retried has no event."""
         by_crawl: dict[UUID, list[dict[str, Any]]] = {}
         for one in settled:
             if one.url_end is not None:
@@ -40,7 +40,7 @@ class PublishEvents:
             self._events.publish_many(crawl_id, "page", items)
 
     def progress(self, crawl_ids: Iterable[UUID]) -> None:
-        """At most every half second for each crawl."""
+        """Publish progress, at most every half second for each crawl."""
         now = self._clock()
         for crawl_id in crawl_ids:
             if now < self._next.get(crawl_id, 0.0):
@@ -62,7 +62,7 @@ class PublishEvents:
             completed=False,
         )
         return {
-            # Other processes tell progress too, from what they saw a moment earlier or later.
+            # Other processes publish progress too, from numbers read a moment earlier or later.
             "progress": self._events.highest(crawl.id, share),
             "estimated_total": total,
             "pages_crawled": crawl.pages_crawled,

@@ -1,4 +1,4 @@
-"""Sitemaps: fetched under the same politeness as pages, their URLs discovered at depth 1."""
+"""Read sitemaps: fetched under the same delays and limits as pages, their URLs discovered at depth 1."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from crawler.handlers.engine.lease_result import LeaseResult
 log = telemetry.logger(__name__)
 
 MAX_INDEX_DEPTH = 2
-"""Levels of indexes; a redirect counts as one."""
+"""Most levels of sitemap indexes that are followed; a redirect counts as one."""
 MAX_HOPS = 5
 MAX_CHILDREN = 500
-# Of one that is too large the beginning is here.
+# Verdicts with a readable body. Of a sitemap that is too large, the beginning was read.
 _READABLE = frozenset({None, Reason.TOO_LARGE})
 
 
@@ -26,7 +26,7 @@ def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> Fe
 
 
 def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement) -> LeaseResult:
-    """A missing or broken sitemap is no failure of the crawl: what can be read counts."""
+    """Read the URLs of a sitemap. A missing or broken sitemap does not fail the crawl: what can be read counts."""
     settled.end = End.RETRY if judgement.verdict is ResponseVerdict.RETRY else End.DROPPED
     if judgement.verdict is ResponseVerdict.REDIRECT and settled.lease.hops < MAX_HOPS:
         target = read(judgement.target, result.url)

@@ -1,4 +1,4 @@
-"""What the answer to a request for a page means for its URL. No I/O: the batch writes later."""
+"""Record what a page's response means for its URL: failed, skipped or redirected. No I/O: the batch writes later."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ MAX_LINKS = 5000
 
 
 def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> ParsedPage | None:
-    """None when it cannot be read; then it is settled as failed."""
+    """Parse the page. None when it cannot be parsed; then it is settled as failed."""
     config = settled.context.crawl.config
     if is_pdf(result.content_type, result.body):
         return file_page(result.body, result.url)
@@ -69,7 +69,7 @@ def record_refused(
     rule: str | None = None,
     final_url: str | None = None,
 ) -> LeaseResult:
-    """Skipped or failed: the ledger says why; the page row, if it was asked for, keeps its last good content."""
+    """Record a URL as skipped or failed, with the reason. A page row that exists keeps its last good content."""
     settled.end = End.DROPPED
     state = FetchState.FAILED if reason in FAILED else FetchState.SKIPPED
     status = (result.status or None) if result else None
@@ -103,7 +103,7 @@ def record_refused(
 
 
 def record_existing(settled: LeaseResult, previous: Previous | None, now: datetime) -> LeaseResult:
-    """It has a document, and is not fetched again; where it led when it was, the crawl goes on."""
+    """Record a URL that is not fetched because it has a document. The crawl goes on with the links stored back then."""
     record_refused(settled, Reason.EXISTS, None, now)
     if previous is not None and settled.context.follows_links:
         settled.canonical = usable(previous.canonical_url)
@@ -112,7 +112,7 @@ def record_existing(settled: LeaseResult, previous: Previous | None, now: dateti
 
 
 def _redirect(settled: LeaseResult, result: FetchResult, judgement: Judgement, now: datetime) -> None:
-    """To the same page under another spelling: ask again there. To another: that one is discovered."""
+    """Record a redirect. To another spelling of the same page: request that. To another page: discover it."""
     target = read(judgement.target, result.url)
     if isinstance(target, Unusable):
         record_refused(settled, target.reason, f"It redirects to something unusable. {target.rule}", now, result)
@@ -127,7 +127,7 @@ def _redirect(settled: LeaseResult, result: FetchResult, judgement: Judgement, n
 
 
 def _leaves_scope(settled: LeaseResult, target: Url) -> str | None:
-    """The rule by which a redirect leads off the site; the homepage's own takes the scope along."""
+    """The scope rule by which a redirect leaves the site, or None. The homepage's redirect moves the scope instead."""
     context = settled.context
     verdict = context.scope.candidate(target, 0).verdict
     off_domain = isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN

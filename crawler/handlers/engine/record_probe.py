@@ -1,4 +1,4 @@
-"""The answer to a request beyond the crawl's pages: it says something about a page and never stores one."""
+"""Record a probe's response: a request beyond the crawl's pages, which checks on a page and never stores one."""
 
 from datetime import datetime
 
@@ -33,7 +33,7 @@ def record_probe(
 
 
 def refuse_probe(settled: LeaseResult, reason: Reason, now: datetime) -> LeaseResult:
-    """It may not be asked for, or its answer not be kept."""
+    """Settle a probe that may not be requested, or whose response may not be kept."""
     settled.end = End.DROPPED
     settled.probe = ProbeEnd(settled.key, Removal.BLOCKED.value, reason, None, None, None, now)
     return settled
@@ -43,7 +43,7 @@ def _tell_fate(
     settled: LeaseResult, result: FetchResult, judgement: Judgement, target: str | None, now: datetime
 ) -> None:
     found = judge_probe(judgement, result.status, result.failure)
-    if found.kind is Removal.MOVED and target is None:  # to something that is no address
+    if found.kind is Removal.MOVED and target is None:  # a redirect whose target is no usable URL
         found = found._replace(kind=Removal.BLOCKED, reason=Reason.PROTOCOL)
     if found.kind is Removal.ALIVE and says_not_found(result.body, result.content_type):
         found = ProbeResult(Removal.GONE, Reason.NOT_FOUND)

@@ -1,9 +1,9 @@
-"""Which pages go to a browser: asked before a page is fetched, and again when the server's answer is read.
+"""Which pages are rendered in a browser: decided before a page is fetched, and again when its response is read.
 
-The rules are in `domain/rendering`: `signals.py` for one page, `url_shapes.py` for what its kind has taught.
+The rules are in `domain/rendering`: `signals.py` for one page, `url_shapes.py` for what pages of its kind have shown.
 
-A light answer that is not enough ends its lease with `End.RENDER`: the page waits once more, in the browser lane, and
-its next request is as polite as any. What the server sent is kept meanwhile, so that both can be compared.
+A plain HTTP response that is not enough ends its lease with `End.RENDER`. The page is queued in the browser lane, and
+its next request keeps the host's delay like any other. The response is kept meanwhile, so that both can be compared.
 """
 
 from typing import Protocol
@@ -67,7 +67,7 @@ class RenderWhereNeeded:
         self._fall_back = FallBackToHttp(frontier, lights, notes, record)
 
     def plan(self, ticket: RequestTicket, lane: Lane) -> Visit:
-        """How a page is to be fetched."""
+        """Decide whether a page is fetched with a browser or over plain HTTP, and why."""
         if lane is Lane.HTTP:
             return _LIGHT_VISIT
         note = self._notes.find(*name_of(ticket))
@@ -85,16 +85,16 @@ class RenderWhereNeeded:
         if asked is not None:
             return Visit(render=True, compare=False, why=asked)
         if site is None or not site.render:
-            return Visit(render=True, compare=True, why=LIGHT)  # sent on by itself; the ledger knows why
+            return Visit(render=True, compare=True, why=LIGHT)  # sent alone; the ledger has the reason
         visit = plan_visit(site, parse(ticket.lease.url), key, context.state.shapes, context.crawl.config.render_rule)
         if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
-            return visit._replace(render=False)  # the light half of the comparison comes first
+            return visit._replace(render=False)  # a comparison fetches over plain HTTP first
         return visit._replace(render=visit.render or visit.compare)
 
     def send_to_browser(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
     ) -> bool:
-        """Queue a page that was read for the browser, where that is needed; whether it is not to be stored now."""
+        """Queue a fetched page for the browser if it needs one. Returns whether it is not to be stored now."""
         if isinstance(result, RenderedPage):
             again = self._comes_again(settled, ticket, result)
             if again or self._fall_back.after_blank(settled, ticket, result, page):
@@ -123,9 +123,9 @@ class RenderWhereNeeded:
     def try_in_browser(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, judgement: Judgement
     ) -> bool:
-        """Queue a page that could not be fetched for the browser: a homepage, or where one was to be spared.
+        """Queue a page that failed over HTTP for the browser: a homepage, or a page that was to be spared one.
 
-        False where it is not tried there.
+        Returns False if the browser is not tried.
         """
         if isinstance(result, RenderedPage) and self._comes_again(settled, ticket, result):
             return True
@@ -133,19 +133,19 @@ class RenderWhereNeeded:
             return False
         if isinstance(result, RenderedPage):
             return self._fall_back.after_failure(settled, ticket, result, judgement)
-        if ticket.visit.why.signal is Signal.RENDER_FAILED:  # so neither way
+        if ticket.visit.why.signal is Signal.RENDER_FAILED:  # both ways have failed
             settled.rendering = ticket.visit.why.as_record()
             return False
         decision = decide_failure(judgement.reason, result.status, ticket.context.crawl.config.render_rule)
         if not decision.render or not self._may_try(settled, ticket, decision):
             return False
-        self._notes.do_without(*name_of(ticket), "")  # what failed light is not tried so again
+        self._notes.do_without(*name_of(ticket), "")  # a page that failed over plain HTTP is not tried that way again
         settled.rendering = decision.as_record()
         settled.end = End.RENDER
         return True
 
     def _comes_again(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage) -> bool:
-        """A page that set a cookie and would load itself anew does so in its next turn at the host."""
+        """A page that set a cookie and wants to reload is loaded again in its next turn at the host."""
         if not result.again or not self._notes.come_again(*name_of(ticket), result.again):
             return False
         settled.end = End.RENDER
@@ -153,7 +153,7 @@ class RenderWhereNeeded:
 
     def _may_try(self, settled: LeaseResult, ticket: RequestTicket, decision: Decision) -> bool:
         context, why = ticket.context, ticket.visit.why.signal
-        if why is Signal.SHAPE:  # so this kind of page needs it after all
+        if why is Signal.SHAPE:  # this kind of page needs a browser after all
             settled.finding = finding(url_shape(parse(ticket.lease.url)), _NOTHING_ALIKE)
             context.learn(settled.finding)
         if why is Signal.SHAPE or why is Signal.SITE:
@@ -177,7 +177,7 @@ class RenderWhereNeeded:
         return spare(decide_page(page.measure, rule), parse(result.url), context.state.shapes, rule)
 
     def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
-        """For the whole crawl, by its homepage; whether a browser is there if it is needed."""
+        """Choose for the whole crawl, by its homepage. Returns whether a browser is available if one is needed."""
         context, crawl = ticket.context, ticket.context.crawl
         able = not decision.render or self._has_browser(ticket)
         before = crawl.rendering or {}
@@ -199,7 +199,7 @@ class RenderWhereNeeded:
         return True
 
     def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:
-        """Compare what the browser made with what the server had sent, if that is known."""
+        """Compare the rendered page with what the server sent, if that was kept."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:
             return

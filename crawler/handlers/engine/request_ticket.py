@@ -1,4 +1,4 @@
-"""What travels with a request from its claim to its answer."""
+"""Request ticket: the lease, crawl context and claim time that travel with a request until its response."""
 
 from math import ceil
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from crawler.domain.retries import MOST_LOSSES
 from crawler.handlers.engine.crawl_context import CrawlContext
 
 ON_ITS_WAY_SECONDS = 0.02
-"""How long a request may be on its way to the server; more would slow down hosts that only think slowly."""
+"""Longest time a request is assumed to travel to the server. More would slow down hosts that only respond slowly."""
 
 
 class RequestTicket(NamedTuple):
@@ -21,17 +21,17 @@ class RequestTicket(NamedTuple):
     context: CrawlContext
     key: UrlKey
     claimed_at: float
-    """This process's clock just before the claim: lateness is measured from it."""
+    """This process's clock just before the claim. Lateness is measured from it."""
     previous: Previous | None = None
     purpose: Purpose | None = None
-    """Of a probe."""
+    """Why a probe is requested; None for all else."""
     visit: Visit = Visit(render=False, compare=False, why=LIGHT)
 
 
 def lateness(result: FetchResult) -> int:
-    """When the server saw the request, as late as it can have been: the host's gap counts from there.
+    """Milliseconds from the claim to when the server saw the request at the latest. The host's gap starts there.
 
-    Negative when nothing went onto the wire (an address refused, a name not found).
+    Negative when nothing was sent (an address refused, a name not found).
     """
     if not result.sent_at:
         return -1
@@ -40,10 +40,10 @@ def lateness(result: FetchResult) -> int:
 
 
 def milliseconds(seconds: float) -> int:
-    """Rounded up: a gap counted from it must not be short by a part of one."""
+    """Milliseconds, rounded up, so that a gap counted from them is never too short."""
     return max(0, ceil(seconds * 1000))
 
 
 def is_suspect(lease: Lease) -> bool:
-    """One more lost worker, and it is poison."""
+    """Whether one more lost worker makes the lease's URL poison (given up as one that kills workers)."""
     return lease.losses >= MOST_LOSSES - 1

@@ -1,4 +1,8 @@
-"""What we owe a host: its robots.txt read first, its pauses respected, its complaints remembered."""
+"""robots.txt and backoff for hosts: fetch and cache robots.txt, retry it, and block a host after 429 or 503.
+
+robots.txt rules are parsed in `domain/hosts/robots.py`, block and delay lengths are computed in
+`domain/hosts/politeness.py`, retry waits in `domain/retries.py`.
+"""
 
 import random
 from collections.abc import Callable
@@ -39,7 +43,7 @@ class HostStore(Protocol):
 
 
 class RobotsAnswer(NamedTuple):
-    """`reason` None: go ahead. UNKNOWN: nobody has read robots.txt yet."""
+    """Whether robots.txt allows a URL. `reason` None: allowed. `unknown`: robots.txt has not been read yet."""
 
     reason: Reason | None = None
     rule: str | None = None
@@ -54,10 +58,10 @@ _UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, f"robots.txt could not be
 
 class _Known(NamedTuple):
     robots: Robots | None
-    """None: given up."""
+    """The parsed rules; None when the host was given up."""
     until: datetime
     failure: Reason | None = None
-    """Why there was no answer, of a host that was given up."""
+    """Why robots.txt got no response, for a host that was given up."""
 
     @property
     def given_up(self) -> RobotsAnswer:
@@ -89,13 +93,13 @@ class RobotsAndBackoff:
         self._hops: dict[str, _Hop] = {}
 
     def set_user_agent(self, user_agent: str) -> None:
-        """Rules for this name hold at once; a delay that robots.txt asks of it, when it is read the next time."""
+        """Use another user agent. Its rules hold at once; its crawl delay holds after the next read of robots.txt."""
         self._agent = user_agent
 
     # -- robots.txt -------------------------------------------------------------------------
 
     def refuses(self, context: CrawlContext, url: Url) -> str | None:
-        """The robots line that forbids a link, as far as this process knows the host; asks nobody."""
+        """The robots.txt line that forbids a link, by rules this process has cached. Sends no request."""
         known = self._known.get(url.host)
         if known is None or known.robots is None or not context.crawl.config.respect_robots_txt:
             return None
@@ -104,7 +108,7 @@ class RobotsAndBackoff:
         return known.robots.allows(url.href, self._agent)[1]
 
     def ask(self, context: CrawlContext, host: str, url: str) -> RobotsAnswer:
-        """Whether a claimed URL may be requested."""
+        """Whether robots.txt allows a claimed URL to be requested."""
         if not context.crawl.config.respect_robots_txt:
             return _GO
         known = self._find(host)
@@ -117,24 +121,24 @@ class RobotsAndBackoff:
         return RobotsAnswer(Reason.ROBOTS, known.robots.allows(url, self._agent)[1])
 
     def sitemaps(self, home: Url) -> list[str]:
-        """Those the host's robots.txt names, else the one where everybody looks."""
+        """Sitemaps that the host's robots.txt names, else the usual /sitemap.xml."""
         known = self._find(home.host)
         named = known.robots.sitemaps if known and known.robots else ()
         urls = (read(raw, home.href) for raw in named or ("/sitemap.xml",))
         return [url.href for url in urls if isinstance(url, Url)]
 
     def forget_robots(self, host: str) -> None:
-        """Nobody has it after all: have it fetched again."""
+        """Forget a host's robots.txt in cache and frontier, so that it is fetched again."""
         self._known.pop(host, None)
         self._frontier.set_robots(host, 0, 0)
 
     def robots_url(self, lease: Lease) -> str:
-        """Where a host's robots.txt is asked for: at its usual place, or where redirects have led so far."""
+        """The URL of a host's robots.txt: the usual place, or where redirects have led so far."""
         hop = self._hops.get(lease.host)
         return hop.url if hop else lease.url
 
     def read_robots(self, lease: Lease, result: FetchResult) -> None:
-        """A robots.txt was asked for; the host's pages wait for this."""
+        """Take the response for robots.txt. The host's pages wait for it."""
         host, now = lease.host, self._clock()
         if self._redirected(host, result):
             return
@@ -152,7 +156,7 @@ class RobotsAndBackoff:
         log.info("robots_read", host=host, status=result.status, policy=policy.value, delay_seconds=delay)
 
     def _redirected(self, host: str, result: FetchResult) -> bool:
-        """A redirect is a request of its own, in its own turn: the host still needs its robots.txt, so it comes."""
+        """Remember where robots.txt redirects. The next request for it goes there, in its own turn at the host."""
         last = self._hops.pop(host, None)
         hops = last.hops + 1 if last else 1
         target = read(result.location, result.url) if result.location else None
@@ -164,7 +168,7 @@ class RobotsAndBackoff:
         return True
 
     def _hold(self, host: str, result: FetchResult, now: datetime) -> None:
-        """Ask again later; in the end the host's URLs are given up, not fetched."""
+        """Hold the host and retry robots.txt later. After too long its URLs are given up, not fetched."""
         state = self._frontier.host(host)
         since = self._failing_since(host, state, now)
         record = HostRecord(result.status or None, None, now, since, result.failure)
@@ -181,7 +185,7 @@ class RobotsAndBackoff:
         log.warning("robots_unreachable", host=host, status=result.status, error=result.error, since=str(since))
 
     def _failing_since(self, host: str, state: HostState, now: datetime) -> datetime:
-        """Since when nobody could read it; a failure of last week is another matter."""
+        """Since when robots.txt could not be read. A failure of long ago does not count."""
         record = self._hosts.find_host(host)
         if record is None or record.robots_failing_since is None or record.robots_fetched_at is None:
             return now
@@ -208,7 +212,7 @@ class RobotsAndBackoff:
         return self._remember(host, Robots.parse(record.robots_text or b""))
 
     def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None) -> _Known:
-        """For a while: another process may be the one that reads it next time."""
+        """Cache rules for a while only: another process may be the one that reads robots.txt next time."""
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
         until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
@@ -218,19 +222,19 @@ class RobotsAndBackoff:
     # -- complaints -------------------------------------------------------------------------
 
     def back_off(self, lease: Lease, header: str | None) -> float:
-        """A 429 or 503: block the host and slow it down; other hosts are untouched. Seconds of the block."""
+        """After a 429 or 503: block the host and raise its delay. Returns the seconds of the block."""
         host, now = lease.host, self._clock()
         state = self._frontier.host(host)
         asked = retry_after(header, now)
         left = (state.blocked_until_ms - lease.claimed_ms) / 1000
         if left > 0:
-            # It was under way when the host was blocked, so its answer belongs to that incident.
+            # The request was in flight when the host was blocked, so its response belongs to that incident.
             if asked is not None and asked > left:
                 self._block(host, asked, state.learned_ms / 1000, state.incidents, now)
             return max(left, asked or 0.0)
         incidents = state.incidents + 1
         learned = learned_delay(state.learned_ms / 1000, lease.gap_ms / 1000)
-        # However soon it says: not before the gap it taught us.
+        # However short the Retry-After is: not before the learned delay has passed.
         seconds = block_seconds(incidents, self._jitter()) if asked is None else max(asked, learned)
         self._block(host, seconds, learned, incidents, now)
         return seconds

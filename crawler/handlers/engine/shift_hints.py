@@ -1,4 +1,4 @@
-"""What one shift tells other workers: that there is more to do, now or later, here or in the other lane."""
+"""Hints a shift sends to other workers: there is work, now or later, in this lane or the other."""
 
 import time
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from crawler.errors import RedisUnavailable
 log = telemetry.logger(__name__)
 
 ASK_SECONDS = 0.1
-"""How often a shift asks for help at most."""
+"""Shortest time between two hints by which a shift asks for help."""
 UNDER_WAY_MS = 2000
-"""How long a hint counts as under way, unless a shift enters before."""
+"""How long a sent hint counts as pending, unless a shift starts before."""
 
 
 class ShiftHints:
@@ -27,7 +27,7 @@ class ShiftHints:
         self._next_ask = 0.0
 
     def ask_for_help(self) -> None:
-        """There is more than this shift can do: let another slot help. At most one such hint is under way."""
+        """Ask for one more shift, because there is more work than this one can do. At most one such hint is pending."""
         now = time.monotonic()
         if now < self._next_ask:
             return
@@ -36,7 +36,7 @@ class ShiftHints:
             self._send(self._lane, 0)
 
     def leave_one(self) -> None:
-        """For when this shift has ended: at once if work is due, else for the moment it will be."""
+        """Send a hint for after this shift: at once if work is due, else for the moment it will be."""
         self._wake(self._lane)
         if self._lane is Lane.BROWSER:
             self._wake(self._other)
@@ -48,18 +48,18 @@ class ShiftHints:
         for crawl_id in crawl_ids:
             stats = self._frontier.stats(crawl_id)
             if stats is not None and stats.finished:
-                with suppress(RedisUnavailable):  # the reconciler looks whether crawls are over, too
+                with suppress(RedisUnavailable):  # the reconciler also checks whether crawls are over
                     self._hints.finish_crawl(crawl_id)
 
     def _wake(self, lane: Lane) -> None:
         pairs, next_due = self._frontier.due(lane, 1)
         if pairs and self._frontier.acquire_hint(lane, UNDER_WAY_MS):
             self._send(lane, 0)
-        elif next_due is not None and self._frontier.acquire_wake(lane, next_due):  # inside a host's gap
+        elif next_due is not None and self._frontier.acquire_wake(lane, next_due):  # waits for a host's gap
             self._send(lane, next_due)
 
     def _send(self, lane: Lane, countdown_seconds: float) -> None:
-        """A hint that cannot be sent must not cost the shift its work: the reconciler will send another."""
+        """Send a hint. A failure must not cost the shift its work: the reconciler sends another."""
         try:
             self._hints.fetch(lane, countdown_seconds)
         except RedisUnavailable as exc:

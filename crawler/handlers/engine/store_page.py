@@ -1,4 +1,4 @@
-"""A page that was read becomes rows to write and links to follow. No I/O: the batch writes later."""
+"""Store a page: turn a parsed page into rows to write and links to follow. No I/O: the batch writes later."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 
 MAX_UNUSABLE = 100
 MAX_HEADERS = 64
-# A stored answer is for many to read: what it said to one visitor only is not kept.
+# Stored headers are read by many: those meant for one visitor only are not kept.
 _PRIVATE_HEADERS = frozenset(
     {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"}
 )
@@ -68,7 +68,7 @@ def record_unchanged(
     now: datetime,
     outline: Outline | None = None,
 ) -> None:
-    """The page is what it was; `outline`: what it says beside its content, if that is new."""
+    """Record that a page did not change. `outline`: its links, canonical URL and noindex, if those are new."""
     settled.end = End.STORED
     settled.unchanged = Unchanged(
         key=settled.key,
@@ -97,7 +97,7 @@ def record_unchanged(
 
 
 def _is_same(settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous) -> bool:
-    """For the queue only the same bytes are: its selectors see more than the text."""
+    """Whether the page is unchanged. For the acquisition queue only the same bytes are: selectors see all of them."""
     if previous.content_hash != page.content_hash:
         return False
     if not settled.context.crawl.from_queue:
@@ -117,7 +117,7 @@ def usable(href: str | None, base: str | None = None) -> Url | None:
 
 
 def _resolve_links(page: ParsedPage) -> tuple[list[tuple[str, str, str]], list[Url], list[Unusable]]:
-    """The page's links as absolute URLs, once each, with anchor and rel; then those that are none."""
+    """The page's links as absolute URLs, once each, with anchor text and rel; then those that are no usable URL."""
     links: dict[str, tuple[tuple[str, str, str], Url]] = {}
     unusable: list[Unusable] = []
     resolve = resolver(page.base_url)
@@ -205,7 +205,7 @@ def _method(result: FetchResult) -> str:
 
 
 def _picture(settled: LeaseResult, result: FetchResult, now: datetime) -> None:
-    """Kept with the version it shows; a version that has one keeps it."""
+    """Keep a screenshot with the version it shows. A version that has one keeps it."""
     if isinstance(result, RenderedPage) and result.screenshot and settled.url_end and settled.url_end.version_id:
         shot = result.screenshot
         settled.picture = Picture(settled.url_end.version_id, shot.image, shot.thumbnail, now)
@@ -216,7 +216,7 @@ def _json(value: object) -> str:
 
 
 def _clean_header(value: str | None) -> str | None:
-    """Postgres takes no NUL, and nobody needs a header of many kilobytes."""
+    """A header's value that Postgres can store: without NUL, and cut, because nobody needs many kilobytes of it."""
     return value.replace("\x00", "")[:1000] if value else None
 
 

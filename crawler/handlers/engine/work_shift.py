@@ -1,6 +1,6 @@
-"""One shift: hold a worker slot for a bounded time and work off whatever is due, of any crawl.
+"""Work shift: the engine's main loop. It holds a worker slot for a limited time and fetches due URLs of any crawl.
 
-The order inside a round is the engine's speed: answers free their slots, the next URLs are claimed and launched, the
+The order inside a round makes the engine fast: responses free their slots, the next URLs are claimed and launched, the
 network is driven, and only then is anything parsed.
 """
 
@@ -37,25 +37,25 @@ FLUSH_ROWS = 128
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
 HUNGRY_ACTIVE = 4
-"""When nothing is due and hardly anything under way, few rows are written at once: they lead to the next work."""
+"""When little is due or in flight, small batches are written: they lead to the next work."""
 POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
-"""How long busy hosts are asked for more before anybody looks what else is due."""
+"""How long busy hosts are claimed from again before the shift checks what else is due."""
 MAX_BUSY_PAIRS = 8
 BEAT_SECONDS = 0.2
-"""How often a shift says that it is at work and hears how many are: they share what a host allows."""
+"""How often a shift reports that it is at work and reads how many shifts are. They share each host's limit."""
 LINGER_SECONDS = 0.3
 STOP_SECONDS = 5.0
-"""What is under way may take so long when the worker is asked to stop; then it is left to others."""
+"""How long requests in flight may take after the worker is asked to stop. Then their leases go to other workers."""
 STALL_SECONDS = 2.0
-"""After so long without a look at the network, deadlines that passed are our own fault."""
+"""If the network was not polled for so long, timeouts are this process's own fault."""
 _OUR_FAULT = frozenset({Reason.TIMEOUT, Reason.CONNECT})
 
 
 @dataclass(slots=True)
 class Report:
-    """How a shift went."""
+    """Numbers about a finished shift."""
 
     requests: int = 0
     stored: int = 0
@@ -64,7 +64,7 @@ class Report:
 
 @dataclass(slots=True, kw_only=True)
 class WorkShift:
-    """What the shifts of one process work with; each call is one shift."""
+    """Dependencies that all shifts of a process share; each call runs one shift."""
 
     frontier: Frontier
     fetcher: Fetcher
@@ -78,7 +78,7 @@ class WorkShift:
     max_active: int = MAX_ACTIVE
     follow_settings: Callable[[], object] = lambda: None
     unlogged: list[Request] = field(default_factory=list)
-    """Requests of shifts that gave up: the next one writes them down."""
+    """Requests of shifts that gave up. The next shift logs them."""
 
     def __call__(self, lane: Lane, shift_id: str, should_stop: Callable[[], bool] = lambda: False) -> Report:
         self._check_store()
@@ -94,7 +94,7 @@ class WorkShift:
             shift.leave()
 
     def _check_store(self) -> None:
-        """What nobody could store must not be asked for."""
+        """Check that the database can store results, before anything is requested."""
         self.writer.check()
         if self.unlogged:
             self.writer.log_requests(self.unlogged)
@@ -115,7 +115,7 @@ class _Shift:
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
         self._untold: list[tuple[Lease, int]] = []
-        """Answers the frontier has not heard of."""
+        """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
         self._oldest = 0.0
         self._touched: set[UUID] = set()
@@ -152,7 +152,7 @@ class _Shift:
                 return self._end("idle")
 
     def _lingers(self, now: float) -> bool:
-        """Others are at work: what they have taken may soon leave something for us, and a new shift takes longer."""
+        """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""
         return self._live > 1 and now - self._worked_at < LINGER_SECONDS
 
     @property
@@ -160,13 +160,13 @@ class _Shift:
         return bool(self._fetcher.active or self._answers or self._settled)
 
     def lose(self) -> None:
-        """Nobody foresaw this error; one of these answers may be its cause. Each lease runs out and counts as lost."""
+        """After an unforeseen error: let each lease expire and count as a loss, because a response may be the cause."""
         self._held.lose()
 
     def leave(self) -> None:
-        """However it ended: after a proper end there is nothing left to give up."""
+        """Clean up, however the shift ended. After a normal end there is nothing left to give up."""
         self._held.give_up()
-        with suppress(RedisUnavailable):  # it is forgotten by itself in a few seconds
+        with suppress(RedisUnavailable):  # the entry expires by itself in a few seconds
             self._frontier.leave_shift(self._lane, self._id)
 
     def _drive(self, now: float, *, stopping: bool) -> None:
@@ -186,7 +186,7 @@ class _Shift:
         self._parse()
 
     def _parse(self) -> None:
-        """A few answers; the network must not wait long for its next turn."""
+        """Parse a few responses only; the network must not wait long for its next turn."""
         until = time.monotonic() + PARSE_SECONDS
         while self._answers and time.monotonic() < until:
             self._take(self._answers.popleft())
@@ -200,12 +200,12 @@ class _Shift:
             self._tools.follow_settings()
 
     def _claim(self, now: float, *, at_once: bool = False) -> None:
-        """Lease what is due, and launch it."""
+        """Claim what is due, and launch it."""
         room = self._room()
         if room <= 0 or (now < self._next_claim and not at_once):
             return
         if room < CLAIM_ROOM and self._answers:
-            return  # a few at a time would cost as much as many
+            return  # claiming a few costs as much as claiming many
         self._tell_answered()
         before = time.time()
         leases = self._claim_again(now, room) or self._claim_due(now, room)
@@ -221,7 +221,7 @@ class _Shift:
                 self._hints.ask_for_help()
 
     def _until_due(self) -> float:
-        """When to look again. Not much later than soon: others may bring work that nobody knew of."""
+        """Seconds until the next claim. Bounded, because other processes may queue work unknown to this one."""
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
@@ -232,7 +232,7 @@ class _Shift:
         return leases
 
     def _claim_again(self, now: float, room: int) -> list[Lease]:
-        """Where there was work without a gap just now there is more: for a moment nobody asks what else is due."""
+        """Claim again from hosts that had work and no delay just now, without asking what else is due."""
         if not self._busy_pairs or now >= self._look_again:
             return []
         return self._frontier.claim(self._lane, self._busy_pairs, room, self._tools.lease_seconds, self._live)
@@ -243,9 +243,10 @@ class _Shift:
         return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
-        """A URL whose workers were lost each time may be what killed them, or may only have stood beside it.
+        """The leases without suspects, which are URLs that have lost each of their workers.
 
-        So its last chance is alone: others cannot drag it down, and it cannot drag down others.
+        A suspect may have killed them, or may only have been beside the cause. So it gets its last chance alone: others
+        cannot take it down, and it cannot take down others.
         """
         suspects = [lease for lease in leases if is_suspect(lease)]
         if self._careful or not suspects:
@@ -264,13 +265,13 @@ class _Shift:
     # -- answers ----------------------------------------------------------------------------
 
     def _tell_answered(self) -> None:
-        """Hosts with a gap hear of it at once; for others it is enough before more is claimed."""
+        """Tell the frontier about responses: at once for hosts with a delay, before the next claim for others."""
         if self._untold:
             self._frontier.answered(self._untold)
             self._untold = []
 
     def _tell_sent(self) -> None:
-        """Without a gap nobody waits to hear it, but a slower crawl at the host must not count from long before."""
+        """Tell the frontier when requests to hosts without a delay were sent, for slower crawls that share the host."""
         moments = [
             (request.context.lease, milliseconds(at - request.context.claimed_at))
             for request, at in self._fetcher.sent()
@@ -289,7 +290,7 @@ class _Shift:
         self._add(settled)
 
     def _excuse(self, result: FetchResult) -> None:
-        """This process slept meanwhile (stopped, or waiting for a server): that the request failed says nothing."""
+        """Do not blame the host for a failure while this process was stopped or waiting for a server."""
         lease = result.request.context.lease
         if request := log_request(lease, result, self._lane):
             self._tools.writer.log_requests([request])
@@ -316,28 +317,28 @@ class _Shift:
             self._held.settled(settled.lease for settled in batch)
             if any(is_suspect(settled.lease) for settled in batch):
                 self._careful = False
-            # Whatever was settled may have made something due: a robots.txt its host's pages, a page its links.
+            # Settling may make something due: robots.txt makes its host's pages due, a page its links.
             self._next_claim = self._next_due = 0.0
             self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
             if queued > self._fetcher.active and self._frontier.due(self._lane, 1)[0]:
                 self._hints.ask_for_help()
-            # Of the few pages a browser shows, each may have held back a host that the light lane waits for.
+            # Browser pages are few, and each may have held back a host that the HTTP lane waits for.
             if self._lane is Lane.BROWSER or any(self._leads_elsewhere(settled) for settled in batch):
                 self._hints.wake_other_lane()
 
     def _patience(self) -> float:
-        """How long to wait for the network this round."""
+        """How long to wait for the network in this round."""
         active = self._fetcher.active
         if self._settled and not active:
             return 0.0
-        # Hosts that are owed a gap wait to hear when their request went out.
+        # Hosts with a delay wait to hear when their request was sent.
         longest = 2 * POLL_SECONDS if active else LOOK_SECONDS
         return min(max(self._next_claim - time.monotonic(), 0.0), longest) or POLL_SECONDS
 
     # -- ending -----------------------------------------------------------------------------
 
     def _leads_elsewhere(self, settled: LeaseResult) -> bool:
-        """Whether it queued something in the other lane: the page itself, its links, or sitemaps, which are light."""
+        """Whether it queued something in the other lane: the page itself, its links, or sitemaps (always HTTP)."""
         return settled.end is End.RENDER or bool(settled.sitemaps) or settled.context.lane is not self._lane
 
     def _end(self, why: str) -> Report:

@@ -1,4 +1,4 @@
-"""Write what a batch of leases came to: one commit, then the frontier is told. In that order, always."""
+"""Write a batch of lease results: one database commit first, then the frontier is updated. Always in that order."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -35,13 +35,13 @@ log = telemetry.logger(__name__)
 
 
 class Failpoint(Protocol):
-    """A place where a test may want the process to die."""
+    """A point in the code where a test may make the process die."""
 
     def __call__(self, point: str, at_hand: bytes = b"") -> None: ...
 
 
 Written = tuple[Sequence[LeaseResult], Children]
-"""What was written, and what it led to."""
+"""The lease results that were written, and the URLs they led to."""
 _Alone = Callable[[LeaseResult, Depths], Written]
 
 
@@ -70,7 +70,7 @@ class WriteBatch:
         self._hint_extraction = hint_extraction
 
     def __call__(self, batch: Sequence[LeaseResult]) -> int:
-        """Commit and complete; returns how many URLs the frontier newly queued."""
+        """Commit the batch and complete its leases. Returns how many URLs the frontier newly queued."""
         if not batch:
             return 0
         try:
@@ -85,19 +85,19 @@ class WriteBatch:
         self._failpoint("after_commit")
         queued = self._complete(written, children)
         self._failpoint("after_complete")
-        with suppress(Unavailable):  # the reconciler looks for documents that nobody makes
+        with suppress(Unavailable):  # the reconciler finds pages whose document is missing
             if any(settled.context.crawl.config.ingest for settled in written):
                 self._hint_documents()
-        with suppress(Unavailable):  # and for entries that nobody extracts
+        with suppress(Unavailable):  # the reconciler finds entries that were not extracted
             if any(settled.context.crawl.from_queue for settled in written):
                 self._hint_extraction()
-        with suppress(Unavailable):  # all is settled; news may be lost
+        with suppress(Unavailable):  # everything is stored; live events may be lost
             self._events.pages(written, depths)
             self._events.progress({settled.key.crawl_id for settled in written})
         return queued
 
     def _write_patiently(self, batch: Sequence[LeaseResult], told: Depths) -> Written:
-        """Postgres may be away for a while: the leases hold, so the answers are worth keeping."""
+        """Write the batch, with retries while Postgres is away: the leases hold, so responses are worth keeping."""
         give_up = time.monotonic() + self._patience_seconds
         pause = FIRST_COMMIT_PAUSE_SECONDS
         while True:
@@ -105,14 +105,14 @@ class WriteBatch:
                 return self._write(batch, told)
             except DatabaseUnavailable as exc:
                 if time.monotonic() + pause > give_up:
-                    raise  # the shift gives back what it holds
+                    raise  # the shift releases what it holds
                 _forget_followed(batch)
                 log.warning("batch_waits_for_database", rows=len(batch), detail=exc.details.get("detail"))
                 time.sleep(pause)
                 pause = commit_pause(pause)
 
     def _write(self, batch: Sequence[LeaseResult], told: Depths, tries: int = MAX_RACES) -> Written:
-        """`told` gets the depth of each URL that ended."""
+        """Write the batch in one commit. `told` gets the depth of each URL that ended."""
         children = Children([], {}, [])
 
         def find_children(depths: Depths) -> list[Found]:
@@ -148,7 +148,7 @@ class WriteBatch:
         return batch, children
 
     def _write_apart(self, batch: Sequence[LeaseResult], told: Depths, alone: _Alone) -> Written:
-        """One row Postgres cannot take must not cost its neighbours: halve until it stands alone."""
+        """Write the batch in halves until a row that Postgres refuses stands alone and does not cost the others."""
         if len(batch) == 1:
             return alone(batch[0], told)
         middle = len(batch) // 2
@@ -169,14 +169,14 @@ class WriteBatch:
         return self._write([record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
 
     def _leave_out(self, settled: LeaseResult, _: Depths) -> Written:
-        """One page too many: Redis lost count of its budget. The lease ends; the ledger's row waits for the finish."""
+        """Leave out a page beyond `max_pages`, if Redis lost count. Its ledger row waits for the end of the crawl."""
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
         self._log_requests([settled])
         surplus = LeaseResult(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
         return [surplus], Children([], {}, [])
 
     def _log_requests(self, unwritten: Sequence[LeaseResult]) -> None:
-        """Their hosts were asked all the same: the audit must know."""
+        """Log requests whose results were not written. They were sent, so the politeness audit needs them."""
         if requests := [settled.request for settled in unwritten if settled.request is not None]:
             self._writer.log_requests(requests)
 
@@ -187,7 +187,7 @@ class WriteBatch:
         queued = 0
         for crawl_id, group in by_crawl.items():
             outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group]
-            # Before the seen-set hears of them: whoever repeats this after a crash must notice them again.
+            # Before the seen-set is updated: repeating this after a crash must find these URLs again.
             shorter = {c.key.normalized_url: c.depth for c in children.shorter if c.key.crawl_id == crawl_id}
             self._lower(group[0].context, shorter)
             self._failpoint("before_complete")
@@ -204,13 +204,13 @@ class WriteBatch:
     def _lower_late(
         self, context: CrawlContext, entries: Sequence[Entry], lowered: Sequence[bytes], done: Mapping[str, int]
     ) -> None:
-        """Of what the seen-set had deeper, that which came in since we looked. Leases end only after this."""
+        """Lower depths of URLs that other workers queued, deeper, since the check. Leases end only after this."""
         by_digest = {entry.digest: entry for entry in entries}
         late = {context.key(parse(by_digest[digest].url)): by_digest[digest].depth for digest in lowered}
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
 
 
 def _forget_followed(batch: Sequence[LeaseResult]) -> None:
-    """Nothing was written: the links these pages led to must be found again."""
+    """Forget which links were followed, because nothing was written: they must be found again."""
     for settled in batch:
         settled.context.followed.clear()

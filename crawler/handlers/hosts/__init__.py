@@ -1,1 +1,1 @@
-"""Hosts: operators' orders, recovery, overviews."""
+"""Use cases of hosts: pause, delay and deny by operators, recovery after rate limiting, overviews."""

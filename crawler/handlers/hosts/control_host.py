@@ -1,4 +1,4 @@
-"""What operators say about a host: the record first, then the frontier. A restart of anything forgets none of it."""
+"""Operators' controls of a host: pause, resume, delay, deny, allow. Stored in Postgres, then set in the frontier."""
 
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -13,7 +13,7 @@ log = telemetry.logger(__name__)
 
 FOR_EVER = timedelta(days=3650)
 _DENIED_GAP_SECONDS = 1.0
-"""A learned gap is what makes a forgetful frontier be told of the block again."""
+"""A learned gap with the block: only hosts with one are restored after Redis lost its data."""
 
 
 class HostRecords(Protocol):
@@ -30,7 +30,7 @@ class ControlHost:
         self._clock = clock
 
     def pause(self, host: str) -> str:
-        """No request goes there, of any crawl, until it is resumed; the host's name."""
+        """Pause a host: no crawl sends requests to it until it is resumed. Returns the host's name."""
         name = host_name(host)
         self._hosts.save_pause(name, paused=True)
         self._frontier.pause_host(name, paused=True)
@@ -46,7 +46,7 @@ class ControlHost:
         return name
 
     def delay(self, host: str, seconds: float) -> str:
-        """At least so long between two requests, whatever projects say; 0 takes that back."""
+        """Set the minimum delay between two requests, whatever projects ask for; 0 removes it."""
         name, seconds = host_name(host), checked_delay(seconds)
         self._hosts.save_delay(name, seconds)
         self._frontier.set_host_delay(name, seconds)
@@ -54,7 +54,7 @@ class ControlHost:
         return name
 
     def deny(self, host: str) -> str:
-        """Never asked again, by any crawl: blocked for good, so a crawl that waits for nothing else ends `blocked`."""
+        """Block a host for good, for all crawls. A crawl that waits for nothing else ends as `blocked`."""
         name = host_name(host)
         self._hosts.save_denied(name, denied=True, until=self._clock() + FOR_EVER)
         self._frontier.block_host(name, FOR_EVER.total_seconds(), _DENIED_GAP_SECONDS, 0)

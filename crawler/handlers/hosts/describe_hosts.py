@@ -1,4 +1,4 @@
-"""Hosts for the terminal and the API: what the record knows and what the frontier does now."""
+"""Describe hosts for the terminal and the API: what Postgres stores, and their state in the frontier now."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

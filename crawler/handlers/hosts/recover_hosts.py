@@ -1,4 +1,4 @@
-"""Hosts that were slowed down: forgive those that stayed quiet, remind a frontier that forgot."""
+"""Recover hosts after rate limiting: lower learned delays over time, and restore blocks that Redis lost."""
 
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -12,7 +12,7 @@ from crawler.domain.hosts.politeness import QUIET_SECONDS, forgive
 log = telemetry.logger(__name__)
 
 _HARDLY = 0.001
-"""Seconds of a block that changes nothing; zero would lift one that came in this moment."""
+"""Seconds of a block that changes nothing. Zero would lift a block that came in this moment."""
 
 
 class Slowdowns(Protocol):
@@ -28,7 +28,7 @@ class RecoverHosts:
         self._clock = clock
 
     def __call__(self) -> None:
-        """Postgres is the record: what it says of a host holds, also after Redis lost it."""
+        """Recover all slowed-down hosts. Postgres is the record: what it stores of a host holds after Redis lost it."""
         for slow in self._hosts.slowdowns():
             self._remind(slow)
             self._forgive(slow)
@@ -47,11 +47,11 @@ class RecoverHosts:
     def _pause(self, host: str) -> None:
         self._frontier.pause_host(host, paused=True)
         record = self._hosts.find_slowdown(host)
-        if record is None or not record.paused:  # somebody resumed it meanwhile
+        if record is None or not record.paused:  # an operator resumed it meanwhile
             self._frontier.pause_host(host, paused=False)
 
     def _forgive(self, slow: Slowdown) -> None:
-        """For each half hour without a complaint its gap is halved, and one incident forgotten."""
+        """For each half hour without a 429 or 503, halve the host's learned delay and forget one incident."""
         if not slow.learned_seconds or slow.blocked_until is None:
             return
         quiet = (self._clock() - slow.blocked_until).total_seconds()
@@ -60,7 +60,7 @@ class RecoverHosts:
             return
         learned = forgive(slow.learned_seconds, quiet)
         incidents = max(0, slow.incidents - half_hours) if learned else 0
-        # The next half hour counts from where the last one ended.
+        # The next half hour counts from the end of the last one.
         since = slow.blocked_until + timedelta(seconds=half_hours * QUIET_SECONDS)
         self._hosts.save_block(slow.host, since, learned, incidents)
         self._frontier.block_host(slow.host, _HARDLY, learned, incidents)

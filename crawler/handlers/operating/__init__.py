@@ -1,1 +1,1 @@
-"""Settings, canaries and idempotent requests."""
+"""Use cases of operating the service: runtime settings, canary tasks, idempotent requests."""

@@ -1,4 +1,4 @@
-"""The same request with the same Idempotency-Key is done once; whoever repeats it gets the same answer."""
+"""Idempotent requests: a request with the same Idempotency-Key is done once; a repeat gets the same response."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class AnswerOnce:
         self._sleep = sleep
 
     def __call__(self, key: bytes, request: bytes, do: Callable[[], Answer]) -> Answer:
-        """A refusal is not remembered: what was in its way may be gone next time."""
+        """Do the request once. An error is not stored: its cause may be gone the next time."""
         known = self._memory.claim(key, request)
         waited = 0.0
         while not known.mine and known.answer is None and known.request == request:

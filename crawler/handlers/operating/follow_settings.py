@@ -1,4 +1,4 @@
-"""What operators set while everything runs: read every few seconds, told to whom it concerns."""
+"""Runtime settings of operators: read from Postgres every few seconds, and passed on to listeners."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class FollowSettings:
         environment: RuntimeSettings,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`environment` has a value for everything."""
+        """`environment` has a value for every setting."""
         self._read = read
         self._environment = environment
         self._clock = clock
@@ -30,13 +30,13 @@ class FollowSettings:
         self._listeners: list[Listener] = []
 
     def __call__(self) -> RuntimeSettings:
-        """Those in force; looked at anew when that is a few seconds ago."""
+        """The settings in force; read again if the last read was some seconds ago."""
         if self._clock() >= self._next:
             self.look()
         return self._now
 
     def look(self) -> RuntimeSettings:
-        """Those in force at this moment. While Postgres does not answer, those it said last."""
+        """Read the settings now. While Postgres does not respond, those read last."""
         self._next = self._clock() + EVERY_SECONDS
         try:
             found = self._environment.overridden(self._read())
@@ -51,5 +51,5 @@ class FollowSettings:
         return self._now
 
     def tell(self, listener: Listener) -> None:
-        """From now on of every change."""
+        """Call `listener` on every change from now on."""
         self._listeners.append(listener)

@@ -1,4 +1,4 @@
-"""Send a canary through each queue whose last one was run, or is lost."""
+"""Send a canary task through each queue whose last one has run, or is lost. Rules: `domain/canaries.py`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -19,6 +19,6 @@ class Sender(Protocol):
 def send_canaries(canaries: Canaries, sender: Sender, queues: Iterable[str], now: float) -> None:
     for queue, canary in canaries.read(queues).items():
         if canary.is_due(now):
-            canaries.record_sent(queue, now, again=canary.is_out)  # before: it may be run at once
+            canaries.record_sent(queue, now, again=canary.is_out)  # before sending: it may run at once
             if not (canary.is_out and sender.length(queue)):
                 sender.canary(queue)

@@ -1,4 +1,4 @@
--- What is known about a host changes. own: what, then its values (times in ms from now, gaps in ms)
+-- Change a host's state: robots, block, pause, delay. own: what, then its values (times in ms from now, gaps in ms)
 
 local h = host(1)
 local what = ARGV[own]
@@ -10,7 +10,7 @@ if what == 'robots' then
   if value(1) > 0 then set(h, 'robots', value(2)) end
   set(h, 'robots_lease', 0)
 elseif what == 'block' then
-  -- Of two answers that ask us to stay away the longer counts; zero lifts the block.
+  -- Of two blocks the longer counts; zero lifts the block.
   set(h, 'blocked', value(1) > 0 and math.max(h.blocked, now + value(1)) or 0)
   set(h, 'learned', value(2))
   set(h, 'incidents', value(3))
@@ -22,7 +22,7 @@ end
 save(h)
 rescore(h)
 
--- Hosts nobody asks any more are forgotten, unless an operator said something about them.
+-- The state of a host without requests expires, unless an operator has set something for it.
 if h.paused or h.floor > 0 then
   redis.call('PERSIST', h.info)
 else

@@ -1,7 +1,8 @@
--- Leases for these pairs, each within every limit of its host and its crawl.
+-- Claim leases for these (crawl, host) pairs, each within every limit of its host and its crawl.
 -- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
--- -> claimed, the epoch of each crawl, and of each lease: pair, token, gap, attempts, losses, hops, kind+URL
---    beside it the leases that ran out
+-- -> time of the claim, the epoch of each crawl, and for each lease: pair, token, gap, attempts, losses, hops,
+-- kind+URL;
+--    and the leases that expired
 
 local function write(c)
   local b = c.batch
@@ -28,7 +29,7 @@ local function wait_for_host(p, at, why)
   redis.call('ZADD', ready[lane], 'GT', at, p.member)
 end
 
--- The pair waits for its crawl. Without budget it may still have a paid URL to try again later.
+-- The pair waits for its crawl. Without budget it may still have a paid URL to retry later.
 local function wait_for_crawl(p, where, at)
   redis.call('ZADD', p.crawl[where], 'NX', now, lane .. p.host.name)
   if at then
@@ -45,7 +46,7 @@ local function leave(p)
   if not p.crawl.open then redis.call('UNLINK', p.fresh, p.free, p.later) end
 end
 
--- Each pair goes to where it has to wait next. Of those served now, who got less comes first the next time.
+-- Put each pair where it has to wait next. Of the pairs served now, the one that got less comes first the next time.
 local function place(p)
   local where, at, why = hindrance(p)
   local rank = math.min(p.taken, 1000) / 1024
@@ -69,7 +70,7 @@ for i = 1, pair_count do
   batch[i].host.asked = (batch[i].host.asked or 0) + 1
 end
 
--- First everybody a fair share of the leases and of its host's slots, then what is left to whoever can use it.
+-- First give each pair a fair share of the leases and of its host's slots, then the rest to whoever can use it.
 for i, p in ipairs(batch) do
   if count < 1 then break end
   if not hindrance(p) then

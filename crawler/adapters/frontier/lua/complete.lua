@@ -1,10 +1,10 @@
--- Leases end.
--- own: for each host, token, end, at ms, url, lateness, pair (0 when its end needs none)
--- -> numbers of those that were no longer leased
+-- Complete leases: stored, dropped, retry, moved or render.
+-- own: for each lease: host, token, end, at ms, url, lateness, pair (0 when its end needs none)
+-- -> numbers of the leases that were no longer held (stale)
 --
 -- A page's budget belongs to the URL: stored spends it, dropped gives it back, all others keep it with the URL.
--- Each request counts as a fetch, so one more try takes one more; what never went onto the wire (its lateness is
--- negative) gives its own back.
+-- Each request counts as a fetch, so a retry takes one more. A request that was never sent (negative lateness) gives
+-- its fetch back.
 
 local stale = {}
 local c = crawl(1)
@@ -16,7 +16,7 @@ function ends.dropped(h, l, o)
   if l.kind == 'p' then refund(c, 1, o.unsent and 1 or 0) end
 end
 
--- Nobody will ask for it again: without a fetch left its row waits in the ledger for the end of the crawl.
+-- It will not be requested again: without a fetch left, its ledger row waits for the end of the crawl.
 local function again(h, l, o, at)
   if l.kind == 'p' and not o.unsent then
     if c.fetches < 1 then return refund(c, 1, 0) end
@@ -53,7 +53,7 @@ for n, token in ipairs(tokens) do
     stale[#stale + 1] = n - 1
   else
     if l.silent then note_sent(h, token, l.claimed, tonumber(ARGV[a + 5])) end
-    -- robots.txt stands in no queue: it is asked for again whenever a host needs it.
+    -- robots.txt is in no queue: it is requested again whenever a host needs it.
     if l.kind == 'r' then
       free_robots(h, token)
     else

@@ -1,4 +1,4 @@
--- Stands behind the hosts: a crawl's budget, its parked pairs, and how a pair gets in line.
+-- Library, loaded after host_rules.lua: a crawl's budget, its parked pairs, and how a pair is queued at its host.
 
 local function refund(c, pages, fetches)
   c.pages, c.fetches = c.pages + pages, c.fetches + fetches
@@ -14,23 +14,23 @@ local function wake(c, key, count)
   end
 end
 
--- As many parked pairs as could be served now become ready. A woken pair that cannot be served is no loss: each
--- claim that touches the crawl comes through here again.
+-- Make as many parked pairs ready as could be served now. A pair that then cannot be served is no loss: each claim for
+-- the crawl runs this again.
 local function unpark(c)
   if not c.open or c.stopped then return end
   wake(c, c.parked, c.max_concurrent - redis.call('SCARD', c.flying))
   wake(c, c.broke, math.min(c.pages, c.fetches))
 end
 
--- Something waits for this pair now: it stands in line at the host and is ready when the host is, not before `at`.
+-- The pair has work now: it waits in line at the host, and is ready when the host is, not before `at`.
 local function join(c, h, lane, at)
   redis.call('ZADD', h.waiters, 'NX', now, lane .. c.name)
   redis.call('ZADD', c.hosts, 'NX', now, lane .. h.name)
   redis.call('ZADD', ready[lane], 'LT', math.max(at, host_time(h), now), c.name .. '|' .. h.name)
 end
 
--- URLs came for a pair that had none. Hosts that have no rhythm of their own yet are spread over one gap, or all of
--- them beat as one; the golden ratio spreads any number of them evenly, and a crawl's first host is due at once.
+-- URLs arrived for a pair that had none. Hosts without an earlier request are spread over one gap, or all would be due
+-- at the same moment. The golden ratio spreads any number of them evenly; a crawl's first host is due at once.
 local function welcome(c, h, lane)
   local at = 0
   if c.delay > 0 and now - h.last > 60000 then

@@ -1,4 +1,4 @@
--- Queue what is new; lower what is known with a greater depth.
+-- Discover URLs: queue new ones, lower the depth of known ones that were deeper.
 -- own: for each pair, digest, depth, score, hops, member   -> how many were queued, digests that were lowered
 
 local c = crawl(1)

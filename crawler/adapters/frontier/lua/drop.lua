@@ -1,7 +1,7 @@
--- Take pairs of a crawl out of everything, and when none is left all its other keys. own: 1 to forget the crawl itself
+-- Remove pairs of a crawl from all keys, and its other keys when none is left. own: 1 to forget the crawl itself
 -- -> how many pairs are left
 --
--- Requests still on the wire keep their slot at the host until they are answered or their lease runs out.
+-- Requests in flight keep their slot at the host until they are answered or their lease expires.
 
 local c = crawl(1)
 

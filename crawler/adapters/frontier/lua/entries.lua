@@ -1,6 +1,6 @@
--- Stands behind the leases where URLs enter.
+-- Library, loaded after leases.lua where URLs enter the frontier.
 
--- One entry of ARGV (score, hops, member from a + 3 on) joins a pair's lines. Only pages take budget.
+-- Add one entry of ARGV (score, hops, member from a + 3 on) to a pair's lines. Only pages take budget.
 local function line_up(c, lines, a)
   local score, hops, member = ARGV[a + 3], ARGV[a + 4], ARGV[a + 5]
   local line = member:sub(1, 1) == 'p' and lines.fresh or lines.free
@@ -10,8 +10,8 @@ local function line_up(c, lines, a)
   end
 end
 
--- The lines join the pair's queues: pages in the crawl's own lane, sitemaps and probes never need a browser. A queue
--- that was not empty already waits wherever it has to.
+-- Add the lines to the pair's queues: pages in the crawl's own lane; sitemaps and probes in the HTTP lane, they never
+-- need a browser. A pair whose queue was not empty already waits in the right place.
 local function enqueue(c, i, lines)
   local _, h = owners(i)
   for name, line in pairs(lines) do
@@ -33,7 +33,7 @@ local function enqueue_all(c, queued)
   end
 end
 
--- Somebody is still at the rebuild of this crawl.
+-- A process is still at the rebuild of this crawl.
 local function alive(c)
   if c.building then redis.call('HSET', c.info, 'building', now) end
 end

@@ -1,3 +1,3 @@
--- Leases of one crawl that ran out. own: count   -> as claim tells them
+-- Expired leases of one crawl. own: count   -> in the form of claim.lua
 
 return table.concat(expired(1, tonumber(ARGV[own])), '\n')

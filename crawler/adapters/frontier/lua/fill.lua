@@ -1,4 +1,4 @@
--- A rebuild tells what was seen. own: for each digest, depth
+-- Fill the seen-set during a rebuild. own: for each digest, depth
 
 local c = crawl(1)
 if not c.open then return end

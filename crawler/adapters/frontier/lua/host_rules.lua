@@ -1,4 +1,4 @@
--- Stands behind the layout: when a host may be asked, and who is moved when that changes.
+-- Library, loaded after layout.lua: when a host may be requested again (gap, block, pause), and which pairs then move.
 
 local function set(h, field, value)
   h[field] = value
@@ -27,18 +27,18 @@ local function save(h)
   if #args > 0 then redis.call('HSET', h.info, unpack(args)) end
 end
 
--- The gap this host asks of everybody.
+-- The gap this host requires of every crawl.
 local function least_gap(h) return math.max(h.robots, h.learned, h.floor) end
 
--- When the host may be asked again, whoever asks. The last request's gap counts, and a slower one set since.
+-- When the host may be requested again, by any crawl. The last request's gap counts, and a longer one set since.
 local function host_time(h)
   if h.paused then return FOREVER end
   local gap = math.max(h.gap, least_gap(h))
   return math.max(gap > 0 and h.last + gap or 0, h.hold, h.blocked)
 end
 
--- Moves the host's pairs to its time, least recently served first, so that no crawl starves another there.
--- Pairs parked under their crawl stay parked (XX), pairs already due keep their place among the other hosts' (LT).
+-- Move the host's pairs to its time, least recently served first, so that no crawl starves another there.
+-- Pairs parked under their crawl stay parked (XX), pairs already due keep their place among other hosts' pairs (LT).
 -- `mode` GT only delays.
 local function rescore(h, mode)
   local t = host_time(h)
@@ -55,25 +55,25 @@ local function rescore(h, mode)
   end
 end
 
--- A request of ours reached the server at `moment`. Whoever holds the host's next time gets it settled.
+-- A request reached the server at `moment`. If its token holds the host's next time, that becomes final.
 local function requested(h, token, moment)
   if h.hold_token == token then return set_times(h, moment, h.gap, 0, '') end
   h.prev_last = math.max(h.prev_last, moment)
   if moment > h.last then set_times(h, moment, h.gap, h.hold, h.hold_token) end
 end
 
--- The request was never made: the host's time is what it was before the claim.
+-- The request was never sent: the host's time is what it was before the claim.
 local function not_requested(h, token)
   if h.hold_token == token then set_times(h, h.prev_last, h.prev_gap, 0, '') end
 end
 
--- A worker says how long after its claim the request went out; negative: none was made.
+-- A worker reports how long after its claim the request was sent; negative: it was not.
 local function note_sent(h, token, claimed, lateness)
   if lateness < 0 then return not_requested(h, token) end
   requested(h, token, math.min(tonumber(claimed) + lateness, now + 1))
 end
 
--- Requests of ours are over: their slots are free.
+-- Requests have ended: free their slots.
 local function free_slots(h, tokens)
   redis.call('ZREM', h.flying, unpack(tokens))
   h.freed = true
@@ -81,7 +81,7 @@ end
 
 local function free_slot(h, token) free_slots(h, {token}) end
 
--- Slots came free or times changed at these hosts: pairs that waited for that are asked again.
+-- Slots came free or times changed at these hosts: pairs that waited for that are checked again.
 local function settle_hosts()
   for _, h in pairs(hosts) do
     if h.freed and h.capped then

@@ -1,4 +1,4 @@
--- Stands before every script that works on crawls, hosts and pairs: where their keys are, and how they are read.
+-- Library, loaded before every script that works on crawls, hosts and pairs: where their keys are, how they are read.
 --
 -- KEYS  1 ready (http)  2 ready (browser)  3 token  4 lost  5 crawls
 --       then of each crawl  info leases data flying past poison parked broke hosts seen
@@ -48,7 +48,7 @@ local function crawl(i)
   return c
 end
 
--- A host is read when it is first asked about: first its times, which change with each request, then its rules.
+-- A host is read on first use: first its times, which change with each request, then its rules.
 local rules = {__index = function(h, field)
   setmetatable(h, nil)
   local v = redis.call('HMGET', h.info, 'blocked', 'learned', 'robots', 'floor', 'robots_until', 'robots_lease',

@@ -1,7 +1,7 @@
--- Stands behind the crawls: what a lease is, how it ends, how its URL goes back.
+-- Library, loaded after crawls.lua: what a lease stores, how it ends, how its URL goes back into the queue.
 
--- What a lease must remember: lane score fresh attempts losses hops claimed / host / member / moved.
--- `member` names the URL for ever; `moved` is where it is fetched after a redirect in place.
+-- The fields of a stored lease: lane score fresh attempts losses hops claimed / host / member / moved.
+-- `member` names the URL for good; `moved` is where it is fetched after a redirect to the same normalized URL.
 local function packed(lane, score, fresh, attempts, losses, hops, claimed, host, member, moved)
   return lane .. ' ' .. score .. ' ' .. fresh .. ' ' .. attempts .. ' ' .. losses .. ' ' .. hops .. ' ' .. claimed ..
     '\n' .. host .. '\n' .. member .. '\n' .. moved
@@ -20,7 +20,7 @@ local function unpacked(raw)
   }
 end
 
--- A lease that is unpacked when somebody asks for more than its kind: of one that ends as it should nobody does.
+-- A lease that is unpacked only when a field other than its kind is read: a lease that ends normally needs none.
 local folded = {__index = function(l, field)
   setmetatable(l, nil)
   for name, value in pairs(unpacked(l.raw)) do
@@ -34,14 +34,14 @@ local function fold(raw, silent)
   return setmetatable({raw = raw, kind = raw:sub(member, member), silent = silent}, folded)
 end
 
--- Where a lease's URL is fetched, behind its kind.
+-- The URL at which a lease is fetched, without its kind.
 local function target(l)
   if l.moved ~= '' then return l.kind .. l.moved end
   return l.member
 end
 
--- Ends leases, whoever held them. -> each by its token; those that nobody holds any more are missing.
--- `silent`: nobody said what became of its request.
+-- End leases, whoever held them. -> leases by token; those no longer held are missing.
+-- `silent`: no worker reported what became of the request.
 local function take_away(c, tokens)
   local found = {}
   if #tokens == 0 then return found end
@@ -56,7 +56,7 @@ local function take_away(c, tokens)
   return found
 end
 
--- A robots.txt lease is over: another may be had.
+-- A robots.txt lease has ended: another may be claimed.
 local function free_robots(h, token)
   if h.robots_token == token then set(h, 'robots_lease', 0) end
 end
@@ -66,7 +66,7 @@ local function keep_past(c, l)
     l.attempts .. ' ' .. l.losses .. ' ' .. l.hops .. ' ' .. l.score .. '\n' .. l.moved)
 end
 
--- Back into the queue as paid: it claims again without budget. With `at`, not before then.
+-- Put a URL back into the queue as paid: it can be claimed without budget. With `at`, not before then.
 local function put_back(c, h, q, l, at)
   keep_past(c, l)
   local added
@@ -79,7 +79,7 @@ local function put_back(c, h, q, l, at)
   join(c, h, l.lane, at or 0)
 end
 
--- "crawl / token / host" of leases that ran out.
+-- "crawl / token / host" of each expired lease.
 local function expired(i, count)
   local c, rows = crawl(i), {}
   for _, token in ipairs(redis.call('ZRANGEBYSCORE', c.leases, '-inf', now, 'LIMIT', 0, count)) do

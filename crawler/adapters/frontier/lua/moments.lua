@@ -1,8 +1,8 @@
--- Requests went out, or were answered, so many milliseconds after the moment before their claim.
+-- Requests were sent, or answered, so many milliseconds after the moment before their claim.
 -- own: 'sent' or 'answered', then for each: crawl, host, token, claimed, lateness (answered: negative, none was made)
 --
--- A token whose lease is over changes no lease. Its request was real all the same, so the host's time counts it, and
--- the slot it still holds at the host comes free.
+-- A token whose lease is over changes no lease. Its request was real all the same, so it counts for the host's time,
+-- and the slot it still holds at the host becomes free.
 
 local answered = ARGV[own] == 'answered'
 local by_crawl, by_host = {}, {}

@@ -1,8 +1,8 @@
--- Stands behind the leases where pairs are looked at: whether a pair can be asked, and if not, why and until when.
+-- Library, loaded after leases.lua: whether a (crawl, host) pair can be requested, and if not, why and until when.
 
 local HOST_CAP = tonumber(ARGV[own])  -- of domain/hosts/politeness.py
 
--- What waits for a pair in this lane. Retries whose time has come go back to where they stood in the queue.
+-- How many URLs a pair has queued in this lane. Retries whose time has come go back to their place in the queue.
 local function load_pair(i, lane, ripens)
   local p = queues(i, lane)
   p.number, p.lane = i, lane
@@ -23,7 +23,7 @@ local function load_pair(i, lane, ripens)
   return p
 end
 
--- Another crawl stands in line here and did not ask for more than the common cap: then nobody gets more.
+-- Another crawl waits here and did not ask for more than the common limit: then none gets more.
 local function shared_with_others(c, h)
   h.waiting = h.waiting or redis.call('ZCARD', h.waiters)
   if h.waiting < 2 then return false end
@@ -37,7 +37,7 @@ local function shared_with_others(c, h)
   return false
 end
 
--- How many requests this crawl lets be in flight at the host.
+-- How many requests this crawl allows in flight at the host.
 local function host_cap(p)
   local c = p.crawl
   if not p.cap then
@@ -50,14 +50,14 @@ end
 local function host_room(p)
   local h, cap = p.host, host_cap(p)
   if h.in_flight >= cap then
-    -- Requests whose lease ran out, of workers that died: nobody else will free their slots.
+    -- Requests of expired leases, whose workers died: nothing else frees their slots.
     h.in_flight = h.in_flight - redis.call('ZREMRANGEBYSCORE', h.flying, '-inf', now)
   end
   return cap - h.in_flight
 end
 
--- Where a pair that cannot be asked now has to wait: 'gone', 'parked' or 'broke' under its crawl, or 'at' a time;
--- the time, and the word for it. nil: it can be asked.
+-- Where a pair has to wait that cannot be requested now: 'gone', 'parked' or 'broke' under its crawl, or 'at' a time;
+-- then the time, and the reason. nil: it can be requested.
 local function hindrance(p)
   local c, h = p.crawl, p.host
   if not c.open then return 'gone' end
@@ -71,7 +71,8 @@ local function hindrance(p)
   if p.free_count == 0 and math.min(c.pages, c.fetches) < 1 then return 'broke', p.retry_at, 'budget' end
   local t = host_time(h)
   if t > now then return 'at', t, h.blocked > now and 'blocked' or 'gap' end
-  -- The slower crawl of a host is owed its own gap too; it takes the turn, or a faster one would never leave it that.
+  -- The slower crawl of a host must keep its own gap too. It takes the turn, or a faster one would never leave that
+  -- gap.
   if c.delay > 0 and h.last + c.delay > now then return 'at', h.last + c.delay, 'turn' end
   if h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
   if c.respects_robots and h.robots_until <= now and h.robots_lease > now then return 'at', h.robots_lease, 'robots' end

@@ -1,4 +1,4 @@
--- own: 1 pause or 0 resume. Leases out go on; pairs are parked when they are next asked.
+-- Pause or resume a crawl. own: 1 pause or 0 resume. Leases go on; pairs are parked at their next claim.
 
 local c = crawl(1)
 if not c.open then return end

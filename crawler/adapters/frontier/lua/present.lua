@@ -1,9 +1,9 @@
--- Is somebody there who can work off a queue?  KEYS 1 the queue's workers
--- ARGV 1 grace ms, 2 ttl ms, and of a worker that tells: 3 its name, 4 'able' or 'unable' and more words
+-- Whether a live worker can work on a queue.  KEYS 1 the queue's workers
+-- ARGV 1 grace ms, 2 ttl ms, and for a worker that reports: 3 its name, 4 'able' or 'unable' and more words
 -- -> 1 or 0
 --
--- Each worker speaks for itself, in a field 'w:<name>' of '<ms> <able or unable> …'. One that is silent for too long
--- is gone. A queue that nobody has told of is expected to get workers: they may be starting, too.
+-- Each worker reports for itself, in a field 'w:<name>' of '<ms> <able or unable> …'. One that does not report for too
+-- long is gone. A queue without any report counts as having workers: they may be starting.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

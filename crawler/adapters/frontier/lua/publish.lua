@@ -1,10 +1,10 @@
--- Append news to a project's stream.
+-- Append events to a project's stream.
 -- KEYS: stream, counter   ARGV: how many events, most entries, seconds kept, seconds counted, then field, value, …
 -- -> the number of the last event
 
--- In one step: two workers that count first and append later would overtake each other, and one's news be lost.
--- A counter that is gone (expired, or Redis lost it) begins at the time in µs: later than any number ever told, so
--- whoever asks for what came after an old number is told of a gap, not of silence. It stays below 2^53.
+-- In one step: if two workers counted first and appended later, they could overtake each other, and events would be
+-- lost. A counter that is gone (expired, or Redis lost it) begins at the time in µs. That is later than any number ever
+-- published, so a reader that asks for events after an old number is told of a gap. It stays below 2^53.
 if redis.call('EXISTS', KEYS[2]) == 0 then
   local now = redis.call('TIME')
   redis.call('SET', KEYS[2], string.format('%.0f', now[1] * 1000000 + now[2]))

@@ -1,4 +1,4 @@
--- Queue URLs again that the ledger wants fetched, unless they already wait or are leased.
+-- Queue known URLs again that the ledger wants fetched, unless they are queued or leased.
 -- own: for each pair, digest, depth, score, hops, member   -> how many were queued
 
 local c = crawl(1)
@@ -29,7 +29,7 @@ for a = own, #ARGV, 6 do
   local i, member = tonumber(ARGV[a]), ARGV[a + 5]
   see(ARGV[a + 1], ARGV[a + 2])
   if tonumber(ARGV[a + 3]) >= 0 and not waits(i, member) then
-    leased[member] = true  -- not twice, if the batch has it twice
+    leased[member] = true  -- the batch may name it twice
     queued[i] = queued[i] or {fresh = {}, free = {}}
     line_up(c, queued[i], a)
     count = count + 1

@@ -1,8 +1,9 @@
--- Leases of one crawl that ran out go back with one loss more; after too many they stay out as poison.
--- own: most losses, how many poisonous ones to tell, then for each: pair, token
+-- Put expired leases of one crawl back into the queue with one loss more; after too many losses they stay out as
+-- poison.
+-- own: most losses, how many poison leases to return, then for each: pair, token
 -- -> for each: epoch, poison (0 or 1), token, claimed, host, attempts, losses, hops, kind and URL
 --
--- A poisonous URL stays leased under a new token until somebody completes that one, however often that takes.
+-- A poison URL stays leased under a new token until a worker completes it, however often that takes.
 
 local most_losses, told = tonumber(ARGV[own]), tonumber(ARGV[own + 1])
 local c = crawl(1)
@@ -13,7 +14,7 @@ local function row(poison, token, l)
     {c.epoch, poison, token, l.claimed, l.host, l.attempts, l.losses, l.hops, target(l)}, '\n')
 end
 
--- The worker may have made this request and died before it could log it: the audit must know.
+-- The worker may have sent this request and died before logging it: the politeness audit needs it.
 local function remember(token, l)
   redis.call('ZADD', KEYS[4], token, table.concat({token, l.claimed, c.name, l.host, target(l)}, '\n'))
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -100001)
@@ -36,7 +37,7 @@ local function lose(h, i, token, l)
   elseif l.losses >= most_losses then
     return poison(l)
   else
-    -- It will be asked for again; the first request may have gone out, too.
+    -- It will be requested again; the first request may have been sent, too.
     if l.kind == 'p' and c.fetches > 0 then refund(c, 0, -1) end
     put_back(c, h, queues(i, l.lane), l)
   end
@@ -45,7 +46,7 @@ end
 
 local tokens, pair_of = {}, {}
 for a = own + 2, #ARGV, 2 do
-  -- It may have ended since it was seen to be late.
+  -- It may have ended since it was found to be late.
   local deadline = redis.call('ZSCORE', c.leases, ARGV[a + 1])
   if deadline and tonumber(deadline) <= now then
     tokens[#tokens + 1] = ARGV[a + 1]

@@ -1,10 +1,10 @@
--- A rebuild begins (its epoch is new) or ends. Between the two nothing is claimed and the crawl is not over.
+-- Begin a rebuild (with a new epoch) or end it. Between the two nothing is claimed and the crawl is not over.
 -- own: 'begin'   -> epoch
 -- own: 'end', epoch, pages left, fetches left, first free sequence   -> epoch
 
 local c = crawl(1)
 if not c.open then
-  redis.call('UNLINK', c.seen)  -- closed meanwhile
+  redis.call('UNLINK', c.seen)  -- the crawl was closed meanwhile
   return '0'
 end
 
@@ -14,7 +14,7 @@ if ARGV[own] == 'begin' then
   return epoch
 end
 
--- Somebody began again: that rebuild will end it.
+-- Another process began a rebuild again: that one will end it.
 if c.epoch ~= ARGV[own + 1] then return c.epoch end
 
 local sequence = math.max(number(redis.call('HGET', c.info, 'sequence')), tonumber(ARGV[own + 4]))

@@ -1,6 +1,6 @@
--- Leases of one crawl go back as if never claimed. own: for each pair, token
+-- Put leases of one crawl back into the queue as if never claimed. own: for each pair, token
 --
--- Only the host's time remembers: unless somebody said otherwise, a request may have gone out until now.
+-- Only the host's time changes: unless reported otherwise, a request may have been sent until now.
 
 local c = crawl(1)
 

@@ -1,4 +1,4 @@
--- own: count   -> the first of so many sequence numbers
+-- Reserve sequence numbers. own: count   -> the first of them
 
 local c = crawl(1)
 -- A worker may still be writing for a crawl that was closed; nothing of it will be queued.

@@ -1,4 +1,4 @@
--- Stands behind the pairs: turns what waits for a pair into leases.
+-- Library, loaded after pair_rules.lua: turns queued URLs of a pair into leases.
 -- The gap is decided here (serve) and the host's turn taken (take_turn); domain/hosts/politeness.py has the numbers.
 -- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
 
@@ -6,17 +6,17 @@ local count, lease_ms, hold_ms = tonumber(ARGV[own + 1]), tonumber(ARGV[own + 2]
 local sharers = tonumber(ARGV[own + 4])
 local lane = lanes
 
--- Rounded up: a gap counted from it is never short by the part of a millisecond that was cut off.
+-- The time in ms, rounded up, so that a gap counted from it is never too short.
 local claimed = now + 1
 local deadline = now + lease_ms
 
--- Tokens follow the clock, so they grow even if the server forgets its last second or all it knew.
+-- A new token. Tokens follow the clock, so they grow even if the server loses its last second or all its data.
 local token = math.max(number(redis.call('GET', KEYS[3])), now * 100)
 
 local rows = {}
 local claimed_text, deadline_text = whole(claimed), whole(deadline)
 
--- What a URL went through already. Most have nothing, and most crawls no URL that has.
+-- Earlier attempts, losses and hops of a URL. Most URLs have none, and most crawls no URL that has.
 local function past_of(c, member)
   c.pasts = c.pasts or redis.call('HLEN', c.past)
   local past = c.pasts > 0 and redis.call('HGET', c.past, member)
@@ -25,7 +25,7 @@ local function past_of(c, member)
   return past:match('^(%d+) (%d+) (%d+) %d+\n(.*)$')
 end
 
--- One more request: remember it as a lease, take its slots.
+-- Make a lease for one request, and take its slots.
 local function lease(p, member, score, fresh)
   local c, h = p.crawl, p.host
   local attempts, losses, hops, moved = past_of(c, member)
@@ -48,7 +48,7 @@ local function lease(p, member, score, fresh)
   return t
 end
 
--- The host's next time: counted from now, held back until the worker says when the request really went out.
+-- Set the host's next time: counted from now, held until the worker reports when the request was really sent.
 local function take_turn(p, t)
   local h = p.host
   h.prev_last, h.prev_gap = h.last, h.gap
@@ -82,7 +82,7 @@ local function lease_free(p)
   return lease(p, popped[1], popped[2], '0')
 end
 
--- The lowest score first, whichever of the two queues it stands in.
+-- The URL with the lowest score, from either of the two queues.
 local function free_is_next(p)
   if p.free_count == 0 then return false end
   if p.fresh_count == 0 or math.min(p.crawl.pages, p.crawl.fetches) < 1 then return true end
@@ -91,12 +91,12 @@ local function free_is_next(p)
   return tonumber(free) < tonumber(fresh)
 end
 
--- How many more this call may take at the host: its part of the cap, so that other shifts get theirs.
+-- How many more leases this call may take at the host: its share of the limit, so that other shifts get theirs.
 local function share(p)
   return math.min(host_room(p), math.ceil(host_cap(p) / sharers) - (p.host.taken or 0))
 end
 
--- Leases for one pair, at most n; with a gap exactly one.
+-- Leases for one pair, at most n; if the host has a gap, exactly one.
 local function serve(p, n)
   local c, h = p.crawl, p.host
   p.gap = math.max(c.delay, least_gap(h))

@@ -1,8 +1,8 @@
--- Where a crawl stands. -> nothing when it is not open, else:
+-- A crawl's numbers. -> nothing when it is not open, else:
 -- fresh, free, leased, in flight, pages, fetches, paused, building, epoch
 
 local c = crawl(1)
--- A frontier whose rebuild nobody carries on is as good as none.
+-- A frontier whose rebuild was abandoned counts as none.
 if not c.open or (c.building and now - redis.call('HGET', c.info, 'building') > 60000) then return {} end
 local v = redis.call('HMGET', c.info, 'fresh', 'free', 'paused')
 return {

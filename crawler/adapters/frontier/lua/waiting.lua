@@ -1,4 +1,4 @@
--- Why each pair waits. own: host cap   -> for each: lane, host, queued, ms until it is due (-1 unknown), why
+-- Why each pair waits. own: host cap   -> for each: lane, host, queued, ms until it is due (-1 unknown), reason
 
 local rows = {}
 for i = 1, pair_count do

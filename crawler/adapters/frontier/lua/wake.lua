@@ -1,4 +1,4 @@
--- May a wake-up be sent for so many ms from now? Not if one as early is under way, give or take a moment.
+-- Whether to send a wake-up for so many ms from now: not if one as early, within a small margin, is already scheduled.
 -- KEYS 1 wake   ARGV 1 ms   -> 1 or 0
 
 local clock = redis.call('TIME')

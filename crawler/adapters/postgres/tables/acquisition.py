@@ -1,4 +1,4 @@
-"""The queue, what its pages said, and the hand-off."""
+"""Tables of the acquisition queue: categories, entries, extractions of their pages, and the outbox."""
 
 from sqlalchemy import (
     BigInteger,
@@ -39,16 +39,16 @@ crawl_queue = Table(
     Column("category", String(64)),
     Column("priority", SmallInteger, nullable=False, server_default="5"),
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
-    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # batches that ended before its turn
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # batches that ended before the entry's turn
     Column("last_error", Text),
     when("last_attempted_at"),
     flag("is_active", default=True),
     Column("page_id", UUID_),
     Column("crawl_id", UUID_),
-    Column("ledger_url", KEY),  # its key in that crawl's ledger; of a redirect, where it leads
-    Column("claim_id", UUID_),  # of whoever extracts it
+    Column("ledger_url", KEY),  # the URL's key in that crawl's ledger; for a redirect, the target's
+    Column("claim_id", UUID_),  # claim of the worker that extracts the entry
     when("claimed_at"),
-    Column("extraction_id", UUID_),  # what holds for it; of unchanged content, of a fetch before
+    Column("extraction_id", UUID_),  # the extraction in force; if the content did not change, of an earlier fetch
     now("created_at"),
     now("updated_at"),
     one_of("status", "pending", "fetching", "fetched", "extracting", "done", "failed"),
@@ -75,8 +75,8 @@ extractions = Table(
     Column("version_id", UUID_),
     Column("queue_id", BigInteger, ForeignKey("crawl_queue.id", ondelete="SET NULL")),
     Column("category", String(64)),
-    Column("revision", String(16), nullable=False, server_default=""),  # of the selectors
-    Column("content_hash", LargeBinary),  # of the page's bytes
+    Column("revision", String(16), nullable=False, server_default=""),  # revision of the selectors
+    Column("content_hash", LargeBinary),  # hash of the page's bytes
     json("fields"),
     Column("extracted_text", Text, nullable=False),
     Column("language", String(12)),
@@ -85,7 +85,7 @@ extractions = Table(
     Index("ix_extractions_page", "page_id", "extracted_at"),
 )
 
-# How often a field had a value, by category ('' is none), some extractions after each other at a time.
+# How often a field had a value, by category ('' is none), for some consecutive extractions at a time.
 extraction_counts = Table(
     "extraction_counts",
     metadata,

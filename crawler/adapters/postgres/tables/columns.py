@@ -1,4 +1,4 @@
-"""Columns that many tables have, in one spelling."""
+"""Column definitions that many tables share."""
 
 from typing import Any
 

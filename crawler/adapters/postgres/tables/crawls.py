@@ -1,4 +1,4 @@
-"""Projects, their crawls, and every URL a crawl met: the ledger."""
+"""Tables of projects, crawls, every URL a crawl found (the ledger), reports and probes."""
 
 from sqlalchemy import (
     BigInteger,
@@ -30,7 +30,7 @@ projects = Table(
     flag("is_active", default=True),
     flag("flagged_for_review", default=False),
     Column("phase_status", String(20), nullable=False, server_default="pending"),
-    json("learned"),  # what crawls taught: rendering, URL shapes
+    json("learned"),  # learned from crawls: rendering, URL shapes
     now("created_at"),
     now("updated_at"),
 )
@@ -85,7 +85,7 @@ crawl_jobs = Table(
         "diffed_at",
         postgresql_where=text("crawl_type = 'scheduled' AND notified_at IS NULL"),
     ),
-    # The rule "one crawl of a project at a time" is the database's, so that two doors cannot both start one.
+    # "One crawl of a project at a time" is enforced by the database, so that two processes cannot both start one.
     Index(
         "uq_crawl_jobs_running",
         "project_id",
@@ -117,7 +117,7 @@ crawl_discovered_urls = Table(
     Column("fetch_state", String(8), nullable=False, server_default="queued"),
     Column("status", String(8), nullable=False, server_default="pending"),
     Column("reason", String(24)),
-    Column("rule", Text),  # the text of the rule that refused or admitted it
+    Column("rule", Text),  # the text of the rule that refused or admitted the URL
     Column("source", String(8), nullable=False, server_default="link"),
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
     Column("variants", Integer, nullable=False, server_default="0"),
@@ -128,12 +128,12 @@ crawl_discovered_urls = Table(
     Column("version_id", UUID_),
     Column("document_id", UUID_),
     Column("error_message", Text),
-    Column("rendering", JSONB),  # why this page alone was rendered, or was not
+    Column("rendering", JSONB),  # why this one page was rendered, or was not
     when("found_at"),
     when("fetched_at"),
     one_of("fetch_state", "queued", "done", "skipped", "failed"),
     one_of("status", "pending", "ingested", "skipped", "failed"),
-    # For lists of what went wrong. Few rows have a reason, and of those that get one later most stay `unchanged`.
+    # For lists of failed and skipped URLs. Few rows have a reason; most that get one later stay `unchanged`.
     Index(
         "ix_crawl_discovered_urls_reason",
         "crawl_job_id",
@@ -141,11 +141,11 @@ crawl_discovered_urls = Table(
         "normalized_url",
         postgresql_where=text("reason IS NOT NULL AND reason <> 'unchanged'"),
     ),
-    # Each row is updated once in place; room on its block keeps that update off the index.
+    # Each row is updated once in place; free space on its block keeps that update off the index.
     postgresql_with={"fillfactor": "75"},
 )
 
-# What is wrong with the site by what the crawl saw, kept when it ends: later crawls change the pages' rows.
+# Findings about the site, stored when the crawl ends: later crawls change the pages' rows.
 crawl_reports = Table(
     "crawl_reports",
     metadata,
@@ -174,7 +174,7 @@ crawl_findings = Table(
     Index("ix_crawl_findings_new", "crawl_id", "kind", "position", postgresql_where=text("is_new")),
 )
 
-# Requests of a crawl beyond its pages: what became of those it did not meet, and second looks at some that it stored.
+# Probes: requests of a crawl beyond its pages. They check pages it did not find, and fetch some pages a second time.
 crawl_probes = Table(
     "crawl_probes",
     metadata,
@@ -189,9 +189,9 @@ crawl_probes = Table(
     Column("reason", String(24)),
     Column("http_status", SmallInteger),
     Column("final_url", Text),
-    Column("content_hash", LargeBinary),  # of the page that is missing
-    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # crawls that asked in vain
-    Column("snapshot_id", UUID_),  # what the second look saw
+    Column("content_hash", LargeBinary),  # hash of the missing page's content
+    Column("rounds", SmallInteger, nullable=False, server_default="0"),  # crawls that checked it without a result
+    Column("snapshot_id", UUID_),  # the bytes of the second fetch
     when("at"),
     one_of("purpose", "missing", "again"),
     one_of("state", "queued", "done"),

@@ -1,4 +1,4 @@
-"""Pages as documents."""
+"""Tables of documents made from pages, their chunks and a project's feed."""
 
 from sqlalchemy import (
     REAL,
@@ -31,8 +31,8 @@ documents = Table(
     Column("language", String(12)),
     Column("status", String(20), nullable=False, server_default="pending"),
     Column("content_hash", LargeBinary),
-    Column("version_id", UUID_),  # of the page, of which it was made
-    Column("due_version_id", UUID_),  # of which it is to be made
+    Column("version_id", UUID_),  # the page version it was made of
+    Column("due_version_id", UUID_),  # the page version it has to be made of
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
     when("claimed_until"),
     Column("error_message", Text),
@@ -57,14 +57,14 @@ documents = Table(
 document_chunks = Table(
     "document_chunks",
     metadata,
-    Column("id", UUID_, primary_key=True),  # of its document, headings and content: the same chunk stays the same row
+    Column("id", UUID_, primary_key=True),  # from document, headings and content: the same chunk stays the same row
     Column("document_id", UUID_, ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
     Column("project_id", UUID_, nullable=False),
     Column("position", Integer, nullable=False),
     Column("headings", ARRAY(Text), nullable=False),
     Column("content", Text, nullable=False),
     Column("token_count", Integer, nullable=False),
-    Column("config", String(32), nullable=False),  # of full-text search: the language its words were read in
+    Column("config", String(32), nullable=False),  # full-text search configuration: the language its words were read in
     Column("words", TSVECTOR, nullable=False),
     Column("embedding", ARRAY(REAL)),
     Column("embedded_with", Text),
@@ -72,7 +72,7 @@ document_chunks = Table(
     Index("ix_document_chunks_words", "words", postgresql_using="gin"),
 )
 
-# Which crawls' URLs are told when a document is made.
+# Crawls whose URLs are updated when a document is made.
 document_waits = Table(
     "document_waits",
     metadata,
@@ -82,12 +82,12 @@ document_waits = Table(
     Index("ix_document_waits_crawl", "crawl_id"),
 )
 
-# Positions in a project's feed are given under this row's lock: their order is that of the commits.
+# Positions in a project's feed are given under this row's lock, so their order is that of the commits.
 document_feeds = Table(
     "document_feeds",
     metadata,
     Column("project_id", UUID_, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
     Column("last_seq", BigInteger, nullable=False, server_default="0"),
     Column("configs", ARRAY(Text), nullable=False, server_default=text("'{}'::text[]")),
-    Column("embedded_with", Text),  # the model of its newest vectors
+    Column("embedded_with", Text),  # the model of the newest vectors
 )

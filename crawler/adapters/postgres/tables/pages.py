@@ -1,4 +1,4 @@
-"""Pages with their versions.
+"""Tables of pages, their versions, snapshots and screenshots.
 
 Ids of pages and snapshots are derived from what they name, so that a batch can be written without asking Postgres for
 ids first, and the same page written twice is the same row.
@@ -34,8 +34,8 @@ crawled_pages = Table(
     Column("content_text", Text),
     Column("word_count", Integer),
     json("links_found", "[]"),
-    Column("links_followed", JSONB),  # those that nofollow left; null when that is all of them
-    Column("links_unusable", JSONB),  # those that are no web addresses: what is written, the reason, the rule
+    Column("links_followed", JSONB),  # links that remain after nofollow; null when all do
+    Column("links_unusable", JSONB),  # links that are no web addresses: the text as written, the reason, the rule
     now("crawled_at"),
     Column("status", String(20), nullable=False, server_default="success"),
     Column("reason", String(24)),
@@ -67,7 +67,7 @@ crawled_pages = Table(
     ),
     Index("ix_crawled_pages_changed", "project_id", "last_changed_at"),
     Index("ix_crawled_pages_title", text("to_tsvector('simple', title)"), postgresql_using="gin"),
-    # Each crawl updates the row; its large columns stand elsewhere.
+    # Each crawl updates the row; its large columns are stored out of line.
     postgresql_with={"fillfactor": "75"},
 )
 

@@ -1,4 +1,4 @@
-"""Schedules, their slots, what was told, and what is noise."""
+"""Tables of schedules, their runs, notifications, and rules for ignored changes (noise)."""
 
 from sqlalchemy import (
     Column,

@@ -1,4 +1,4 @@
-"""Hosts, requests, keys, settings: what belongs to no project."""
+"""Tables that belong to no project: hosts, the request log, API keys, runtime settings, idempotent responses."""
 
 from sqlalchemy import (
     Boolean,
@@ -60,11 +60,11 @@ idempotency_keys = Table(
     now("created_at"),
 )
 
-# What the HTTP service answered to a request with an Idempotency-Key, so that a repeat gets the same; kept for a day.
+# Responses to requests with an Idempotency-Key, so that a repeat gets the same one; kept for a day.
 http_answers = Table(
     "http_answers",
     metadata,
-    Column("key", LargeBinary, primary_key=True),  # of caller, path and Idempotency-Key: a digest
+    Column("key", LargeBinary, primary_key=True),  # digest of caller, path and Idempotency-Key
     Column("request", LargeBinary, nullable=False),  # digest of the body
     Column("status", SmallInteger),
     Column("answer", JSONB),
