@@ -1,4 +1,4 @@
-"""No body larger than this is read, whatever its head says."""
+"""Middleware that limits the size of a request body, whatever its Content-Length says."""
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException

@@ -1,4 +1,4 @@
-"""How much one request may ask for, and how many may ask at once."""
+"""Limits of one request (sizes and counts), and of requests at the same time."""
 
 import threading
 from collections.abc import Iterator

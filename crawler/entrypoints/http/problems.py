@@ -1,4 +1,4 @@
-"""Errors as problem+json: a sentence for people, a stable code for programs."""
+"""Errors as `application/problem+json` (RFC 9457): a sentence for people, a stable code for programs."""
 
 from http import HTTPStatus
 from typing import Any
@@ -55,7 +55,7 @@ class Problem(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's `responses`: what it may answer beside its own."""
+    """The error responses for a route's `responses`, by HTTP status."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -94,7 +94,7 @@ async def _ours(_: Request, exc: Exception) -> JSONResponse:
 
 
 async def _invalid(_: Request, exc: Exception) -> JSONResponse:
-    """What was sent is not quoted: it may hold a password."""
+    """Validation errors as 422. The message does not quote what was sent: it may hold a password."""
     assert isinstance(exc, RequestValidationError | WebSocketRequestValidationError)
     errors = [
         {"where": ".".join(map(str, error["loc"])), "problem": error["msg"].removeprefix("Value error, ")}
@@ -107,7 +107,7 @@ async def _invalid(_: Request, exc: Exception) -> JSONResponse:
 
 async def _http(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)
-    # A body that cannot be read and one that is not valid are one thing to whoever sent it.
+    # A body that is no JSON gets the same status as one that fails validation.
     status = 422 if exc.status_code == 400 else exc.status_code
     detail = _HTTP_WORDS.get(exc.status_code) or str(exc.detail)
     title = HTTPStatus(status).phrase.replace(" ", "")

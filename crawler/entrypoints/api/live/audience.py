@@ -1,4 +1,4 @@
-"""Everybody who watches through this process: how many there may be, and who may no longer."""
+"""All open WebSocket connections of this process: limits how many there are, and closes those that lost access."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -94,7 +94,7 @@ class Audience:
                     seat.reader.dismiss(Farewell.KEY_REVOKED)
 
     def _still_there(self, seats: list[Seat]) -> tuple[set[Seat], set[UUID]]:
-        """One look for all of them."""
+        """Check access for all connections with one query each for projects and keys."""
         asked = {seat.project_id for seat in seats}
         projects = {project.id for project in self._tools.store.list_projects(len(asked), only=list(asked))}
         if self._tools.settings.no_auth:

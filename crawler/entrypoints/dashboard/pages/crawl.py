@@ -1,4 +1,4 @@
-"""`/crawls/{id}`: a crawl while it happens and after, and the buttons that steer it."""
+"""`/crawls/{id}`: a crawl's live progress and result, with buttons to pause, resume, cancel and retry."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -118,7 +118,10 @@ def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
 
 
 def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
-    """Those that must wait for something come first: they are what a person wonders about."""
+    """The hosts with queued URLs.
+
+    Hosts that are blocked or paused come first, because people ask why nothing happens there.
+    """
     waits = [] if crawl.status.is_over else [wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued]
     waits.sort(key=lambda wait: (wait.why not in HELD, -wait.queued))
     return {"hosts": [_host(wait) for wait in waits[:SHOWN_HOSTS]], "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
@@ -137,7 +140,7 @@ def _host(wait: HostWait) -> dict[str, Any]:
 
 
 def _recent(tools: App, crawl: CrawlJob) -> tuple[list[dict[str, Any]], int | None]:
-    """The last pages that were told of, newest first, and the number from which the page listens on."""
+    """The latest page events, newest first, and the event number after which the browser listens for live events."""
     try:
         events = tools.events.latest(crawl.id, "page", entries=20)
     except RedisUnavailable:

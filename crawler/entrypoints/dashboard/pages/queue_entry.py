@@ -1,4 +1,4 @@
-"""`/queue/{id}`: one entry in full: where it stands, why it failed, what was read from its page."""
+"""`/queue/{id}`: one entry of the acquisition queue: its state, why it failed, and the extracted fields."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The links between sections. A section that is added is named here, in the order people see it."""
+"""Navigation links between the dashboard's sections, in the order in which people see them. Add a new section here."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ CRAWL = (
     Way("report", "Report", "/crawls/{id}/report"),
 )
 
-# Of one page: `{id}` is what stands between, the project's id and the page's.
+# Tabs of one stored page: `{id}` stands for the project's id, /pages/ and the page's id.
 PAGE = (
     Way("page", "Page", "/projects/{id}"),
     Way("versions", "Versions", "/projects/{id}/versions"),
