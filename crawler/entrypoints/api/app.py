@@ -47,7 +47,7 @@ from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
 POOL_SIZE = 10
-"""Of connections to Postgres, at least, and as many again when it is busy: requests run in forty threads."""
+"""Connections to Postgres that stay open; as many more are opened under load. Requests run in forty threads."""
 _ROUTERS = (
     projects,
     phases,

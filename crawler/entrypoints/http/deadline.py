@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 log = telemetry.logger(__name__)
 
 SECONDS = 30.0
-"""Until the answer begins; what is streamed, either way, may take longer."""
+"""Seconds until the response must begin. Streamed requests and responses may take longer."""
 
 
 class Deadline:

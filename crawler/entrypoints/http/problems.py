@@ -20,7 +20,7 @@ log = telemetry.logger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 _TOLD = ("crawl_id", "reason")
-"""Of an error's details, those that help a program; others may hold servers' own words."""
+"""Details of an error that are sent to the caller. Others may quote messages of our servers."""
 _HTTP_CODES = {404: "no_such_path", 405: "method_not_allowed", 413: "too_large", 400: "invalid_body"}
 _HTTP_WORDS = {
     404: "There is nothing at this path; /api/v1/openapi.json lists what there is.",
@@ -66,7 +66,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 EVERYWHERE = problems(401, 403, 405, 413, 422, 429, 500, 503)
-"""What any route may answer: no key, a key for less, not valid, too many wrong keys, our fault, no server."""
+"""Error responses of every route: authentication, validation, rate limit, size, internal errors, missing servers."""
 
 
 def answer(

@@ -19,9 +19,9 @@ _ID = r"([0-9a-fA-F-]{32,36})(?:/|$)"
 _CRAWL = re.compile(rf"/(?:crawls?|crawl-history)/{_ID}")
 _PROJECT = re.compile(rf"/(?:projects|notebooks)/{_ID}")
 _POLLED = ("/health", "/health/live", "/metrics")
-"""Asked every few seconds by machines: nobody wants to read that."""
+"""Paths that monitoring polls every few seconds; they are not logged."""
 _FILES = "/static/"
-"""Of the dashboard, likewise."""
+"""Static files of the dashboard; they are not logged either."""
 
 
 class RequestLog:

@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 
 CHUNK_BYTES = 64 * 1024
 MOST_STREAMS = 8
-"""Each holds a connection to Postgres for as long as its reader takes."""
+"""Parallel streams: each holds a connection to Postgres until its client has read all."""
 
 _places = threading.BoundedSemaphore(MOST_STREAMS)
 

@@ -22,7 +22,7 @@ log = telemetry.logger(__name__)
 MOST_READERS = 1000
 MOST_PER_KEY = 300
 CHECK_SECONDS = 3.0
-"""How long a revoked key, a session that is over or a deleted project may still be watched with."""
+"""Seconds until a connection is closed whose key was revoked, session ended or project was deleted."""
 
 
 class TooManyReaders(CrawlerError):
@@ -37,7 +37,7 @@ class Seat:
     key_id: UUID
     project_id: UUID
     session: str | None = None
-    """Of whoever watches in a browser: it ends with the sign-out."""
+    """The session of a connection from a browser: signing out closes the connection."""
     reader: LiveReader | None = None
 
 

@@ -13,9 +13,9 @@ from websockets.server import ServerProtocol
 
 EXTENSION = "crawler.direct"
 MOST_BYTES = 4096
-"""Of a message to us: nobody has anything to say here."""
+"""The largest message a client may send. Clients have nothing to send here."""
 CLOSE_SECONDS = 5.0
-"""To read what is still under way, and to answer; a peer that does not is cut off."""
+"""Seconds for a client to read what was sent and to confirm the close; then the connection is cut."""
 
 _log = logging.getLogger("crawler.websockets")
 # At lower log levels websockets logs each URL with its query, and people put keys there.

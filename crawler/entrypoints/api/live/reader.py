@@ -13,9 +13,9 @@ from crawler.entrypoints.api.live.outlet import Outlet
 log = telemetry.logger(__name__)
 
 MOST_BACKLOG = 256 * 1024
-"""Bytes unread; beyond that nothing is sent until some of it was read."""
+"""Unread bytes of one client; above it nothing more is sent until the client has read some."""
 STALL_SECONDS = 10.0
-"""Who has not read down to that in this time is too slow."""
+"""A client that stays above `MOST_BACKLOG` for so long is too slow and is disconnected."""
 LOOK_SECONDS = 0.05
 
 

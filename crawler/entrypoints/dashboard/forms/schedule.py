@@ -23,17 +23,17 @@ FREQUENCIES = (
 WEEKDAYS = (("0", "Monday"), ("1", "Tuesday"), ("2", "Wednesday"), ("3", "Thursday"), ("4", "Friday"),
             ("5", "Saturday"), ("6", "Sunday"))  # fmt: skip
 THRESHOLDS = ("significant_new_pages", "significant_changed_share")
-"""Of the project's settings: they say what is significant, whoever asks."""
+"""Fields that are the project's settings, not the schedule's: they define a significant change for every crawl."""
 FIELDS = (
     "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes", "notification_email",
     "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", *THRESHOLDS,
 )  # fmt: skip
-"""Those that have a place for what is wrong with them."""
+"""Fields that can show an error beside them."""
 _WINDOW = ("window_from", "window_to")
 TIMING = ("enabled", "frequency", "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes")
 _OF_FREQUENCY = {"weekly": "day_of_week", "monthly": "day_of_month", "cron": "cron"}
 _FIRST = ScheduleConfig(enabled=True, frequency=Frequency.WEEKLY, day_of_week=0, time="06:00")
-"""What a project without a schedule is offered."""
+"""The form's values for a project without a schedule."""
 _SUGGESTED = 3
 
 
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     """A future run of a schedule, in the schedule's time zone."""
 
     at: datetime
-    """When it begins, in the schedule's zone."""
+    """When the run begins, in the schedule's time zone."""
     slot: datetime
     note: str
 

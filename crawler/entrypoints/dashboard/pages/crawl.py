@@ -18,7 +18,7 @@ router = APIRouter()
 
 RECENT = 25
 STOP_ASKING = 286
-"""What ends the asking again and again of a page that is still open (htmx)."""
+"""The HTTP status that makes htmx stop polling."""
 HOSTS = 50
 SHOWN_HOSTS = 12
 HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})

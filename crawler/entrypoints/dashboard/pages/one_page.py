@@ -25,7 +25,7 @@ router = APIRouter()
 VERSIONS = 50
 MOST_TEXT = 40_000
 MOST_SOURCE = 100_000
-"""Characters; whole texts are one click away, at the API."""
+"""Characters of source that are shown; the API has the whole text."""
 NOT_KEPT = "Nothing of this page was stored, or this version of it is no longer kept."
 Cursor = Annotated[Text | None, Query(max_length=8000)]
 Version = Annotated[UUID | None, Query()]

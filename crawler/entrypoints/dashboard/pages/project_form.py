@@ -20,7 +20,7 @@ from crawler.errors import Conflict, Forbidden, Invalid
 router = APIRouter()
 
 LOOKED_AT = 10
-"""Crawls, the newest first, among which the last whole one is looked for."""
+"""The number of newest crawls in which the last complete one is looked for."""
 
 
 @router.get("/projects/new")

@@ -26,7 +26,7 @@ router = APIRouter(dependencies=[WholeSystem])
 
 SHOWN = 50
 MANY = 50_000
-"""Entries that are not counted every few seconds."""
+"""Above so many entries the page does not refresh its counts every few seconds."""
 
 
 class Verb(NamedTuple):

@@ -23,14 +23,14 @@ EXAMPLES = 30
 MOST_TEXT = 6_000
 MOST_VALUES = 20
 _TRIED = "tried"
-"""What selectors that are not saved are called."""
+"""The category's name for selectors that are tried before they are saved."""
 
 
 class Attempt(NamedTuple):
     trial: DryRun | None = None
     wrong: str | None = None
     unmatched: tuple[str, ...] = ()
-    """Parts that are to be left out or taken alone, and are not on the page."""
+    """Include and exclude selectors that match nothing on the page."""
     project_id: UUID | None = None
 
 

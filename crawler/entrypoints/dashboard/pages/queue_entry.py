@@ -14,7 +14,7 @@ from crawler.entrypoints.http.auth import WholeSystem
 router = APIRouter(dependencies=[WholeSystem])
 
 MOST_TEXT = 40_000
-"""Characters; all of them are one click away, at the API."""
+"""Characters of text that are shown; the API has the whole text."""
 STEPS = (
     (EntryStatus.PENDING, "Waits"),
     (EntryStatus.FETCHING, "Is fetched"),

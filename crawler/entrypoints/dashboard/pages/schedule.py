@@ -21,7 +21,7 @@ from crawler.errors import Invalid, InvalidConfig
 router = APIRouter()
 
 LOOKED_AT = 40
-"""Runs that are shown, and drawn."""
+"""The number of past runs in the table and the chart."""
 
 
 @router.get("/projects/{project_id}/schedule")

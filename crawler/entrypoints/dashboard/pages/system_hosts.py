@@ -20,7 +20,7 @@ router = APIRouter(dependencies=[AdminOnly])
 LOOKED_AT = 1000
 SHOWN = 100
 DENIED_FOR = timedelta(days=365)
-"""No block that was earned lasts so long: whoever is blocked for longer is denied."""
+"""Blocks that the crawler sets itself are shorter; a longer one means that the host is denied."""
 Host = Annotated[Text, Path(max_length=260)]
 
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 class Way(NamedTuple):
     name: str
-    """Which page is open: a template's `here` says it."""
+    """The link's name; a template sets `here` to the name of its own section."""
     words: str
     path: str
-    """With `{id}` where it leads to one project or crawl."""
+    """The URL path, with `{id}` in links to one project or crawl."""
     admin: bool = False
-    """Shown only to keys that may steer the whole system."""
+    """Shown only to admin keys."""
     whole: bool = False
     """Shown only to keys that see all projects."""
 

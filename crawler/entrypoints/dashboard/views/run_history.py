@@ -21,7 +21,7 @@ class Line(NamedTuple):
     at: datetime
     slot_at: datetime | None
     outcome: str | None
-    """Of its slot, if it had one."""
+    """The outcome of the schedule's slot, if the crawl had one."""
     kind: str
     crawl_id: UUID | None
     crawl: CrawlJob | None

@@ -33,9 +33,9 @@ class QueueLine(NamedTuple):
     workers: tuple[str, ...]
     messages: int | None
     consumed_seconds: float | None
-    """Since it was last seen to be consumed."""
+    """Seconds since a worker last took a message from the queue."""
     neglected: bool
-    """It owes an answer for too long."""
+    """Whether no worker took the test message for too long."""
 
 
 class WorkerLine(NamedTuple):
