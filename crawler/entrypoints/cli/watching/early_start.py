@@ -25,7 +25,7 @@ def workers_begun(settings: Settings, fetchers: int, *, render: bool) -> Iterato
             supervisor.start()
             yield supervisor
         finally:
-            # Workers with work were already stopped by `watch_crawl`; idle ones are killed without waiting.
+            # `watch_crawl` has already stopped workers that had work; the others are not waited for.
             supervisor.stop(STOP_SECONDS, hurry=lambda: True)
             if render:
                 _clear_browsers(settings)
