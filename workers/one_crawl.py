@@ -35,7 +35,7 @@ def main(fetchers: int, *, render: bool) -> int:
     gc.freeze()  # keeps memory shared with the children
     gc.enable()
     renders = render and _can_render()
-    # Without a browser the coordinator takes the render queue, to fail what waits for one.
+    # Without a browser the control worker takes the render queue, so that no URL waits for one.
     queues = ["coordinator", "notify", *(["render"] if render and not renders else [])]
     children = {
         _fork(lambda: _work("control", queues, pool_cls="solo")),

@@ -18,9 +18,8 @@ PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
 def socket_directory(data_dir: Path, recorded: Path | None, owner: int) -> Path:
     """`run` in the data directory, or a private directory elsewhere when a socket cannot be made there.
 
-    Socket paths are at most 107 bytes long, and some shared file systems have no sockets. The other directory has
-    a random
-    name, so that nobody can prepare it for us, and its path is `recorded`.
+    Socket paths are at most 107 bytes long, and some shared file systems have no sockets. The other directory has a
+    random name, so that nobody can prepare it for us, and its path is `recorded`.
     """
     beside = data_dir / "run"
     beside.mkdir(mode=0o700, exist_ok=True)

@@ -43,9 +43,8 @@ class Check(NamedTuple):
 def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> list[Check]:
     """All checks, each with a fix. With `fix` the schema is migrated first.
 
-    `start_browser` starts a browser, the only way to know that it works. That is too slow for a health check that
-    is polled
-    every few seconds.
+    `start_browser` starts a browser, the only way to know that it works. That is too slow for a health check that is
+    polled every few seconds.
     """
     if fix:
         with suppress(CrawlerError):  # a failed migration is reported by the checks below

@@ -79,8 +79,8 @@ class Supervisor:
         """Run until a signal, or until an essential process is given up. Returns the exit status. A second signal
         kills.
 
-        `look_after` is called every few seconds, for servers that the processes need; `watch` gets the states of
-        each poll.
+        `look_after` is called every few seconds, for servers that the processes need; `watch` gets the states of each
+        poll.
         """
         received: list[int] = []
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -26,7 +26,7 @@ router = APIRouter(dependencies=[WholeSystem])
 
 SHOWN = 50
 MANY = 50_000
-"""Above so many entries the page does not refresh its counts every few seconds."""
+"""With so many entries the page refreshes its counts less often, because counting is slow."""
 
 
 class Verb(NamedTuple):

@@ -1,8 +1,7 @@
 """Session middleware: every page except the sign-in and static files needs a session.
 
-`scope["state"]` gets `key` (the caller's API key) and `session` (the cookie's value). It gets `mishap`, an error,
-if the
-session could not be read.
+`scope["state"]` gets `key` (the caller's API key) and `session` (the cookie's value). It gets `mishap`, an error, if
+the session could not be read.
 """
 
 import secrets
