@@ -1,4 +1,4 @@
-"""Settings: the only reader of the environment."""
+"""Settings from environment variables (`CRAWLER_…`). Only this module reads the environment."""
 
 import os
 import re
@@ -225,12 +225,12 @@ class Settings(BaseSettings):
 
     @cached_property
     def results(self) -> str:
-        """Where Celery keeps results. Kombu has a name of its own for unix sockets."""
+        """The URL of Celery's result backend. Kombu spells unix sockets in another way."""
         url = self.redis_database(1)
         return url.replace("unix://", "redis+socket://").replace("db=", "virtual_host=") if "unix://" in url else url
 
     def redis_database(self, offset: int) -> str:
-        """REDIS_URL names database n: the frontier is n, the broker n+1, RedBeat n+2."""
+        """The URL of a Redis database: the frontier uses database n of REDIS_URL, the broker n+1, RedBeat n+2."""
         if self.redis_url is None:
             raise SettingsError("CRAWLER_REDIS_URL is not set and no embedded server was started.")
         return _with_database(self.redis_url.get_secret_value(), offset)
@@ -253,7 +253,7 @@ def _with_database(url: str, offset: int) -> str:
 
 
 def load_settings(**overrides: object) -> Settings:
-    """The settings of this process, or one sentence that names the variable to mend."""
+    """The settings of this process, or an error of one sentence that names the wrong variable."""
     try:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as exc:

@@ -1,4 +1,4 @@
-"""Become another program, with another user or fate: `python -I -S launch.py WORD… -- PROGRAM ARG…`.
+"""Starts a program as another user, as a daemon or tied to a parent: `python -I -S launch.py WORD… -- PROGRAM ARG…`.
 
 Words:
 
@@ -8,8 +8,8 @@ Words:
 - `reach=PATH`: with `uid`, may read PATH (and run it, if it is a file) even if a parent directory forbids it
 - `alias=N`: appear to oneself as user N. Postgres refuses to run as root, initdb as a user without a name
 
-It is a process of its own because Python code between fork and exec can hang in a process that has
-threads. It imports little, so it costs 20 ms.
+It is a process of its own because Python code between fork and exec can hang in a process that has threads. It imports
+little, so it costs 20 ms.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ NOT_PERMITTED = f"could not become another user: {os.strerror(errno.EPERM)}"
 
 
 def command(words: Sequence[str], argv: Sequence[str]) -> list[str]:
-    """The command line that runs `argv` this way."""
+    """The command line that runs `argv` with these words."""
     return [sys.executable, "-I", "-S", __file__, *words, "--", *argv]
 
 
@@ -88,7 +88,7 @@ def _become(uid: int, paths: list[str]) -> None:
 
 
 def _suffices(libc: ctypes.CDLL, right: int, paths: list[str]) -> bool:
-    """Try it: with this right in effect, is every path within reach?"""
+    """Whether every path can be read with this capability in effect."""
     held = (ctypes.c_uint32 * 6)()
     _checked(libc.capget(_capability_header(), held))
     held[0], held[3] = right, 0
@@ -99,7 +99,7 @@ def _suffices(libc: ctypes.CDLL, right: int, paths: list[str]) -> bool:
 
 def _keep_only(libc: ctypes.CDLL, right: int) -> None:
     _checked(libc.capset(_capability_header(), (ctypes.c_uint32 * 6)(right, right, right)))
-    if right:  # ambient rights are the ones that outlive exec
+    if right:  # only ambient capabilities survive exec
         _checked(libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, right.bit_length() - 1, 0, 0))
 
 
@@ -109,7 +109,7 @@ def _capability_header() -> ctypes.Array[ctypes.c_uint32]:
 
 def _die_with(parent: int) -> None:
     _checked(_libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
-    if os.getppid() != parent:  # it died before the line above
+    if os.getppid() != parent:  # the parent died before the line above
         os._exit(1)
 
 

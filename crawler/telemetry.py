@@ -1,4 +1,7 @@
-"""Logs with bound ids and stable event names. Metrics are read by `adapters/operating/metrics_reader.py`."""
+"""Logging with structlog: bound ids, stable event names, secrets removed.
+
+Metrics are in `adapters/operating/metrics_reader.py`.
+"""
 
 import logging
 import re
@@ -8,7 +11,7 @@ from typing import Any
 
 import structlog
 
-# Names and schemes are short: patterns that look further take for ever on what somebody made to be long.
+# Lengths are limited: unlimited patterns take very long on text that was made for it.
 _SECRET_QUERY = re.compile(
     r"([?&](?:[^=&\s]{0,60}(?:token|key|sig|password|secret)[^=&\s]{0,60})=)[^&\s'\"]+", re.IGNORECASE
 )
@@ -18,7 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def redact(value: str) -> str:
-    """Crawled text may carry other people's secrets and terminal codes; logs must not, nor be books."""
+    """Remove secrets and control characters and shorten the value: crawled text may contain anything."""
     if len(value) > LONGEST_VALUE:
         value = value[:LONGEST_VALUE] + "…"
     value = _USERINFO.sub(r"\1…@", value)
@@ -34,7 +37,7 @@ def _redact_event(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMa
 
 
 def configure_logs(level: str = "info", *, as_json: bool = False) -> None:
-    """Send our logs, and Celery's, to stderr in one shape."""
+    """Send our logs and Celery's to stderr in one format."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

@@ -1,4 +1,4 @@
-"""Alembic's entry: the schema is `crawler.adapters.postgres.tables`, the database the one the settings name."""
+"""Alembic's environment: the schema is `crawler.adapters.postgres.tables`, the database is the one in the settings."""
 
 from alembic import context
 from sqlalchemy import Connection

@@ -1,8 +1,8 @@
-"""Fetch the dashboard's foreign assets from their npm packages: `make assets`.
+"""Downloads the dashboard's third-party assets from npm packages: `make assets`.
 
-`assets.json` names package, version, file and SHA-256 of each. A file whose hash differs is refused; `--record` writes
-the hashes of what came instead, for a new version that somebody has looked at. Nobody needs this to run the product:
-the files are part of it.
+`assets.json` names package, version, file and SHA-256 of each. A file with another hash is refused. `--record` writes
+the new hashes instead, for a new version that somebody has reviewed. The files are part of the repository, so running
+the product does not need this.
 """
 
 import hashlib

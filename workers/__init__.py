@@ -1,1 +1,1 @@
-"""The Celery door: the app and its tasks."""
+"""Celery workers: the app, its tasks, and the beat scheduler."""

@@ -1,4 +1,4 @@
-"""Each worker announces every few seconds which queues it takes messages from, and whether it can do their work."""
+"""Heartbeat of workers: each announces every few seconds which queues it consumes, and whether it can do their work."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,14 +20,14 @@ log = telemetry.logger(__name__)
 
 
 def announce(settings: Settings) -> type[bootsteps.StartStopStep]:
-    """A step of Celery's consumer, as `Pulse` is."""
+    """A bootstep of Celery's consumer that announces the worker; it is started again after a lost connection."""
 
     class Announce(bootsteps.StartStopStep):  # type: ignore[misc]
         requires = ("celery.worker.consumer.tasks:Tasks",)
 
         def start(self, consumer: Any) -> None:
             consumed = [str(name) for name in consumer.app.amqp.queues.consume_from]
-            # Workers of a single crawl are gone with it: nothing else may count on them.
+            # Workers of a single crawl end with it, so nothing else may rely on them.
             queues = consumed if consumer.app.conf.tends_schedules else [name for name in consumed if name == RENDER]
             if RENDER in queues:
                 reap_orphans(settings.data_dir / RECORDS)
@@ -37,14 +37,14 @@ def announce(settings: Settings) -> type[bootsteps.StartStopStep]:
             consumer.timer.call_repeatedly(EVERY_SECONDS, self._announcer)
 
         def stop(self, _: Any) -> None:
-            with suppress(RedisUnavailable, AttributeError):  # it is forgotten by itself in half a minute
+            with suppress(RedisUnavailable, AttributeError):  # else the announcement expires in half a minute
                 self._announcer.leave()
 
     return Announce
 
 
 class Announcer:
-    """Looks each time anew: a browser that would not start in the pool's process has left word why."""
+    """Announces the worker's state. It is read each time: the pool's process records why a browser did not start."""
 
     def __init__(self, workers: LiveWorkers, settings: Settings, worker: str, queues: Sequence[str]) -> None:
         self._workers = workers

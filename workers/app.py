@@ -34,13 +34,13 @@ app.steps["consumer"].add(announce(settings))
 
 log = logger(__name__)
 
-# Shared with the pool's children, which hear of a shutdown in no other way.
+# Shared with the pool's child processes, which get no other notice of a shutdown.
 _stopping = multiprocessing.Event()
 _making = threading.Lock()
 
 
 def container() -> App:
-    """This process's adapters; made after the fork, never inherited, and once, also where tasks are threads."""
+    """The App of this process. It is made after the fork, never inherited, and only once even if tasks are threads."""
     with _making:
         return _container()
 
@@ -57,7 +57,10 @@ def is_stopping() -> bool:
 
 @worker_process_init.connect
 def _begin(**_: Any) -> None:
-    """A child's own start: nothing of its parent's is used, and little of what it makes is garbage that goes round."""
+    """Set up a pool's child process.
+
+    It uses nothing of its parent's App, and collects garbage less often: little is cyclic.
+    """
     _container.cache_clear()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -70,14 +73,14 @@ def _start(**_: Any) -> None:
         try:
             check_redis(redis, time.time())
         except RedisUnavailable as exc:
-            # One that is away may come back; one that forgets, or whose clock is not ours, must not be worked with.
+            # A Redis that is down may come back. One that evicts keys, or whose clock differs, must not be used.
             if exc.details.get("unfit"):
                 raise SystemExit(exc.message) from exc
 
 
 @worker_process_shutdown.connect
 def _end(**_: Any) -> None:
-    """A browser must not outlive its worker."""
+    """Close the browser: it must not outlive its worker."""
     if _container.cache_info().currsize and "engine" in vars(container()):
         container().engine.close_browser()
 
@@ -89,8 +92,11 @@ def _stop(**_: Any) -> None:
 
 @beat_init.connect
 def _mirror_schedules(**_: Any) -> None:
-    """Whatever Redis forgot, beat has its entries again. What it misses until then the coordinator starts."""
-    # Of a tick with many due a third is telling monitors what they hear again when the task is received.
+    """Write the schedules' entries for beat again, in case Redis lost them.
+
+    The coordinator starts runs missed meanwhile.
+    """
+    # When many entries are due, a third of the time is spent on these events, which monitors get again on receipt.
     app.conf.task_send_sent_event = False
     try:
         log.info("beat_entries_made", count=container().notices.set_schedule.rebuild_entries())

@@ -1,6 +1,6 @@
-"""RedBeat's scheduler for thousands of entries: those that are due come in one answer, not one by one.
+"""RedBeat's scheduler for thousands of entries: reads all due entries in one request, not one by one.
 
-The fixed entries are `beat_schedule` in `adapters/operating/celery_app.py`; those of people's schedules are written by
+The fixed entries are `beat_schedule` in `adapters/operating/celery_app.py`. Those of users' schedules are written by
 `adapters/notices/beat_entries.py`.
 """
 
@@ -11,7 +11,7 @@ from redbeat.schedulers import RedBeatConfig, get_redis, to_timestamp
 
 
 class _Config(RedBeatConfig):  # type: ignore[misc]
-    """RedBeat looks through all of Celery's settings for each command it sends; they do not change."""
+    """RedBeat's configuration, read once: RedBeat reads all of Celery's settings again for each command."""
 
     def __init__(self, app: Any) -> None:
         self._known: dict[str, Any] = {}
@@ -30,7 +30,7 @@ class BeatScheduler(RedBeatScheduler):  # type: ignore[misc]
 
     @property
     def schedule(self) -> dict[str, Any]:
-        """What is due, and what comes next: that says how long there is to sleep."""
+        """The due entries, and the next one, which tells how long to sleep."""
         redis, key = get_redis(self.app), self.app.redbeat_conf.schedule_key
         now = to_timestamp(self.app.now())
         with redis.pipeline() as pipe:
@@ -51,5 +51,5 @@ class BeatScheduler(RedBeatScheduler):  # type: ignore[misc]
     def _entry(self, definition: str, meta: str | None) -> Any:
         said = self.Entry.decode_definition(definition) | self.Entry.decode_meta(meta)
         entry = self.Entry(app=self.app, **said)
-        entry.last_run_at = said["last_run_at"]  # Celery's own says: just now
+        entry.last_run_at = said["last_run_at"]  # Celery sets it to the present time
         return entry

@@ -1,8 +1,8 @@
 """The workers of one crawl: coordinator, fetchers, perhaps a renderer. `python -m workers.one_crawl FETCHERS [render]`.
 
-What they import takes a second, more than all else before the first request. So it is imported once, and all are
-forked from here; Celery's own command would also import its plugins. This process only waits: it hands signals on, and
-when one of them ends the others are ended too.
+The imports take a second, more than everything else before the first request. So they are done once and all workers are
+forked from here; Celery's own command would also import its plugins. This process only waits: it forwards signals, and
+when one worker ends it ends the others.
 """
 
 import gc
@@ -24,18 +24,18 @@ PARTS = (
     "celery.worker.consumer",
     "kombu.transport.redis",
 )
-"""What all would import after the fork, by name."""
+"""Modules that every worker would import after the fork."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 def main(fetchers: int, *, render: bool) -> int:
-    gc.disable()  # imports leave no garbage, and this way they are a quarter faster
+    gc.disable()  # imports leave no garbage, and are a quarter faster this way
     for part in PARTS:
         import_module(part)
-    gc.freeze()  # what is shared with the children stays shared
+    gc.freeze()  # keeps memory shared with the children
     gc.enable()
     renders = render and _can_render()
-    # Without a browser somebody must say so to whoever waits for one.
+    # Without a browser the control worker takes the render queue, so that no URL waits for one.
     queues = ["coordinator", "notify", *(["render"] if render and not renders else [])]
     children = {
         _fork(lambda: _work("control", queues, pool_cls="solo")),
@@ -82,7 +82,7 @@ def _fork(work: Callable[[], int]) -> int:
                 sys.stderr.write(end.code + "\n")
         finally:
             if sys.exc_info()[0] is not None:
-                traceback.print_exc()  # nobody else will: the process ends here
+                traceback.print_exc()  # the process ends here, so nothing else would print it
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
@@ -94,8 +94,8 @@ def _work(name: str, queues: list[str], **options: Any) -> int:
 
     from workers.app import app  # noqa: PLC0415
 
-    app.conf.update(worker_send_task_events=False, task_send_sent_event=False, canary_queues=())  # nobody watches
-    app.conf.tends_schedules = False  # one crawl is all they are here for
+    app.conf.update(worker_send_task_events=False, task_send_sent_event=False, canary_queues=())  # no monitor listens
+    app.conf.tends_schedules = False  # these workers serve one crawl only
     worker = app.Worker(
         hostname=host_format(default_nodename(f"{name}-{os.getppid()}@%h")),
         queues=queues,

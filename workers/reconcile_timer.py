@@ -1,4 +1,4 @@
-"""The coordinator's own clock: lost work is looked for even when beat is dead or Redis forgot beat's entries."""
+"""A timer in the coordinator that looks for lost work, even when beat is down or Redis lost beat's entries."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ log = telemetry.logger(__name__)
 
 QUEUE = "coordinator"
 FIRST_SECONDS = 1.0
-"""After a start, and after each time the broker was lost: whatever was lost with it is found soon."""
+"""Soon after a start and after each lost connection to the broker, because messages may be lost with it."""
 
 
 class Pulse(bootsteps.StartStopStep):  # type: ignore[misc]
-    """A step of Celery's consumer, because timers end with each lost connection and steps are started again."""
+    """A bootstep of Celery's consumer: timers end with a lost connection, but bootsteps are started again."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, consumer: Any) -> None:
-        """Only in the workers that also run what it sends."""
+        """Start the timer, only in workers that also consume the queue it sends to."""
         if QUEUE not in consumer.app.amqp.queues.consume_from:
             return
         hints = CeleryQueue(consumer.app)

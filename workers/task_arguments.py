@@ -1,4 +1,4 @@
-"""What others may ask for, checked: every string fits Postgres, every list and every size has an end."""
+"""Validation of task arguments: text that Postgres can store, limits for lists and sizes."""
 
 import json
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ T = TypeVar("T", bound=BaseModel)
 
 MOST_URLS = 1000
 LONGEST_URL = 8192
-"""Of what may be given; what is fetched is shorter still, and a longer one is skipped as `too_long`."""
+"""The longest URL that is accepted. Fetched URLs must be shorter; longer ones are skipped as `too_long`."""
 LARGEST_CONFIG = 65_536
 _IdempotencyKey = Annotated[str, StringConstraints(min_length=1, max_length=150)]
 _GivenUrl = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_URL)]
 
 
 class StartOrder(BaseModel):
-    """A new crawl of a project, or the start of one whose row exists."""
+    """Arguments of a start: a new crawl of a project, or a crawl whose row exists."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -117,7 +117,7 @@ def _sentence(exc: ValidationError) -> str:
 
 
 def _check_text(given: object) -> None:
-    """JSON can say what Postgres cannot keep."""
+    """Refuse text that Postgres cannot store, such as NUL."""
     left = [given]
     while left:
         value = left.pop()

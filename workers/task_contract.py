@@ -1,8 +1,7 @@
-"""What each task promises to whoever sends it: docs/reference/tasks.md.
+"""The base class of all tasks: checks arguments, maps errors, retries. docs/reference/tasks.md is its contract.
 
-Arguments are checked before anything is done. What is wrong is told once, as a code for programs and a sentence for
-people, in a shape that Celery hands to callers who have none of our classes. Only a server that does not answer is
-waited for, a few times.
+Arguments are checked before anything is done. An error is returned once, as a code for programs and a sentence for
+people, in a form that callers can read without our classes. Only a server that does not answer is retried, a few times.
 """
 
 import inspect
@@ -26,7 +25,7 @@ log = telemetry.logger(__name__)
 
 LONGEST_SENTENCE = 500
 LONGEST_ARGUMENTS = 2000
-"""Of what monitors are shown; senders shorten it too, if they are Celery's own."""
+"""The longest text of arguments for monitors; Celery's own senders shorten it too."""
 MOST_LEVELS = 60
 _IDS = ("crawl_id", "project_id")
 _SECRET = re.compile(
@@ -43,7 +42,7 @@ class TaskRefused(Exception):
 
 
 def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[..., Any]:
-    """Celery's way to receive messages; ones that nobody can read are dropped and logged, and end no worker."""
+    """Celery's strategy to receive messages. Unreadable messages are dropped and logged, and do not end the worker."""
     receive = default(task, app, consumer, **options)
 
     def receive_carefully(*args: Any, **kwargs: Any) -> Any:
@@ -56,7 +55,7 @@ def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[...
 
 
 class ShownRequest(Request):  # type: ignore[misc]
-    """A message in the worker's main process. Monitors see its arguments, without what is nobody's business."""
+    """A message in the worker's main process. Monitors see its arguments without secrets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,7 +69,10 @@ class ShownRequest(Request):  # type: ignore[misc]
         return told
 
     def _refuse(self, refused: TaskRefused) -> NoReturn:
-        """Before it is handed to a child: what cannot be pickled would end this process, again after each restart."""
+        """Refuse a message before it goes to a child process.
+
+        One that cannot be pickled would end this process, and again after each restart.
+        """
         self.task.backend.mark_as_failure(self.id, refused, request=self._context, store_result=self.store_errors)
         raise InvalidTaskError(refused.args[1])
 
@@ -91,13 +93,13 @@ def shown(arguments: object) -> str:
 
 
 class ContractTask(Task):  # type: ignore[misc]
-    """The base of all our tasks."""
+    """The base class of all tasks."""
 
     Strategy = "workers.task_contract:careful"
     Request = "workers.task_contract:ShownRequest"
     throws = (TaskRefused,)
     patient = False
-    """Whether it waits for a server that does not answer; hints need not, somebody sends them again."""
+    """Whether the task is retried when a server does not answer. Hints are not, because they are sent again anyway."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bind_contextvars(task=self.name, **_ids(kwargs))
@@ -106,7 +108,7 @@ class ContractTask(Task):  # type: ignore[misc]
                 self._check_call(args, kwargs)
                 return self.run(*args, **kwargs)
         finally:
-            clear_contextvars()  # also of what the task itself has bound
+            clear_contextvars()  # including ids that the task itself has bound
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
@@ -145,5 +147,5 @@ def _told(code: str, sentence: str) -> TaskRefused:
 
 
 def _ids(kwargs: dict[str, Any]) -> dict[str, str]:
-    """For the log lines of whatever is called from here."""
+    """Ids from the arguments, for the log lines of everything the task calls."""
     return {name: str(kwargs[name])[:40] for name in _IDS if kwargs.get(name)}

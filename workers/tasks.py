@@ -1,4 +1,4 @@
-"""Every task, each one handler call. Names and arguments are a contract with others: docs/reference/tasks.md."""
+"""All Celery tasks, each with one handler call. Names and arguments are a public contract: docs/reference/tasks.md."""
 
 import time
 from contextlib import suppress
@@ -27,7 +27,7 @@ from workers.task_arguments import (
 )
 from workers.task_contract import ContractTask
 
-# Bounded and soon: whatever a lost worker was doing is found again by its lease.
+# Few and quick retries: the work of a lost worker is found again when its lease expires.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
 
 
@@ -58,7 +58,10 @@ def start_crawl(
 
 
 def _new_crawl(order: StartOrder, task_id: str | None) -> UUID:
-    """A message may come twice: it has a key of its own, if its sender gave it none."""
+    """Start a new crawl.
+
+    A message may be delivered twice, so it uses the sender's idempotency key or the message's id.
+    """
     assert order.project_id is not None
     started = container().crawls.start(
         order.project_id,
@@ -86,7 +89,7 @@ def fetch(self: Any, lane: str) -> None:
 
 
 def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:
-    """One shift, and how much of its time it worked: little means that it waited for hosts."""
+    """Run one shift and record how much CPU time it used: little means that it waited for hosts."""
     began, worked = time.monotonic(), time.process_time()
     report = shift(lane, shift_id, is_stopping)
     with suppress(RedisUnavailable):
@@ -94,7 +97,7 @@ def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:
 
 
 def _render(tools: App, shift_id: str, worker: str) -> None:
-    """A shift in the browser lane, where that is possible; else nobody waits for it any longer."""
+    """Run a shift in the browser lane. Without a browser, `reconcile` ends the wait of URLs that need one."""
     lack = why_unavailable(tools.settings.chromium, tools.settings.data_dir)
     if lack:
         tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
@@ -102,7 +105,7 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
         return
     _work(tools, tools.engine.browser_shift, Lane.BROWSER, shift_id)
     tools.engine.render_counts.add(**tools.engine.browser.counts()._asdict())
-    if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # it turned out not to start
+    if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # the browser did not start
         tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
 
 
@@ -135,7 +138,7 @@ def reconcile() -> None:
 @app.task(name="crawler.run_queue", **_options)
 def run_queue() -> None:
     """Make batches of what waits in the acquisition queue, as far as there is room."""
-    if app.conf.tends_schedules:  # a single run has no business with it
+    if app.conf.tends_schedules:  # workers of a single run do not run the queue
         container().acquisition.run_queue()
 
 

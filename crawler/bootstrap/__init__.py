@@ -1,4 +1,4 @@
-"""The composition root: the only place that builds adapters and gives them to handlers."""
+"""The composition root (dependency injection): the only place that constructs adapters and passes them to handlers."""
 
 from crawler.bootstrap.app import App, build
 from crawler.bootstrap.servers import utc_now, with_servers

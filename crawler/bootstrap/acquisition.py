@@ -1,4 +1,4 @@
-"""The acquisition queue: fetch URLs of many sites, extract fields, hand them on."""
+"""Builds the acquisition queue: handlers that fetch URLs of many sites, extract fields and hand them on."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.bootstrap.app import App
 
 EXTRACTION_SECONDS = 15.0
-"""Of one task; others wait for the same worker."""
+"""Seconds for one extraction task, because other tasks wait for the same worker."""
 
 
 class Acquisition:
@@ -67,7 +67,7 @@ class Acquisition:
 
     @cached_property
     def extractor(self) -> ExtractionProcess:
-        """A process of its own, started with the first page."""
+        """The extractor, in a process of its own that starts with the first page."""
         return ExtractionProcess(self._app.settings.extract_timeout_seconds)
 
     @cached_property
@@ -105,7 +105,7 @@ class Acquisition:
 
 
 def _check(rules: SelectorSet) -> None:
-    # Here, because it takes BeautifulSoup and lxml, and few processes ever check selectors.
+    # Imported here: it needs BeautifulSoup and lxml, and few processes check selectors.
     from crawler.domain.acquisition.selector_syntax import check_selectors  # noqa: PLC0415
 
     check_selectors(rules)

@@ -1,4 +1,4 @@
-"""Everything a process of ours can use, part by part: `app.crawls.start`, `app.documents.search`."""
+"""The App: every handler and adapter a process can use, by part: `app.crawls.start`, `app.documents.search`."""
 
 from importlib import import_module
 from threading import RLock
@@ -25,7 +25,7 @@ _making = RLock()
 
 
 class Lazy(Generic[Made]):
-    """A part of the app, imported and made when it is first used: few processes need them all.
+    """A part of the app that is imported and built on first use, because few processes need all parts.
 
     `crawls: Lazy["Crawls"] = Lazy()` is the class `Crawls` of the module `crawler.bootstrap.crawls`.
     """
@@ -43,7 +43,7 @@ class Lazy(Generic[Made]):
 
 
 class App(Shared):
-    """The composition root of one process. Each part makes what it holds when that is first asked for."""
+    """The handlers and adapters of one process. Each part builds its contents on first use."""
 
     crawls: Lazy["Crawls"] = Lazy()
     projects: Lazy["Projects"] = Lazy()
@@ -58,5 +58,5 @@ class App(Shared):
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:
-    """`overrides` replace what the app itself would make, such as `redis`."""
+    """Build the App. `overrides` replace adapters that it would build itself, such as `redis`."""
     return App(settings, overrides=overrides, embedded=embedded)

@@ -1,4 +1,4 @@
-"""What changed between crawls, and which of it is noise."""
+"""Builds handlers that compare crawls, apply noise rules and show diffs."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Crawls: start, steer, finish, explain, report."""
+"""Builds handlers for crawls: start, control, finish, explain, report, reconcile."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

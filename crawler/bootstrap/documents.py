@@ -1,4 +1,4 @@
-"""Pages as documents, and search over them."""
+"""Builds handlers for documents: ingestion of pages, embeddings, and search."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from crawler.bootstrap.app import App
 
 QUERY_SECONDS = 3.0
-"""So long a search waits for the vector of what was typed; then it goes by words alone."""
+"""Seconds a search waits for the embedding of its query; then it searches by words alone."""
 
 EMBED_SECONDS = 10.0
-"""So long vectors hold the worker before text has its turn again, and one request more."""
+"""Seconds of embedding before a worker ingests text again; the last request may take longer."""
 
 
 class Documents:
@@ -86,7 +86,7 @@ class Documents:
 
     @cached_property
     def query_embedder(self) -> Embedder | None:
-        """Somebody waits for it."""
+        """The embedder for search queries, with a short timeout and no retries, because a person waits."""
         return self._embedder(min(QUERY_SECONDS, self._app.settings.embed_timeout_seconds), ())
 
     def _embedder(self, timeout_seconds: float, waits: Sequence[float]) -> Embedder | None:

@@ -1,4 +1,4 @@
-"""The engine: what a worker needs to fetch, judge and write."""
+"""Builds the crawl engine: HTTP and browser fetchers, robots.txt, and the shifts that fetch and store pages."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -79,7 +79,10 @@ class Engine:
 
     @cached_property
     def browser(self) -> BrowserFetcher:
-        """Made where pages are rendered, after the fork; a Chromium starts with the first page."""
+        """The browser fetcher.
+
+        It is made after the fork, in the process that renders; Chromium starts with the first page.
+        """
         settings = self._app.settings
         chromium = find_chromium(settings.chromium)
         if chromium is None:
@@ -106,7 +109,7 @@ class Engine:
         return browser
 
     def close_browser(self) -> None:
-        """If one was made: it must not outlive its worker."""
+        """Close the browser if there is one: it must not outlive its worker."""
         if "browser" in vars(self):
             self.browser.close()
 
@@ -161,7 +164,7 @@ class Engine:
 
     @cached_property
     def browser_shift(self) -> WorkShift:
-        """The same shift with another fetcher, and no more pages at once than there are tabs."""
+        """A work shift that renders pages in the browser, at most as many at once as there are tabs."""
         return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
 
     def _shift(self, fetcher: Fetcher, max_active: int = MAX_ACTIVE) -> WorkShift:

@@ -1,4 +1,4 @@
-"""Where a process ends itself, as `kill -9` would: for tests."""
+"""Failpoints for tests: places where a process kills itself, as `kill -9` would."""
 
 import os
 import time
@@ -7,9 +7,9 @@ from crawler.handlers.engine.write_batch import Failpoint
 
 
 def failpoint(spec: str) -> Failpoint:
-    """For tests: where the process ends, as `kill -9` would end it.
+    """A failpoint for tests: the process ends there as with `kill -9`.
 
-    `name` always, `name:0.1` once in ten times, `name=word` when what is at hand there holds the word.
+    `name` ends it always, `name:0.1` once in ten times, `name=word` if the data at that point contains the word.
     """
     named, _, word = spec.partition("=")
     name, _, chance = named.partition(":")

@@ -1,4 +1,4 @@
-"""Hosts: how they are treated, and an operator's orders."""
+"""Builds handlers for hosts: rate limits, pauses, blocks, and the changes operators make to them."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

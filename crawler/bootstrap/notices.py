@@ -1,4 +1,4 @@
-"""Schedules, and the notices that people and programs get."""
+"""Builds handlers for schedules and notifications (mail, webhooks, other channels)."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Operating: events, settings, sessions, workers, metrics, retention."""
+"""Builds what operators need: live events, runtime settings, sessions, worker state, metrics, retention."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ class Operating:
         self._app = app
 
     def event_tails(self) -> EventTails:
-        """The same events for many readers at once. Made for each event loop: its connections belong to one."""
+        """Live events for many clients. Make one for each event loop, because its connections belong to the loop."""
         return EventTails(self._app.settings.redis_database(0))
 
     @cached_property
@@ -47,7 +47,7 @@ class Operating:
 
     @cached_property
     def sessions(self) -> SessionStore:
-        """Of people who are signed in to the dashboard."""
+        """Sessions of people who are signed in to the dashboard."""
         return SessionStore(self._app.redis)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Stored pages: lists, contents, links, exports."""
+"""Builds readers of stored pages: lists, contents, links, exports."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Projects: make, change, list, preview their rules."""
+"""Builds handlers for projects: create, change, list, preview of URL rules."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

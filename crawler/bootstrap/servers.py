@@ -1,4 +1,4 @@
-"""The servers a process works with, and connections to them."""
+"""Connections to Postgres and Redis: the configured servers, or embedded ones that are started."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ def utc_now() -> datetime:
 
 
 def with_servers(settings: Settings) -> tuple[Settings, EmbeddedServers | None]:
-    """Settings that name servers: the configured ones, else embedded ones that are started here.
+    """Settings with the addresses of the configured servers, or of embedded ones that are started here.
 
-    The caller releases them when it is done.
+    The caller must release embedded servers when it is done.
     """
     if settings.database_url and settings.redis_url:
         return settings, None
@@ -41,9 +41,9 @@ def with_servers(settings: Settings) -> tuple[Settings, EmbeddedServers | None]:
 
 @dataclass
 class Servers:
-    """Settings, clock and connections.
+    """Settings, clock and connections of a process.
 
-    A field given as an override replaces what would be built: that is how tests put in a twin.
+    An override replaces the field that would be built. Tests use this to pass in fakes.
     """
 
     settings: Settings
@@ -56,7 +56,7 @@ class Servers:
 
     @cached_property
     def data_dir(self) -> Path:
-        """Ours, and fit to be written to."""
+        """The data directory, created and checked for write access."""
         return prepare_data_dir(self.settings.data_dir)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What every part uses: the store, the frontier, events, and the settings in force."""
+"""Adapters that every part of the app shares: store, frontier, events, and the runtime settings."""
 
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from crawler.handlers.operating.follow_settings import FollowSettings
 
 
 class Shared(Servers):
-    """What every part of the app may use."""
+    """Adapters that every part of the app may use."""
 
     @cached_property
     def store(self) -> Store:
@@ -34,7 +34,7 @@ class Shared(Servers):
 
     @cached_property
     def current_settings(self) -> FollowSettings:
-        """What operators may change while everything runs."""
+        """The settings in force: those operators changed at runtime, else the environment's."""
         names = RuntimeSettings.model_fields
         environment = RuntimeSettings.model_construct(**{name: getattr(self.settings, name) for name in names})
         return FollowSettings(self.runtime_settings.read, environment)

@@ -1,6 +1,6 @@
-"""A small client for other programs: projects, crawls, pages, reports, schedules and hosts of a running service.
+"""A small Python client for the HTTP API: projects, crawls, pages, reports, schedules and hosts of a running service.
 
-It needs `requests` and `pydantic` and imports nothing of the engine. `docs/reference/client.md` shows it at work.
+It needs `requests` and `pydantic` and imports nothing of the engine. `docs/reference/client.md` has examples.
 """
 
 from crawler.client.categories import Categories, Category, ExtractionTrial, FieldFill

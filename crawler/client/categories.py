@@ -1,4 +1,4 @@
-"""Categories: how the pages of the queue's entries are read."""
+"""Client for categories: selectors that extract fields from pages of the acquisition queue."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from crawler.client.value import Value, read
 
 
 class FieldFill(Value):
-    """How often a field has a value."""
+    """How often a field of a category has a value."""
 
     field: str
     share: float
@@ -23,14 +23,14 @@ class FieldFill(Value):
 class Category(Value):
     name: str
     defined: bool
-    """False: entries name it, but it has no selectors."""
+    """False if entries name the category, but it has no selectors."""
     selectors: dict[str, Any]
     revision: str
     entries: int
     extractions: int
     fill: tuple[FieldFill, ...]
     alarms: tuple[str, ...]
-    """Fields whose fill-rate dropped."""
+    """Fields that have a value much less often than before."""
     created_at: datetime | None
     updated_at: datetime | None
 

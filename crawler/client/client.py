@@ -1,4 +1,4 @@
-"""The client itself."""
+"""`Client`: the entry point of the Python client."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
 
 TIMEOUT_SECONDS = 35.0
-"""A little more than the service gives itself."""
+"""A little longer than the service's own deadline."""
 RETRIES = 3
 LOOK_SECONDS = 1.0
 

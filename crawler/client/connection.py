@@ -1,4 +1,4 @@
-"""One service over HTTP: requests, a few more tries where that is safe, and problems as exceptions."""
+"""The client's HTTP connection: requests, retries where they are safe, and error responses as exceptions."""
 
 import itertools
 import random
@@ -29,13 +29,13 @@ class Call(NamedTuple):
     query: Mapping[str, Any] | None = None
     body: Any = None
     key: str | None = None
-    """Idempotency-Key: with one, a start that is sent twice happens once."""
+    """The Idempotency-Key: with one, a start that is sent twice happens once."""
     repeatable: bool = False
-    """Whether sending it twice does no more than sending it once."""
+    """Whether sending the request twice has the same effect as sending it once, so that it may be retried."""
     expected: int | None = None
-    """A status that is an answer although it is no success."""
+    """An error status that is a valid response to this request."""
     pieces: Iterable[bytes] | None = None
-    """A long body, instead of `body`. It can be sent once."""
+    """A long body that is sent in pieces, instead of `body`. It cannot be sent twice."""
     media_type: str | None = None
 
 
@@ -62,14 +62,14 @@ class Connection:
         self._session.close()
 
     def authorization(self) -> dict[str, str]:
-        """For what goes out over a connection of its own."""
+        """The Authorization header, for requests over another connection such as a WebSocket."""
         return {"Authorization": f"Bearer {self._key}"} if self._key is not None else {}
 
     def get(self, path: str, **query: Any) -> Any:
         return self.json(Call("GET", path, query, repeatable=True))
 
     def start(self, path: str, body: Any, key: str | None) -> Any:
-        """A start goes out with a key that all of its tries share."""
+        """Send a start with an idempotency key that all its retries share."""
         return self.json(Call("POST", path, body=body, key=key or str(uuid4()), repeatable=True))
 
     def json(self, call: Call) -> Any:
@@ -82,7 +82,7 @@ class Connection:
                 raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
     def listed(self, path: str, kind: type[Kind], **query: Any) -> Iterator[Kind]:
-        """All of a list, part by part, as far as it is read."""
+        """All items of a paginated list. The next part is requested only when it is read."""
         cursor = None
         while True:
             part = self.get(path, **query, limit=LIST_PART, cursor=cursor)
@@ -95,12 +95,12 @@ class Connection:
                 return
 
     def whole(self, path: str, **query: Any) -> requests.Response:
-        """An answer that is no JSON, read to its end."""
+        """A response that is not JSON, read completely."""
         return self._answer(Call("GET", path, query, repeatable=True))
 
     @contextmanager
     def stream(self, path: str, **query: Any) -> Iterator[Iterator[bytes]]:
-        """A long answer piece by piece. One that breaks off is an error, never a shorter answer."""
+        """A long response, in pieces. If it is cut off, that is an error: a part is never taken for the whole."""
         with closing(self._answer(Call("GET", path, query, repeatable=True), stream=True)) as answer:
             yield self._pieces(answer)
 
@@ -131,7 +131,7 @@ class Connection:
                 headers=given(**{"Idempotency-Key": call.key, "Content-Type": call.media_type}),
                 timeout=self._timeout,
                 stream=stream,
-                # Nobody sends the service's callers elsewhere; a key must not be taken along.
+                # The service never redirects; following a redirect could send the key to somebody else.
                 allow_redirects=False,
             )
         except requests.RequestException as exc:
@@ -150,7 +150,7 @@ class Connection:
         return NoAnswer(f"{self.url} {'broke off its answer' if broke else 'cannot be reached'}.")
 
     def _refusal(self, answer: requests.Response) -> ClientError:
-        """As the service says it; what stands between it and us has no code of ours."""
+        """The exception for an error response. A proxy's error has no `code`."""
         status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
         try:
             told = answer.json() if _is_problem(answer) else None
@@ -164,7 +164,7 @@ class Connection:
 
 
 class _Bearer(requests.auth.AuthBase):
-    """A header alone would lose to a password for the same host in ~/.netrc."""
+    """Sends the API key. A plain header would not do: requests replaces it by a password for the host in ~/.netrc."""
 
     def __init__(self, key: str | None) -> None:
         if key is not None and not (key.isascii() and key.isprintable() and key.strip()):
@@ -178,7 +178,7 @@ class _Bearer(requests.auth.AuthBase):
 
 
 def base_url(url: str) -> str:
-    """Where the service's paths begin, from an address with or without /api/v1."""
+    """The URL before the API's paths, from an address with or without /api/v1."""
     parts = urlsplit(url.strip())
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise ValueError(f"A service's address looks like https://crawler.example.org, not {url[:_SHOWN]!r}.")
@@ -190,7 +190,7 @@ def path(*parts: object) -> str:
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """Without those that are None."""
+    """The values without those that are None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -207,6 +207,6 @@ def _seconds(retry_after: str | None) -> float | None:
 
 
 def _pause(attempt: int, wanted: float | None) -> float:
-    """Longer each time, and not all callers at once."""
+    """Seconds to wait before a retry: doubled each time, with jitter so that clients do not retry all at once."""
     pause = FIRST_PAUSE_SECONDS * 2**attempt if wanted is None else wanted
     return min(pause, LONGEST_PAUSE_SECONDS) * random.uniform(1.0, 1.2)  # noqa: S311 - no secret

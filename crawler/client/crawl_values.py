@@ -1,4 +1,4 @@
-"""A crawl, how far it is, what it met and what it found changed."""
+"""Values of a crawl: the crawl itself, its progress, URLs, events, politeness audit and changes."""
 
 from datetime import datetime
 from typing import Any
@@ -33,9 +33,9 @@ class Url(Value):
     depth: int
     priority: int
     status: str
-    """Of ingestion: pending, ingested, skipped or failed."""
+    """The ingestion status: pending, ingested, skipped or failed."""
     fetch_state: str
-    """queued, done, skipped or failed."""
+    """The fetch state: queued, done, skipped or failed."""
     reason: str | None
     rule: str | None
     source: str
@@ -55,14 +55,14 @@ class Crawl(Value):
     domain: str
     crawl_type: str
     config: dict[str, Any]
-    """Its options, by name."""
+    """The crawl's options, by name."""
     status: str
-    """pending, in_progress, completed, failed or cancelled."""
+    """The status: pending, in_progress, completed, failed or cancelled."""
     paused: bool
     paused_at: datetime | None = None
     paused_seconds: float = 0.0
     end_reason: str | None
-    """Of a completed one: exhausted, max_pages, max_duration or blocked."""
+    """Why a completed crawl ended: exhausted, max_pages, max_duration or blocked."""
     error_message: str | None
     total_discovered: int
     total_ingested: int
@@ -74,7 +74,7 @@ class Crawl(Value):
     rendering: dict[str, Any] | None = None
     stats: dict[str, Any]
     change_summary: ShortChanges | None = None
-    """None until it was compared with the crawl before, or when there is none; `changes` has the URLs."""
+    """None until the crawl was compared with the one before, or if there is none. `changes` has the URLs."""
     compared_to: UUID | None
     retry_of: UUID | None
     created_at: datetime
@@ -92,9 +92,9 @@ class Progress(Value):
 
     status: str
     crawl_id: UUID | None
-    """None until the project's first crawl."""
+    """None before the project's first crawl."""
     progress: float
-    """Per cent; never falls, 100 only when completed."""
+    """Progress in per cent. It never falls, and is 100 only when the crawl is completed."""
     pages_crawled: int
     estimated_total: int
     paused: bool
@@ -108,23 +108,23 @@ class Progress(Value):
 
 class Retried(Value):
     crawl_id: UUID
-    """Where they are tried again: the same crawl while it runs, else a new one."""
+    """The crawl in which the URLs are retried: the same one while it runs, else a new one."""
     urls: int
 
 
 class HostAudit(Value):
-    """How politely a host was asked while the crawl ran, whichever crawl asked."""
+    """How politely a host was crawled during the crawl, counting requests of all crawls."""
 
     host: str
     requests: int
     uncertain: int
-    """Of workers that died: they may or may not have been sent."""
+    """Requests of workers that died: they may or may not have been sent."""
     smallest_gap_seconds: float | None
     largest_parallelism: int
     owed_gap_seconds: float
     violations: int
     extra: int
-    """For robots.txt, sitemaps and probes."""
+    """Requests for robots.txt, sitemaps and probes."""
     repeated: int
     allowed_parallelism: int
 
@@ -140,7 +140,7 @@ class Rebuilt(Value):
 
 
 class Explanation(Value):
-    """Why a crawl did with a URL what it did."""
+    """Why a crawl fetched, skipped or failed a URL."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -148,16 +148,16 @@ class Explanation(Value):
     url: str
     normalized_url: str
     known: bool
-    """Whether it is one of the crawl's URLs."""
+    """Whether the URL is one of the crawl's."""
     verdict: str
-    """In a sentence."""
+    """The explanation in one sentence."""
     state: str | None
     reason: str | None
     http_status: int | None
 
 
 class Event(Value):
-    """Something that happened in a crawl; docs/reference/websocket.md describes the types."""
+    """An event of a crawl; docs/reference/websocket.md describes the types."""
 
     seq: int
     type: str
@@ -176,31 +176,31 @@ class PageChange(Value):
 
 
 class MovedPage(Value):
-    """One page, at another address now."""
+    """A page that moved to another URL."""
 
     source: str = Field(alias="from")
     to: str
 
 
 class MissingPage(Value):
-    """A page of the crawl before that is none any more."""
+    """A page of the crawl before that this crawl did not find."""
 
     url: str
     kind: str = Field(alias="class")
-    """gone, moved (both are removed), alive, blocked, excluded or not_reached."""
+    """The kind: gone, moved (both are removed), alive, blocked, excluded or not_reached."""
     target: str | None = None
-    """Where it redirects."""
+    """The URL it redirects to."""
 
 
 class QuietPage(Value):
-    """Its text differs, but only in what changes by itself."""
+    """A page whose text differs only in content that noise rules ignore."""
 
     url: str
     rules: tuple[str, ...]
 
 
 class TemplateEdit(Value):
-    """The same edit on many pages: one change of the site."""
+    """A site-wide edit: the same edit on many pages."""
 
     removed: str
     added: str
@@ -208,13 +208,13 @@ class TemplateEdit(Value):
     example_urls: tuple[str, ...] = ()
     place: str | None = None
     line: str | None = None
-    """Where only numbers or dates moved: how all of these lines read."""
+    """If only numbers or dates differ: the text that all these lines share."""
     own_values: bool = False
-    """Each page has values of its own; the texts are those of one of them."""
+    """Whether each page has its own values; the texts are then those of one page."""
 
 
 class WalledPage(Value):
-    """An error, a wall against robots or nothing, served in place of the page."""
+    """A page that served an error, a bot wall or nothing in place of its content."""
 
     url: str
     kind: str
@@ -226,7 +226,7 @@ class ChangedLine(Value):
 
 
 class WallNote(Value):
-    """How many pages are behind one wall."""
+    """How many pages are behind one bot wall or error page."""
 
     kind: str
     pages: int
@@ -235,7 +235,7 @@ class WallNote(Value):
 
 
 class RedirectedPages(Value):
-    """Removed pages that lead to one and the same place now."""
+    """Removed pages that redirect to the same URL."""
 
     target: str
     pages: int
@@ -254,7 +254,7 @@ class Changes(Value):
     crawl_id: UUID
     compared_to: UUID | None
     state: str
-    """compared, not_yet, or nothing_to_compare_with."""
+    """The state: compared, not_yet, or nothing_to_compare_with."""
     summary: ChangeCounts | None
     new_page_urls: tuple[str, ...] = ()
     removed_page_urls: tuple[str, ...] = ()
@@ -264,21 +264,21 @@ class Changes(Value):
     not_compared_urls: tuple[str, ...] = ()
     changed_share: float = 0.0
     moved_pages: int = 0
-    """Counted neither as new nor as removed."""
+    """Moved pages count neither as new nor as removed."""
     moved: tuple[MovedPage, ...] = ()
     removals: tuple[MissingPage, ...] = ()
-    """The first thousand; `removal_counts` has all."""
+    """The first thousand missing pages; `removal_counts` counts all."""
     removal_counts: dict[str, int] = Field(default={})
     quiet_pages: int = 0
-    """Counted as unchanged."""
+    """Pages with ignored changes only. They count as unchanged."""
     quiet_page_urls: tuple[QuietPage, ...] = ()
     template_changes: tuple[TemplateEdit, ...] = ()
     walls: tuple[WalledPage, ...] = ()
     redirected_together: tuple[RedirectedPages, ...] = ()
     template_pages: int = 0
-    """That show an edit of the template and did not change otherwise."""
+    """Pages with a site-wide edit and no other change."""
     wall_notes: tuple[WallNote, ...] = ()
     texts: tuple[PageText, ...] | None = None
-    """When they were asked for: what changed on the first pages, line by line."""
+    """The diff of the first changed pages, line by line, if it was requested."""
     changed_pages: tuple[PageChange, ...] | None = None
-    """When they were asked for; without those whose versions are no longer kept."""
+    """The changed pages, if they were requested, without those whose versions are no longer stored."""

@@ -1,4 +1,4 @@
-"""Pages as documents: what changed among them, their text in chunks, search."""
+"""Client for documents: their change feed, text in chunks, and search."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,7 +17,7 @@ class Document(Value):
     title: str | None
     language: str | None
     status: str
-    """pending, ingested or failed."""
+    """The status: pending, ingested or failed."""
     error_message: str | None
     content_hash: str | None
     version_id: UUID | None
@@ -41,10 +41,10 @@ class Chunk(Value):
 
 class DocumentChange(Value):
     type: str
-    """upsert or delete."""
+    """The type of the change: upsert or delete."""
     document: Document
     chunks: tuple[Chunk, ...] | None
-    """If they were asked for."""
+    """The document's chunks, if they were requested."""
 
 
 class DocumentFeed(Value):
@@ -84,7 +84,7 @@ class SearchHit(Value):
 class SearchHits(Value):
     items: tuple[SearchHit, ...]
     mode: str
-    """text or hybrid."""
+    """The search mode: text (words only) or hybrid (words and vectors)."""
     note: str | None
 
 

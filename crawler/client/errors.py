@@ -27,9 +27,9 @@ class ClientError(Exception):
 
     code = "client_error"
     passing = False
-    """Whether the same request may succeed in a moment."""
+    """Whether a retry may succeed soon."""
     retry_seconds: float | None = None
-    """When to try again, if the service says so."""
+    """Seconds after which to retry, if the service says so."""
 
 
 class NoAnswer(ClientError):
@@ -62,7 +62,7 @@ class Problem(ClientError):
         self.status = status
         self.code = code
         self.details = dict(details or {})
-        """The whole problem as it was sent."""
+        """The whole body of the error response."""
 
     @property
     def crawl_id(self) -> str | None:
@@ -110,6 +110,6 @@ def problem(
 ) -> Problem:
     made = _KINDS.get(status, Problem)(status, code, sentence, details)
     made.retry_seconds = retry_seconds
-    # The first of two equal starts is still under way: the second gets its answer a moment later.
+    # An equal request is still in progress: a retry gets its response.
     made.passing = made.passing or code == _UNFINISHED
     return made

@@ -1,4 +1,4 @@
-"""A file that appears whole under its name, or not at all."""
+"""Writes a file atomically: it appears complete under its name, or not at all."""
 
 import os
 from collections.abc import Iterable

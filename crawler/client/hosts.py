@@ -1,4 +1,4 @@
-"""Hosts: how they are treated, and an operator's word on it. For keys of scope admin."""
+"""Client for hosts: their rate limits, pauses and blocks, and changing them. Needs an admin key."""
 
 from datetime import datetime
 from uuid import UUID
@@ -42,7 +42,7 @@ class Host(Value):
     robots: HostRobots | None = None
     waiting: tuple[WaitingCrawl, ...] = ()
     denied: bool | None = None
-    """None in lists."""
+    """Whether the host is denied; None in lists."""
 
 
 class HostList(Value):

@@ -1,4 +1,4 @@
-"""API keys, for keys of scope admin."""
+"""Client for API keys: create, list, revoke. Needs an admin key."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ class Key(Value):
 
 class IssuedKey(Key):
     key: str
-    """The secret; it is shown now and never again."""
+    """The secret; it is shown only once."""
 
 
 class _Keys(Value):

@@ -1,4 +1,4 @@
-"""Events over a WebSocket, each once, whatever happens to the connection."""
+"""Live events over a WebSocket, with reconnects; each event is delivered once."""
 
 import json
 import time
@@ -30,7 +30,7 @@ def watch(connection: Connection, path: str, after: int | None) -> Iterator[Even
             if failures > connection.retries:
                 raise
         except Unavailable:
-            pass  # it says itself that it will be back
+            pass  # unavailable for a moment, for instance while it restarts
         yield None
         time.sleep(PAUSE_SECONDS)
 
@@ -38,12 +38,12 @@ def watch(connection: Connection, path: str, after: int | None) -> Iterator[Even
 @dataclass
 class _Place:
     after: int | None
-    """The last event that was told; at first, what the caller asked for."""
+    """The number of the last delivered event; at first, the one the caller gave."""
 
 
 def _told(connection: Connection, path: str, place: _Place) -> Iterator[Event | None]:
-    """On one connection, until it breaks."""
-    # Loaded by those who watch alone: whoever only asks needs no WebSocket.
+    """Events of one connection, until it breaks."""
+    # Imported here: only callers that watch need the WebSocket library.
     from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus  # noqa: PLC0415
     from websockets.sync.client import connect  # noqa: PLC0415
 
@@ -65,7 +65,10 @@ def _told(connection: Connection, path: str, place: _Place) -> Iterator[Event | 
 
 
 def _messages(socket: Any) -> Iterator[str | None]:
-    """None first: from then on nothing is missed."""
+    """Messages of the socket, or None when none came for a moment.
+
+    None comes first: from then on no event is missed.
+    """
     message: str | None = None
     while True:
         yield message

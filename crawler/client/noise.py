@@ -1,4 +1,4 @@
-"""Noise rules: what a project does not want to hear of; and what other rules would have told."""
+"""Client for noise rules: content that comparisons ignore; and tests of other rules on past crawls."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,14 +13,14 @@ class NoiseRule(Value):
     id: UUID
     project_id: UUID
     kind: str
-    """selector, regex, numbers, dates or learned."""
+    """The kind: selector, regex, numbers, dates or learned."""
     value: str
     origin: str
-    """operator or learned."""
+    """Who made the rule: operator or learned."""
     enabled: bool
     created_at: datetime
     hits: int
-    """Pages it kept quiet."""
+    """Pages whose changes it hid."""
     described: str
 
 
@@ -35,7 +35,7 @@ class Verdict(Value):
 
 
 class Trial(Value):
-    """One past crawl: what it told, and what it would have told."""
+    """One past crawl: whether it was notified, and whether it would be with the tried rules."""
 
     crawl_id: UUID
     completed_at: datetime | None

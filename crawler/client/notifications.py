@@ -1,4 +1,4 @@
-"""Notifications: who was told of what, and what they answered."""
+"""Client for notifications: those sent, and their delivery results."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,10 +14,10 @@ class Notification(Value):
     crawl_id: UUID | None
     channel: str
     kind: str
-    """changes, crawl_failing or crawl_recovered."""
+    """The kind: changes, crawl_failing or crawl_recovered."""
     target: str
     status: str
-    """sending, sent, failed, blocked or unknown."""
+    """The delivery status: sending, sent, failed, blocked or unknown."""
     answer: str | None
     sends: int
     created_at: datetime

@@ -1,4 +1,4 @@
-"""Pages: what they say now, and what they said before."""
+"""Client for pages: their content, earlier versions, diffs and screenshots."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,7 +9,7 @@ from crawler.client.value import Value, read
 
 
 class Page(Value):
-    """Without its text and links."""
+    """A page, without its text and links."""
 
     id: UUID
     url: str
@@ -19,7 +19,7 @@ class Page(Value):
     meta_description: str | None
     word_count: int | None
     status: str
-    """success, failed or skipped."""
+    """The status: success, failed or skipped."""
     reason: str | None
     error_message: str | None
     http_status: int | None
@@ -49,18 +49,18 @@ class WholePage(Page):
 class Version(Value):
     id: UUID
     crawl_id: UUID
-    """The crawl that met it first."""
+    """The crawl that first stored this version."""
     title: str | None
     content_hash: str
     crawl_method: str | None
     final_url: str | None
     byte_length: int | None
-    """None when its bytes are no longer kept."""
+    """None when the HTML is no longer stored."""
     fetched_at: datetime
 
 
 class Snapshot(Value):
-    """A page's bytes as they came."""
+    """The HTML of a page, as it was received."""
 
     content: bytes
     content_type: str
@@ -73,7 +73,7 @@ class Diff(Value):
     added: int
     removed: int
     unified: str
-    """As diff -u writes it; empty when the text did not change."""
+    """The diff as `diff -u` writes it; empty when the text did not change."""
     exact: bool
 
 

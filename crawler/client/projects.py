@@ -1,4 +1,4 @@
-"""Projects: websites under care."""
+"""Client for projects: websites to crawl and watch."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ class Project(Value):
     name: str
     website_url: str | None
     settings: dict[str, Any]
-    """Options of its crawls, by name."""
+    """Crawl options of the project, by name."""
     is_active: bool
     flagged_for_review: bool
     phase_status: str

@@ -1,4 +1,4 @@
-"""The acquisition queue: URLs of many sites, worked off in batches."""
+"""Client for the acquisition queue: URLs of many sites, fetched in batches."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ class QueueEntry(Value):
     normalized_url: str
     host: str
     status: str
-    """pending, fetching, fetched, extracting, done or failed."""
+    """The status: pending, fetching, fetched, extracting, done or failed."""
     category: str | None
     priority: int
     attempts: int
@@ -44,7 +44,7 @@ class ImportReport(Value):
     duplicates: int
     bad: int
     problems: tuple[RowProblem, ...]
-    """The first thousand of the bad rows."""
+    """The first thousand rows with errors."""
 
 
 class QueueRun(Value):
@@ -64,9 +64,9 @@ class HandOff(Value):
 
 class QueueCounts(Value):
     counts: dict[str, int]
-    """By status."""
+    """Entries by status."""
     undefined: int
-    """Entries whose category nobody has defined."""
+    """Entries whose category is not defined."""
     classification: HandOff
 
 
@@ -78,7 +78,7 @@ class Extraction(Value):
     url: str
     category: str | None
     revision: str
-    """Of the selectors it was made with."""
+    """The revision of the selectors that extracted the fields."""
     fields: dict[str, Any]
     text: str
     language: str | None

@@ -1,4 +1,4 @@
-"""Reports: what a crawl found wrong with its site."""
+"""Client for reports: problems a crawl found on its site, such as broken links."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -23,11 +23,11 @@ class Finding(Value):
     problem: str
     text: str | None
     value: int | None
-    """HTTP status, hops, pages that share the text, milliseconds or bytes."""
+    """A number that depends on the kind: HTTP status, hops, pages with the same text, milliseconds or bytes."""
     related: tuple[Related, ...]
     related_count: int
     is_new: bool | None
-    """None when it could not be compared with the crawl before."""
+    """Whether the crawl before did not have it. None when there was nothing to compare with."""
     meaning: str
 
 

@@ -1,4 +1,4 @@
-"""Schedules: when a project is crawled again, and who is told."""
+"""Client for schedules: when a project is crawled again, and who is notified."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from crawler.client.value import Value, read
 class SlotRun(Value):
     slot_at: datetime
     outcome: str
-    """starting, started, skipped_overlap, inactive or failed."""
+    """The outcome: starting, started, skipped_overlap, inactive or failed."""
     crawl_id: UUID | None
 
 
@@ -33,12 +33,12 @@ class Schedule(Value):
     notification_email: str | None
     notification_webhook: str | None
     notification_urls: tuple[str, ...]
-    """Masked; to keep one, send its mask back."""
+    """Notification URLs with masked secrets; to keep one, send its mask back."""
     next_run_at: datetime | None
     webhook_gone_at: datetime | None
     described: str
     warnings: tuple[str, ...] = ()
-    """What will keep notices from being sent, a sentence each."""
+    """Sentences that say why notifications would not be sent."""
     upcoming: tuple[datetime, ...]
     runs: tuple[SlotRun, ...]
 

@@ -1,4 +1,4 @@
-"""The service itself: is it well, and what operators change while it runs."""
+"""Client for the service itself: health checks, and settings that operators change at runtime."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Check(Value):
 
 class Health(Value):
     status: str
-    """ok or failing."""
+    """The status: ok or failing."""
     checks: tuple[Check, ...]
 
     @property
@@ -25,6 +25,6 @@ class Health(Value):
 
 class RuntimeSettings(Value):
     stored: dict[str, Any]
-    """What is set in the service; None leaves it to the environment."""
+    """Values set in the service; None means the environment's value."""
     in_force: dict[str, Any]
-    """Stored over the environment over the defaults."""
+    """The values in force: stored ones first, then the environment's, then defaults."""

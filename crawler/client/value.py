@@ -1,4 +1,4 @@
-"""What the service sends, as values."""
+"""The base class of all values that the service sends."""
 
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ from crawler.client.errors import NotAService
 
 
 class Value(BaseModel):
-    """Frozen, and unmoved by fields that a newer service adds."""
+    """A frozen value. Unknown fields of a newer service are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -1,1 +1,1 @@
-"""A small site on loopback, so that a newcomer can watch a crawl without bothering anyone."""
+"""A small demo site on loopback: shows a crawl without requests to anybody's server."""

@@ -1,4 +1,4 @@
-"""`python -m crawler.demo [options of crawler run]`: crawl the demo site, edit it, crawl it again: what changed?"""
+"""`python -m crawler.demo [options of crawler run]`: crawl the demo site, edit it, crawl it again, show the changes."""
 
 import signal
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from crawler.demo.site import DemoSite
 
 PORT = 8808
-"""The same each time, so that the project is recognised when the demo is run again."""
+"""A fixed port, so that the project is found again when the demo is repeated."""
 
 
 def main(options: list[str]) -> int:
@@ -27,14 +27,14 @@ def main(options: list[str]) -> int:
 def _serve() -> DemoSite:
     try:
         return DemoSite(PORT)
-    except OSError:  # somebody else has that port
+    except OSError:  # the port is in use
         return DemoSite()
 
 
 def _crawl(url: str, options: list[str]) -> int:
     program = str(Path(sys.executable).with_name("crawler"))
     crawl = subprocess.Popen([program, "run", url, "--delay", "0.1", *options])  # noqa: S603 - our own program
-    # Ctrl-C reaches the crawl too, and it needs time to stop its servers: only wait for it.
+    # Ctrl-C also reaches the crawl, which needs time to stop its servers: only wait for it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return crawl.wait()

@@ -1,4 +1,4 @@
-"""The demo's pages: a lighthouse museum that does not exist, in two versions.
+"""The pages of the demo site, an imaginary lighthouse museum, in two versions.
 
 Version 2 differs in exactly three pages: `/exhibitions` is changed, `/exhibitions/old-maps` is gone and
 `/exhibitions/night-walks` is new.
@@ -19,7 +19,7 @@ class Page(NamedTuple):
     title: str
     description: str
     text: str
-    """Paragraphs, a blank line between them."""
+    """Paragraphs, separated by blank lines."""
     links: tuple[tuple[str, str], ...] = ()
 
 
@@ -208,7 +208,7 @@ _EXHIBITIONS = Page(
 
 
 def version(number: int) -> dict[str, Page]:
-    """Path to page: the first version, or the edited one."""
+    """The pages by path: version 1, or the edited version 2."""
     if number == 1:
         return FIRST
     kept = {path: page for path, page in FIRST.items() if path != "/exhibitions/old-maps"}

@@ -1,4 +1,4 @@
-"""Serves the demo's pages on loopback, in threads of this process."""
+"""Serves the demo site over HTTP on loopback, in threads of this process."""
 
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,12 +14,12 @@ TEXT = "text/plain; charset=utf-8"
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    block_on_close = False  # an idle keep-alive connection must not hold up the end
+    block_on_close = False  # an idle keep-alive connection must not delay the end
     version = 1
 
 
 class DemoSite:
-    """`with DemoSite() as site:` serves `site.url` until the end; `site.edit()` turns it to its second version."""
+    """`with DemoSite() as site:` serves `site.url` until the end of the block; `site.edit()` switches to version 2."""
 
     def __init__(self, port: int = 0) -> None:
         self._server = _Server(("127.0.0.1", port), _Handler)
@@ -30,7 +30,7 @@ class DemoSite:
         return f"http://127.0.0.1:{self._server.server_port}/"
 
     def edit(self) -> None:
-        """One page changed, one new, one gone."""
+        """Switch to version 2: one page changed, one new, one gone."""
         self._server.version = 2
 
     def __enter__(self) -> Self:
@@ -48,7 +48,7 @@ class DemoSite:
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # head and body are two writes; without this each answer waits for an ACK
+    disable_nagle_algorithm = True  # else each response waits for an ACK between headers and body
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -77,4 +77,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the crawl's own output is what the user came for."""
+        """Log nothing: the user wants to see the crawl's output."""

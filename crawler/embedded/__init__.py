@@ -1,8 +1,8 @@
-"""A real Postgres and a real Valkey from wheels, when no other servers are configured.
+"""Embedded Postgres and Valkey (Redis) from Python wheels, for when no servers are configured.
 
-They belong to a data directory, not to a process: the first that needs them starts them, everyone on
-that directory shares them, the last one that is done stops them. Killing any of these processes loses
-nothing: the next start takes over what still runs and restarts what does not.
+They belong to a data directory, not to a process. The first process that needs them starts them, all processes on that
+directory share them, and the last one stops them. Killing any of these processes loses nothing: the next start takes
+over the servers that still run and restarts the others.
 
 ::
 

@@ -1,4 +1,4 @@
-"""The data directory: made on first use, refused with one sentence when it cannot serve."""
+"""The data directory: created on first use, checked for owner, permissions and free disk space."""
 
 import errno
 import os
@@ -11,17 +11,20 @@ from pathlib import Path
 from crawler.errors import DataDirUnusable
 
 MARKER = ".crawler-data"
-# A fresh mount point has the first; the others may be written before any server is needed.
+# A fresh mount point contains lost+found; logs may be written before any server starts.
 HARMLESS = {"lost+found", "logs"}
-# A new cluster takes 40 MB, and a crawl that starts with less than this fails half-way.
+# A new cluster takes 40 MB; with less free space than this a crawl would fail half-way.
 MIN_FREE_BYTES = 100 * 1024 * 1024
 OTHER = "set CRAWLER_DATA_DIR to another directory"
 
 
 def prepare_data_dir(data_dir: Path) -> Path:
-    """Make the directory and mark it as ours, or say why it cannot be used. Returns its real path."""
+    """Create the directory and mark it as ours, or raise an error that says why it cannot be used.
+
+    Returns its real path.
+    """
     with told_in_one_sentence(data_dir):
-        # As root the servers run as another user, who must pass through; what lies inside is closed.
+        # As root the servers run as another user, who must be able to enter; the directories inside are private.
         data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         data_dir = data_dir.resolve()
         _check_ours(data_dir)
@@ -77,7 +80,7 @@ def _sentence(data_dir: Path, exc: OSError) -> str:
 
 
 def _nearest(path: Path) -> Path:
-    """The path, or the ancestor in which it cannot be made."""
+    """The path if it exists, else its nearest existing parent."""
     while not os.access(path, os.F_OK):
         path = path.parent
     return path

@@ -1,4 +1,4 @@
-"""Whom the servers run as. Postgres refuses to run as root, so root hands them to a user of their own."""
+"""The user that embedded servers run as. Postgres refuses to run as root, so root starts them as another user."""
 
 import os
 import pwd
@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# In the range that distributions and systemd leave unused. It needs no account: nobody logs in with it
+# A uid in the range that distributions and systemd leave unused. It needs no account, because nobody logs in with it,
 # and no other service shares it. It is below 65,536, so containers map it.
 SERVER_UID = 61150
 
 
 @dataclass(frozen=True)
 class ServerUser:
-    """The owner of the servers' files, and the words for `crawler.launch` that make a process theirs."""
+    """The owner of the servers' files, and the options of `crawler.launch` that start a process as that user."""
 
     owner: int
     become: tuple[str, ...]
-    # initdb alone insists on a user that has a name.
+    # only initdb needs a user that has a name
     initdb_owner: int
     initdb_become: tuple[str, ...]
 
     def own(self, directory: Path, owner: int | None = None) -> None:
-        """Give the directory and all in it to that user; only root ever has something to give."""
+        """Give the directory and its contents to that user. Only root can change owners."""
         owner = self.owner if owner is None else owner
         if directory.stat().st_uid == owner:
             return
@@ -31,7 +31,10 @@ class ServerUser:
 
 
 def server_user(directory: Path) -> ServerUser:
-    """`directory` is asked whether it takes another owner: inside some containers root has only itself."""
+    """Choose the servers' user.
+
+    `directory` is tested for another owner: in some containers root cannot change owners.
+    """
     uid = os.geteuid()
     if uid != 0:
         return ServerUser(uid, (), uid, () if _has_name(uid) else _alias())
@@ -50,7 +53,7 @@ def _has_name(uid: int) -> bool:
 
 
 def _named_uid() -> int:
-    """Of nobody if there is one, else of anybody but root."""
+    """The uid of "nobody", or of any other user except root."""
     uids = {entry.pw_name: entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid != 0}
     return uids.get("nobody") or next(iter(uids.values()), 65534)
 
@@ -68,7 +71,10 @@ def _takes_owner(directory: Path, uid: int) -> bool:
 
 
 def _tree(directory: Path) -> Iterator[Path]:
-    """The directory itself comes last: its owner tells whether the work was finished."""
+    """All paths below the directory.
+
+    The directory itself comes last, because its owner shows that all others are done.
+    """
     for parent, directories, files in os.walk(directory):
         yield from (Path(parent) / name for name in (*directories, *files))
     yield directory

@@ -1,4 +1,4 @@
-"""Advisory file locks. The kernel drops them with the last process that holds the open file."""
+"""Advisory file locks (flock). The kernel releases a lock with the last process that holds the open file."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ POLL_SECONDS = 0.01
 
 @contextmanager
 def exclusive(path: Path, seconds: float) -> Iterator[None]:
-    """Hold the lock alone; whoever else wants it waits, but not for ever."""
+    """Hold the lock exclusively. Others wait for it until a timeout."""
     deadline = time.monotonic() + seconds
     while (held := try_exclusive(path)) is None:
         if time.monotonic() > deadline:
@@ -27,7 +27,7 @@ def exclusive(path: Path, seconds: float) -> Iterator[None]:
 
 
 def try_exclusive(path: Path) -> int | None:
-    """The open, locked file, or None while anyone else holds it."""
+    """The locked file's descriptor, or None while another process holds the lock."""
     return _flock(path, fcntl.LOCK_EX)
 
 

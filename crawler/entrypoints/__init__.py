@@ -1,1 +1,4 @@
-"""Where people and programs come in: parse, call one handler, present."""
+"""Entry points for people and programs: HTTP API, dashboard and command line.
+
+Each parses its input, calls one handler and presents the result.
+"""

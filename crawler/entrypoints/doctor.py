@@ -1,4 +1,4 @@
-"""Look at everything the product stands on; say what is wrong and how to mend it."""
+"""Health checks of Postgres, schema, Redis, broker, queues, browser, mail and embeddings, each with a fix."""
 
 import re
 import time
@@ -28,7 +28,7 @@ _CONTACT = re.compile(r"https?://|@")
 
 PATIENCE_OF_LOOKS = 5.0
 _LOOKS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look")
-"""A look at a server that hangs ends with its connection's own patience; few such looks may wait at a time."""
+"""A check of a server that hangs ends with its connection's timeout; few such checks may wait at the same time."""
 
 
 class Check(NamedTuple):
@@ -37,16 +37,17 @@ class Check(NamedTuple):
     message: str
     fix: str | None = None
     required: bool = True
-    """False: things work without it, only less well."""
+    """False if the system works without it, only less well."""
 
 
 def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> list[Check]:
-    """Each check with its remedy; `fix` brings the schema up to date on the way.
+    """All checks, each with a fix. With `fix` the schema is migrated first.
 
-    To start a browser is the only way to know that one starts, and too much for whoever asks every few seconds.
+    `start_browser` starts a browser, the only way to know that it works. That is too slow for a health check that is
+    polled every few seconds.
     """
     if fix:
-        with suppress(CrawlerError):  # what stays wrong is told by the checks below
+        with suppress(CrawlerError):  # a failed migration is reported by the checks below
             migrate(tools.database)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(tools)),
@@ -56,7 +57,7 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     ]
     found = _look(checks)
     browser = _browser(tools.settings, start=start_browser)
-    # What operators set stands in Postgres; without its tables the environment's is in force.
+    # Runtime settings are stored in Postgres; without its tables the environment's values hold.
     has_settings = any(check.name == "schema" and check.ok for check in found)
     contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
     mail = _mail(tools, connect=start_browser) if has_settings else []
@@ -65,7 +66,10 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
 
 
 def queue_checks(tools: App) -> list[Check]:
-    """Whether each queue is really consumed. Not required: no worker of another machine makes this service ill."""
+    """Whether each queue is consumed.
+
+    Not required: a missing worker on another machine does not make this service unhealthy.
+    """
     try:
         canaries, renderers = tools.operating.canaries.read(QUEUES), tools.operating.live_workers.of(RENDER)
     except CrawlerError as exc:
@@ -75,7 +79,7 @@ def queue_checks(tools: App) -> list[Check]:
 
 
 def _render_workers(workers: Mapping[str, WorkerState]) -> list[Check]:
-    """Those that are there and cannot render: their queue is consumed, and nothing is rendered by them."""
+    """Failed checks for workers that consume the render queue but cannot start a browser."""
     return [_lacks(f"worker {name}", told.lack) for name, told in sorted(workers.items()) if told.lack]
 
 
@@ -93,14 +97,14 @@ def _queue(queue: str, canary: Canary, now: float) -> Check:
 
 
 def _once(check: Check, before: Check | None) -> Check:
-    """What is wrong for the same reason as the one before is not told twice."""
+    """Shorten a check that fails for the same reason as the one before."""
     if check.ok or before is None or before.message != check.message:
         return check
     return check._replace(message="It cannot be looked at yet.", fix=f"Mend {before.name.capitalize()} first.")
 
 
 def _look(checks: Sequence[tuple[str, Callable[[], str]]]) -> list[Check]:
-    """All at once, and not for long: a server that hangs must not keep anybody from hearing which one it is."""
+    """Run all checks in parallel with a timeout, so that a server that hangs does not hide the other results."""
     until = time.monotonic() + PATIENCE_OF_LOOKS
     begun = [(name, _LOOKS.submit(check)) for name, check in checks]
     return [_seen(name, look, max(0.0, until - time.monotonic())) for name, look in begun]
@@ -118,7 +122,7 @@ def _seen(name: str, look: Future[str], seconds: float) -> Check:
 
 
 def told(name: str, exc: CrawlerError) -> Check:
-    """Our sentences say what is wrong, and after a semicolon what to do."""
+    """A failed check from an error. Our error messages name the problem, and after a semicolon the fix."""
     wrong, _, remedy = exc.message.partition("; ")
     return Check(name, ok=False, message=f"{wrong.rstrip('.')}.", fix=_sentence(remedy) if remedy else None)
 
@@ -164,7 +168,7 @@ def _lacks(name: str, lack: str) -> Check:
 
 
 def _try_out(program: Path, settings: Settings) -> str | None:
-    """One that starts now is told to the workers: they need not wait until they would try again."""
+    """Start a browser. If it works, clear the workers' record of its failure, so that they use it at once."""
     lack = try_out(program)
     if not lack:
         BrowserTrouble(settings.data_dir / RECORDS, program).clear()
@@ -172,7 +176,10 @@ def _try_out(program: Path, settings: Settings) -> str | None:
 
 
 def _mail(tools: App, *, connect: bool) -> list[Check]:
-    """Nothing is said where no schedule wants mails and no server is set; `connect` greets the one that is."""
+    """Checks of the mail server. None if no schedule sends mail and no server is set.
+
+    `connect` opens a connection to it.
+    """
     try:
         mailing, lack = tools.notices.schedules.count_mailing(), tools.notices.warn_about_channels.mail_warning()
     except CrawlerError as exc:
@@ -193,7 +200,10 @@ def _mail_server(tools: App) -> list[Check]:
 
 
 def _vectors(tools: App, *, ask: bool) -> list[Check]:
-    """Nothing is said where nobody wants any; `ask` lets the service make one, which may cost."""
+    """Checks of the embedding service. None if it is not configured.
+
+    `ask` requests one embedding, which may cost money.
+    """
     if tools.settings.embed_url is None:
         return []
     try:

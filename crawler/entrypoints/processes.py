@@ -1,4 +1,4 @@
-"""The processes of a running system, as the supervisor starts them and the Procfile lists them."""
+"""The processes of a running system (API, workers, beat, Flower), for the supervisor. The Procfile lists the same."""
 
 import os
 import socket
@@ -16,14 +16,15 @@ from crawler.supervisor import ProcessSpec
 _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
 _QUIET = ("--without-gossip", "--without-mingle")
 KEY_FILE = "api-key"
-"""In the data directory: the key that `crawler up` made, for commands of the same person."""
+"""File in the data directory with the API key that `crawler up` made, for commands of the same user."""
 NOTIFY_POOL = ("-P", "threads", "-c", "8")
-"""Threads, because whoever tells others waits for them: one process that costs little, and no receiver that hangs holds
-up the next. Threads have no time limit; each sender has its own."""
+"""Notifications are sent in threads of one process, because senders mostly wait, and a receiver that hangs must not
+block the next. Threads have no time limit in Celery; each sender has its own timeout.
+"""
 
 
 def child_environment(settings: Settings) -> Mapping[str, str]:
-    """Children get the very settings of this process, embedded servers' addresses included."""
+    """The environment of child processes: all settings of this process, including the embedded servers' addresses."""
     given = {name: getattr(settings, name) for name in settings.model_fields_set}
     ours = {PREFIX + name.upper(): _as_text(value) for name, value in given.items() if value is not None}
     return {**os.environ, **ours}
@@ -41,7 +42,7 @@ def worker(name: str, queues: str, *options: str, env: Mapping[str, str]) -> Pro
 
 
 def crawl_processes(settings: Settings, fetchers: int, *, render: bool = False) -> list[ProcessSpec]:
-    """What one crawl needs: a coordinator, fetchers, and somebody who renders. Schedules are nobody's business here."""
+    """The processes for a single crawl: coordinator, fetchers and a renderer, without schedules."""
     argv = (sys.executable, "-m", "workers.one_crawl", str(fetchers), *(("render",) if render else ()))
     return [ProcessSpec("workers", argv, child_environment(settings))]
 
@@ -64,7 +65,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
 
 
 def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
-    """Its page shows and steers every task: off this machine it asks for a password, or is not started."""
+    """The Flower process. Its page controls every task, so it needs a password unless it is on loopback."""
     secret = settings.flower_basic_auth
     if secret is None and not is_loopback(settings.flower_host):
         raise Invalid(
@@ -72,7 +73,7 @@ def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
             "set CRAWLER_FLOWER_BASIC_AUTH=user:password, or CRAWLER_FLOWER_HOST=127.0.0.1."
         )
     options = (f"--address={settings.flower_host}", f"--port={settings.flower_port}", "--max_tasks=5000")
-    # In the environment, where Flower reads it, because everybody can read command lines.
+    # As an environment variable, because command lines are readable by every user.
     given = {"FLOWER_BASIC_AUTH": secret.get_secret_value()} if secret else {}
     return ProcessSpec("flower", (*_CELERY, "flower", *options), {**env, **given})
 

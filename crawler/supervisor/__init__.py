@@ -1,4 +1,4 @@
-"""Runs the processes of a stack: starts them, restarts what dies, stops them all, leaves none behind."""
+"""Process supervisor: starts processes, restarts those that die, stops them all, leaves none behind."""
 
 from crawler.supervisor.backoff import Backoff
 from crawler.supervisor.child import ProcessSpec, ProcessState

@@ -1,4 +1,4 @@
-"""One supervised process and its history."""
+"""One supervised process: start, output, exit status, restarts."""
 
 import os
 import signal
@@ -16,18 +16,18 @@ from crawler.supervisor.output import Output, read_lines
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A process to keep running. Without `ready` it is ready as soon as it runs."""
+    """A process to keep running. Without `ready` it counts as ready as soon as it runs."""
 
     name: str
     argv: tuple[str, ...]
-    env: Mapping[str, str] | None = None  # None: ours
+    env: Mapping[str, str] | None = None  # None: our own environment
     ready: Callable[[], bool] | None = None
-    essential: bool = False  # if it cannot stay up, the whole stack ends
+    essential: bool = False  # if it keeps dying, the supervisor stops everything
 
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What is known about a process at this moment."""
+    """The present state of a process."""
 
     name: str
     pid: int | None
@@ -37,7 +37,7 @@ class ProcessState:
 
 
 class Child:
-    """A process that may live many times."""
+    """A process that may be restarted many times."""
 
     def __init__(self, spec: ProcessSpec, output: Output) -> None:
         self.spec = spec
@@ -55,7 +55,7 @@ class Child:
 
     @property
     def group(self) -> int | None:
-        """Its process group, while it lives."""
+        """The process group, while the process runs."""
         return self._process.pid if self._process else None
 
     @property
@@ -69,13 +69,13 @@ class Child:
 
     @property
     def last_words(self) -> str:
-        """The last line it said before it died."""
+        """The last line the process printed before it died."""
         self.finish_reading()
         return next((line for line in reversed(self._last_lines) if line.strip()), "it said nothing")
 
     def spawn(self) -> None:
         self.restart_at, self.started_at = None, time.monotonic()
-        # The parent-death signal comes when the *thread* that started the child ends.
+        # The parent-death signal is sent when the *thread* that started the child ends.
         of_main_thread = threading.current_thread() is threading.main_thread()
         words = (f"die-with={os.getpid()}",) if of_main_thread else ()
         self._process = subprocess.Popen(  # noqa: S603 - the caller's own command line
@@ -84,27 +84,27 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=self.spec.env,
-            start_new_session=True,  # a group of its own: Ctrl-C reaches only us, our kill reaches its children
+            start_new_session=True,  # a process group of its own: Ctrl-C reaches only us, our kill also its children
         )
         self._last_lines.clear()
         self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
         self._reader.start()
 
     def collect(self) -> int | None:
-        """Its group, if it has died since; whatever is left of that group dies with it."""
+        """If the process has died: kill the rest of its group and return the group's id."""
         if self._process is None or not _has_exited(self._process.pid):
             return None
         group = self._process.pid
-        self.kill()  # before the number is free for others
+        self.kill()  # before the process id is free for others
         self._last_exit = self._process.wait()
         self._process, self._ready = None, False
         self._deaths += 1
         return group
 
     def terminate(self) -> None:
-        """Asks the process alone: it knows in which order to end its children."""
+        """Send SIGTERM to the process alone: it stops its own children in the right order."""
         if self._process is not None:
-            # Not Popen.terminate: it would take note of an end that `collect` must see.
+            # Not Popen.terminate: it would reap the process, which `collect` must do.
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGTERM)
 
@@ -131,5 +131,5 @@ class Child:
 
 
 def _has_exited(pid: int) -> bool:
-    """Asked without taking note of the end, so that the number stays taken."""
+    """Whether the process has exited, without reaping it: so its id stays taken."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

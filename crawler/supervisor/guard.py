@@ -1,4 +1,4 @@
-"""The supervisor's side of the reaper: tells it which process groups to kill if we are killed."""
+"""Starts the reaper and tells it which process groups to kill if the supervisor itself is killed."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ REAPER = Path(__file__).with_name("reaper.py")
 
 
 class Guard:
-    """A reaper and its list. A reaper that died itself is replaced at the next word to it."""
+    """A reaper process and its list of process groups. If the reaper dies, the next call replaces it."""
 
     def __init__(self) -> None:
         self._groups: set[int] = set()
@@ -29,7 +29,7 @@ class Guard:
             self._begin()
 
     def close(self) -> None:
-        """Its input ends; it kills what is still on the list, which should be nothing, and goes."""
+        """Close the reaper's input. It kills groups that are still on its list, normally none, and ends."""
         if self._reaper is not None:
             _input(self._reaper).close()
             self._reaper.wait()

@@ -1,4 +1,4 @@
-"""Where the lines that supervised processes print go: the terminal or files of bounded size."""
+"""Output of supervised processes: to the terminal, or to log files of limited size."""
 
 import sys
 import threading
@@ -8,19 +8,19 @@ from typing import IO, Protocol, TextIO
 
 MAX_LINE_BYTES = 16_384
 MAX_FILE_BYTES = 5 * 1024 * 1024
-COLOURS = (36, 33, 35, 32, 34, 31)  # of ANSI terminals
-# Pages choose parts of what is logged; they do not get to steer the terminal.
+COLOURS = (36, 33, 35, 32, 34, 31)  # colours of ANSI terminals
+# Log lines contain crawled text: remove control characters that could change the terminal.
 CONTROLS = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "�")
 
 
 class Output(Protocol):
-    """Takes one line of the process of that name. Called from several threads."""
+    """Takes one line of the named process. Called from several threads."""
 
     def __call__(self, name: str, line: str) -> None: ...
 
 
 class TerminalOutput:
-    """Each line after its process's name, in colour if a person is looking."""
+    """Prints each line after its process's name, in colour on a terminal."""
 
     def __init__(self, names: Iterable[str], stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -38,12 +38,12 @@ class TerminalOutput:
             with self._lock:
                 self._stream.write(f"{prefix} {line}\n")
                 self._stream.flush()
-        except (OSError, ValueError):  # the terminal is gone; the processes need not go with it
+        except (OSError, ValueError):  # the terminal is closed; the processes go on
             return
 
 
 class FileOutput:
-    """`NAME.log` and, when that is full, `NAME.log.1`."""
+    """Writes to `NAME.log`; when that is full, it becomes `NAME.log.1`."""
 
     def __init__(self, directory: Path, max_bytes: int = MAX_FILE_BYTES) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -59,12 +59,12 @@ class FileOutput:
                 full = file.tell() > self._max_bytes
             if full:
                 path.replace(path.with_suffix(".log.1"))
-        except OSError:  # a full disk costs lines, not processes
+        except OSError:  # a full disk loses lines, but ends no process
             return
 
 
 def read_lines(pipe: IO[bytes], take: Callable[[str], None]) -> None:
-    """Until every process that could write is gone. A line without an end is cut."""
+    """Pass on each line of a pipe until all its writers have ended. Lines that are too long are cut."""
     with pipe:
         while raw := pipe.readline(MAX_LINE_BYTES):
             take(raw.decode("utf-8", "replace").rstrip("\r\n").translate(CONTROLS))

@@ -1,8 +1,8 @@
-"""Kills what a killed supervisor leaves behind: `python -I -S reaper.py`, with the supervisor at its input.
+"""Kills process groups that a killed supervisor leaves behind: `python -I -S reaper.py`, with the supervisor at its
+input.
 
-Lines are `+PGID` and `-PGID`. When the input ends, every process group still on the list is killed. The
-kernel ends the input however the supervisor dies, so this also reaches the children's children,
-which a parent-death signal does not.
+Lines are `+PGID` and `-PGID`. When the input ends, every process group still on the list is killed. The kernel ends the
+input however the supervisor dies, so this also reaches the children's children, which a parent-death signal does not.
 """
 
 import os

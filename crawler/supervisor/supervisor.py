@@ -1,6 +1,6 @@
-"""Keeps a stack's processes running.
+"""The supervisor: starts processes, restarts them with backoff, stops them in reverse order.
 
-`start`, `poll` and `stop` leave the main thread to the caller; `run_forever` takes it.
+`start`, `poll` and `stop` leave the main thread to the caller; `run_forever` blocks it.
 """
 
 import signal
@@ -17,26 +17,26 @@ POLL_SECONDS = 0.1
 LOOK_AFTER_SECONDS = 3.0
 GRACE_SECONDS = 30.0
 KILL_SECONDS = 5.0
-# An essential process that could not stay up so many times in a row will not.
+# An essential process that died so many times in a row is given up.
 MAX_QUICK_DEATHS = 3
 
 
 class Supervisor:
-    """Processes in the order in which they start; they are stopped in the reverse order."""
+    """Keeps processes running. They start in the given order and stop in the reverse order."""
 
     def __init__(self, specs: Iterable[ProcessSpec], output: Output, backoff: Backoff | None = None) -> None:
         self._children = [Child(spec, output) for spec in specs]
         self._output = output
         self._backoff = backoff or Backoff()
         self._guard = Guard()
-        self.failure: str | None = None  # one sentence, once an essential process has given up
+        self.failure: str | None = None  # the error message, once an essential process is given up
 
     def start(self) -> None:
         for child in self._children:
             self._spawn(child)
 
     def poll(self) -> list[ProcessState]:
-        """Look after them; to be called a few times a second."""
+        """Restart processes that died, and return all states. Call it a few times a second."""
         self._guard.check()
         for child in self._children:
             if self._collect(child):
@@ -47,7 +47,7 @@ class Supervisor:
         return [child.state for child in self._children]
 
     def wait_ready(self, seconds: float) -> bool:
-        """Whether all became ready in that time."""
+        """Wait until all processes are ready. Returns False after the timeout."""
         deadline = time.monotonic() + seconds
         while not all(state.ready for state in self.poll()):
             if self.failure or time.monotonic() > deadline:
@@ -56,7 +56,10 @@ class Supervisor:
         return True
 
     def stop(self, grace_seconds: float = GRACE_SECONDS, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Ask all to end. Those still there after the grace, or as soon as `hurry` says so, are killed."""
+        """Ask all processes to end.
+
+        Those alive after the grace period, or as soon as `hurry` returns True, are killed.
+        """
         for child in reversed(self._children):
             child.restart_at = None
             child.terminate()
@@ -73,9 +76,11 @@ class Supervisor:
         look_after: Callable[[], None] = lambda: None,
         watch: Callable[[Sequence[ProcessState]], None] = lambda _: None,
     ) -> int:
-        """Until a signal to end, or an essential process gives up; the exit status. A second signal kills.
+        """Run until a signal, or until an essential process is given up. Returns the exit status. A second signal
+        kills.
 
-        `look_after` is called every few seconds, for what the processes depend on; `watch` sees each poll.
+        `look_after` is called every few seconds, for servers that the processes need; `watch` gets the states of each
+        poll.
         """
         received: list[int] = []
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -99,7 +104,7 @@ class Supervisor:
     def _spawn(self, child: Child) -> None:
         try:
             child.spawn()
-        except OSError as exc:  # no memory or no process number left just now
+        except OSError as exc:  # out of memory or process ids at this moment
             self._output(NAME, f"{child.spec.name} could not be started: {exc}")
             self._schedule(child)
         if child.group is not None:
@@ -125,14 +130,14 @@ class Supervisor:
         child.restart_at = now + child.delay_seconds
 
     def _await_ends(self, seconds: float, hurry: Callable[[], bool]) -> list[Child]:
-        """Those that have not ended by then, in the order in which they stop."""
+        """Wait for processes to end. Returns those still running, in the order in which they stop."""
         deadline = time.monotonic() + seconds
         while running := self._still_running():
             if hurry() or time.monotonic() > deadline:
                 break
             try:
                 time.sleep(POLL_SECONDS / 4)
-            except KeyboardInterrupt:  # the caller left Ctrl-C as it was: this is the second one
+            except KeyboardInterrupt:  # a second Ctrl-C, where the caller did not handle the signal
                 break
         return running
 

@@ -1,4 +1,4 @@
-"""How long a crawl was paused, and what each request asked for."""
+"""How long a crawl was paused, and the URL of each request in the log."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Whether a crawl's pages need a browser, by which signal a single one was rendered, and links nobody can follow."""
+"""Browser rendering: whether a crawl needs it, why a page was rendered, and links that cannot be followed."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What each crawl found wrong with its site."""
+"""Site reports: problems each crawl found on its site."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Lists of pages by status, change and title; answers kept for an Idempotency-Key."""
+"""Indexes for lists of pages by status, change and title; responses stored for an Idempotency-Key."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Requests beyond a crawl's pages: what became of pages it did not meet, and second looks at pages it stored."""
+"""Probes: requests for pages that a crawl did not find, and second fetches of pages it stored."""
 
 import sqlalchemy as sa
 from alembic import op

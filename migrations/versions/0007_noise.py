@@ -1,4 +1,4 @@
-"""Noise rules: each once in a project, and how many pages it kept quiet."""
+"""Noise rules: unique in a project, with a count of the pages whose changes they hid."""
 
 import sqlalchemy as sa
 from alembic import op

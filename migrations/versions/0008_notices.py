@@ -1,4 +1,4 @@
-"""Other channels of a schedule, receivers that want nothing more, and what the reconciler looks for by index."""
+"""Notifications: more channels of a schedule, webhooks that are gone (410), and indexes for the reconciler."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""URLs of a crawl by why they were skipped or failed."""
+"""Index of a crawl's URLs by the reason they were skipped or failed."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The acquisition queue on the engine: batches as crawls, entries by host, keys in their batch's ledger."""
+"""The acquisition queue runs on the crawl engine: batches as crawls, entries by host, keys in the batch's ledger."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""From fetched entries to extractions and their hand-off: claims, unchanged content, fill-rates, the queue's order."""
+"""Extraction from fetched entries: claims, unchanged content, fill rates, hand-off, and the queue's order."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -24,7 +24,7 @@ def upgrade() -> None:
         "fk_extractions_queue_id", "extractions", "crawl_queue", ["queue_id"], ["id"], ondelete="SET NULL"
     )
     op.create_unique_constraint("uq_extractions_once", "extractions", ["queue_id", "version_id", "revision"])
-    op.drop_index("ix_extractions_queue", table_name="extractions")  # the constraint has one that begins with it
+    op.drop_index("ix_extractions_queue", table_name="extractions")  # the constraint's index serves for it
     op.create_index("ix_extractions_page", "extractions", ["page_id", "extracted_at"])
     op.create_table(
         "extraction_counts",

@@ -1,4 +1,4 @@
-"""Documents: what is due, chunks with their words and vectors, the feed in the order of commits."""
+"""Documents: due ingestion, chunks with words and vectors, and the change feed in commit order."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,7 @@ _UUID = postgresql.UUID(as_uuid=True)
 _WHEN = sa.DateTime(timezone=True)
 _BYTES = sa.Text(collation="C")
 
-# A server may not have it, or not let us: then everything works without vectors.
+# The server may lack pgvector, or not let us create it: then everything works without vectors.
 _VECTOR = """
 DO $$ BEGIN
     IF EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector') THEN
@@ -42,7 +42,7 @@ def upgrade() -> None:
         sa.Column("configs", postgresql.ARRAY(sa.Text()), nullable=False, server_default=sa.text("'{}'::text[]")),
         sa.Column("embedded_with", sa.Text()),
     )
-    # To leave out what has a document is of single crawls now, never of a project's later ones.
+    # Skipping URLs that have a document is now an option of single crawls, not of a project's later ones.
     op.execute("UPDATE projects SET settings = jsonb_set(settings, '{refresh}', 'true') WHERE settings ? 'refresh'")
 
 

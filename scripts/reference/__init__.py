@@ -1,6 +1,6 @@
-"""The tables of docs/reference, made from the code.
+"""Generates the tables of docs/reference from the code.
 
-A page keeps its own words. Between `<!-- made: NAME -->` and `<!-- end -->` stands what is made of the code.
+Only the text between `<!-- made: NAME -->` and `<!-- end -->` is generated; the rest of a page is written by hand.
 """
 
 import re

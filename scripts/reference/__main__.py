@@ -1,4 +1,4 @@
-"""The tables of docs/reference, made from the code: `make reference` writes them, a test compares them."""
+"""Generates the tables of docs/reference from the code: `make reference` writes them, a test compares them."""
 
 import sys
 

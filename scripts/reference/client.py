@@ -1,4 +1,4 @@
-"""Every method of the Python client."""
+"""Reference table: every method of the Python client."""
 
 import inspect
 from collections.abc import Callable, Iterator

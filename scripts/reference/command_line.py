@@ -1,4 +1,4 @@
-"""Every command with its arguments and options."""
+"""Reference table: every command with its arguments and options."""
 
 import inspect
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Command(NamedTuple):
 
 @cache
 def commands() -> list[Command]:
-    """Every command that does something, as it is typed."""
+    """Every command except groups, as it is typed."""
 
     def below(path: str, command: Any) -> Iterator[Command]:
         if not hasattr(command, "commands"):

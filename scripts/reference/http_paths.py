@@ -1,4 +1,4 @@
-"""Every path of the HTTP service."""
+"""Reference table: every path of the HTTP API."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ def http_paths() -> str:
 
 @cache
 def paths() -> set[str]:
-    """Every path of the service, without the prefix, its parameters as `{}`."""
+    """Every path of the API without the prefix, with parameters as `{}`."""
     routers = (module.router for module in _MODULES)
     return {re.sub(r"\{[^}]*\}", "{}", route.path) for router in routers for route in router.routes}
 

@@ -1,4 +1,4 @@
-"""Every metric."""
+"""Reference table: every Prometheus metric."""
 
 import ast
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Metric(NamedTuple):
 
 
 def metrics() -> list[Metric]:
-    """Read, not asked for: a collector needs servers."""
+    """The metrics, read from the source: a collector would need servers."""
     source = (ROOT / "crawler" / "adapters" / "operating" / "metrics_reader.py").read_text()
     tree = ast.parse(source)
     lists = {

@@ -1,4 +1,4 @@
-"""Reasons of URLs, and codes of errors."""
+"""Reference tables: reasons of URLs, and error codes."""
 
 import ast
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ def error_codes() -> str:
     rows = []
     for name, error in known.items():
         status = _inherited(known, name, "status")
-        if error.code and status and status != 500:  # what ends as 500 is told to nobody by its code
+        if error.code and status and status != 500:  # errors with status 500 do not show their code
             rows.append((f"`{error.code}`", str(status), str(_inherited(known, name, "exit") or ""), error.words))
     return table(("code", "HTTP status", "exit status", "meaning"), sorted(set(rows), key=lambda row: (row[1], row[0])))
 
 
 def _errors() -> Iterator[tuple[str, _Error]]:
-    """Read, not imported: some stand in modules that take seconds to import."""
+    """All error classes, read from the source: importing some modules takes seconds."""
     for file in sorted((ROOT / "crawler").rglob("*.py")):
         if "client" in file.parts:
             continue

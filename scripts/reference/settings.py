@@ -1,4 +1,4 @@
-"""Every setting of the environment, and every option of a crawl."""
+"""Reference tables: every environment variable, and every option of a crawl."""
 
 import inspect
 import re
@@ -34,7 +34,7 @@ OPTION_MEANINGS = {
     "content_types": "Types of answers that are stored",
     "max_links_per_page": f"Follow so many links of a page; null is {MAX_LINKS:,}",
 }
-"""Of crawl options whose field has no description of its own."""
+"""Descriptions of crawl options whose field has none."""
 
 
 def settings() -> str:
@@ -42,7 +42,7 @@ def settings() -> str:
 
 
 def _groups() -> dict[str, list[str]]:
-    """By the comments that stand between the fields."""
+    """The settings by group; the comments between the fields name the groups."""
     found: dict[str, list[str]] = {}
     group = ""
     for line in inspect.getsource(Settings).splitlines():
@@ -66,7 +66,7 @@ def _told(name: str) -> str:
 
 
 def _marked(words: str) -> str:
-    """Names as code: settings that a description gives without their prefix, commands, addresses."""
+    """Mark names as code: settings without their prefix, commands, URLs."""
     words = re.sub(r"(?<!\w)'([^']+)'(?!\w)", r"`\1`", words)
     return re.sub(r"(?<!`)\b(\w+://[^\s);,]+|whsec_…|user:password)(?!\S*`)", r"`\1`", words)
 

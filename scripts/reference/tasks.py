@@ -1,4 +1,4 @@
-"""Every Celery task."""
+"""Reference table: every Celery task."""
 
 import ast
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ class Task(NamedTuple):
 
 
 def tasks() -> list[Task]:
-    """Read, not imported: importing the tasks starts servers."""
+    """The tasks, read from the source: importing them would start servers."""
     found = []
     for node in ast.parse((ROOT / "workers" / "tasks.py").read_text()).body:
         for call in getattr(node, "decorator_list", []):

@@ -1,4 +1,4 @@
-"""Tables and sentences, as Markdown."""
+"""Markdown tables and sentences for the reference pages."""
 
 import inspect
 import re
@@ -15,12 +15,12 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def prose(words: str) -> str:
-    """What a terminal shows as it is must not become markup."""
+    """Escape characters that are plain on a terminal but markup in Markdown."""
     return " ".join(re.sub(r"(?<![`\w])<|(?<!`)\[(?=[^\]]*\]\()|\*", lambda sign: f"\\{sign[0]}", words).split())
 
 
 def sentence(words: str) -> str:
-    """The first paragraph, in one line."""
+    """The first paragraph of a docstring, on one line."""
     return " ".join(words.partition("\n\n")[0].split())
 
 

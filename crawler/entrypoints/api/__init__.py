@@ -1,1 +1,1 @@
-"""The HTTP door."""
+"""The HTTP API (FastAPI): the application, its routes, response shapes and live events over WebSocket."""

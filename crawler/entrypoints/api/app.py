@@ -1,4 +1,4 @@
-"""The HTTP service."""
+"""The FastAPI application of the HTTP API: routers, middleware, error handlers and the OpenAPI description."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -47,7 +47,7 @@ from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
 POOL_SIZE = 10
-"""Of connections to Postgres, at least, and as many again when it is busy: requests run in forty threads."""
+"""Connections to Postgres that stay open; as many more are opened under load. Requests run in forty threads."""
 _ROUTERS = (
     projects,
     phases,
@@ -97,14 +97,14 @@ def create_app(tools: App | None = None) -> FastAPI:
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
-    api.state.attempts = attempts = FailedAttempts()  # wrong keys count together, whichever door they are tried at
+    api.state.attempts = attempts = FailedAttempts()  # API and dashboard share this limit
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
     api.include_router(live.router, prefix=PREFIX)
     api.include_router(docs_page.router, prefix=PREFIX)
     install_problems(api)
     _describe(api)
-    # The last added is the outermost.
+    # Middleware that is added last runs first.
     api.add_middleware(BodyLimit)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts))
@@ -130,7 +130,7 @@ def _own_tools() -> App:
 
 
 def _describe(api: FastAPI) -> None:
-    """The description is made by FastAPI; the problems' shape and the key are ours."""
+    """Extend FastAPI's OpenAPI description by the shape of our error responses and by the API key scheme."""
     make = api.openapi
 
     def described() -> dict[str, Any]:

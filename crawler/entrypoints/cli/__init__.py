@@ -1,1 +1,1 @@
-"""The terminal door."""
+"""The command line: the `crawler` command, its subcommands, terminal output and error exits."""

@@ -1,4 +1,4 @@
-"""The `crawler` command."""
+"""The `crawler` command with all its subcommands (Typer)."""
 
 from crawler.entrypoints.cli.commands.audit import audit
 from crawler.entrypoints.cli.commands.backtest import backtest
@@ -26,7 +26,7 @@ from crawler.entrypoints.cli.error_exit import guarded, quiet_logs
 from crawler.entrypoints.cli.root_command import make_cli
 
 cli = make_cli()
-# What the list of commands says must fit beside their names; their own help says more.
+# These texts must fit beside the commands' names in the list; each command's own help says more.
 cli.command(short_help="Crawl one website; again: what changed?")(run)
 cli.command(short_help="Service, workers and Flower, until Ctrl-C.")(up)
 cli.command(short_help="What is wrong, and how to mend it.")(doctor)

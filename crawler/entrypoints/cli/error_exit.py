@@ -1,4 +1,4 @@
-"""How the command ends when something is wrong: one sentence on stderr and an exit status, never a traceback."""
+"""Error exits of the command line: one sentence on stderr and an exit status, never a traceback."""
 
 import os
 import sys
@@ -18,19 +18,19 @@ INTERRUPTED = 130
 
 
 def guarded(command: Callable[..., Any]) -> None:
-    """An error a person can mend is one sentence; one they cannot is one too, with the way to the details."""
+    """Run a command and exit. Every error is one sentence; an unexpected one also says where to find details."""
     mend_streams()
     status = exit_status(command)
-    unprinted = _unprinted()  # or Python finds out at its very end, and says 120
+    unprinted = _unprinted()  # else Python fails to flush at its end, and exits with 120
     sys.exit(status or unprinted)
 
 
 def exit_status(command: Callable[..., Any]) -> int:
-    """Of the command, after what is to be said of its end was said."""
+    """Run the command, print its error if there is one, and return the exit status."""
     try:
         return int(command(standalone_mode=False) or 0)
     except OutputLost as exc:
-        _give_up(1)  # it is said once
+        _give_up(1)  # so that the same error is not printed again
         tell(exc.message)
         return exc.exit_code
     except CrawlerError as exc:
@@ -40,7 +40,7 @@ def exit_status(command: Callable[..., Any]) -> int:
         _tell_usage(exc)
         return exc.exit_code
     except typer.Abort:
-        return 1  # somebody said no
+        return 1  # the user answered no
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -68,13 +68,13 @@ def _unexpected(exc: Exception) -> int:
 
 
 def quiet_logs() -> None:
-    """A person reads sentences; the log is for whoever asks for it."""
+    """Switch logs off unless CRAWLER_LOG_LEVEL is debug: commands print sentences instead."""
     level = "debug" if os.environ.get("CRAWLER_LOG_LEVEL") == "debug" else "critical"
     telemetry().configure_logs(level)
 
 
 def telemetry() -> ModuleType:
-    """Imported when it is needed: its own imports would hold up a crawl's first request."""
+    """Import `crawler.telemetry` on first use: its imports would delay a crawl's first request."""
     return import_module("crawler.telemetry")
 
 
@@ -86,14 +86,14 @@ def tell(sentence: str) -> None:
 
 
 def _unprinted() -> int:
-    """1 if something is left that cannot be written; nobody tries again."""
+    """Flush stdout and stderr. Returns 1 if output cannot be written."""
     try:
-        sys.stderr.flush()  # complaints nobody hears are no failure of their own
+        sys.stderr.flush()  # an unwritable stderr is no failure of the command
     except BrokenPipeError:
         _give_up(2)
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads any more (`| head`)
+    except BrokenPipeError:  # the reader is gone (`| head`)
         _give_up(1, 2)
         return 1
     except OutputLost as exc:
@@ -104,7 +104,7 @@ def _unprinted() -> int:
 
 
 def _give_up(*streams: int) -> None:
-    """What is still buffered must not fail when Python ends."""
+    """Redirect closed streams to /dev/null, so that flushing them at Python's end does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in streams:
         os.dup2(nowhere, number)

@@ -13,7 +13,7 @@ def make_cli() -> typer.Typer:
         help="Crawl websites politely, keep every page, crawl again, and see what really changed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # or "[default: 200]" is taken for markup and vanishes
+        rich_markup_mode=None,  # else Rich takes "[default: 200]" for markup and drops it
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     cli.callback()(_options)

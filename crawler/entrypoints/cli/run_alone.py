@@ -1,4 +1,4 @@
-"""`crawler run` without the other commands: their imports would hold up its first request."""
+"""`crawler run` without the other commands, because their imports would delay its first request."""
 
 from crawler.entrypoints.cli.commands.run import run
 from crawler.entrypoints.cli.error_exit import guarded

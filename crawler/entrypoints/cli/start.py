@@ -1,4 +1,4 @@
-"""Where the command begins: before anything heavy is imported, signals mean what a person expects."""
+"""Start of the `crawler` command: sets signal handlers and repairs closed streams before anything heavy is imported."""
 
 import gc
 import os
@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 def main() -> None:
     _open_closed_streams()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to tidy up
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # replaced as soon as there is something to clean up
     run = _imported()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        # A closed terminal or a `timeout` ends a command as tidily as Ctrl-C does.
+        # A closed terminal (SIGHUP) and `timeout` (SIGTERM) end a command like Ctrl-C.
         signal.signal(number, _interrupt)
     run()
 
 
 def _imported() -> Callable[[], None]:
-    """Imports leave no garbage; not to look for any, then or at the end, saves a second."""
+    """Import the command with garbage collection off: imports leave no garbage, and this saves a second."""
     gc.disable()
     try:
         if sys.argv[1:2] == ["run"]:
@@ -33,13 +33,13 @@ def _imported() -> Callable[[], None]:
 
 
 def _open_closed_streams() -> None:
-    """Whoever closed one must not have our files take its number: what is printed would go there."""
+    """Open /dev/null for closed standard streams: else the next file we open would get the number of stdout."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
-        if getattr(sys, name) is None:  # Python found it closed
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is the closed stream's
+        if getattr(sys, name) is None:  # Python sets a stream it found closed to None
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 

@@ -1,4 +1,4 @@
-"""The dashboard as one application: its pages, and before them session, guard and headers."""
+"""The dashboard's application: its pages, and middleware for sessions, errors and security headers."""
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
@@ -21,7 +21,7 @@ def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
     for module in PAGES:
         app.include_router(module.router)
     error_pages.install(app)
-    # The last added is the outermost.
+    # Middleware that is added last runs first.
     app.add_middleware(BodyLimit)
     app.add_middleware(SessionGate, tools=tools)
     app.add_middleware(error_pages.LastResort)

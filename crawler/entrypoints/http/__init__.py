@@ -1,1 +1,1 @@
-"""What the API and the dashboard share: keys, sessions, errors, limits, lists."""
+"""HTTP parts that the API and the dashboard share: authentication, sessions, errors, limits, pagination."""

@@ -1,4 +1,4 @@
-"""Things named in a path, if the caller's key sees them. What it does not see does not exist for it."""
+"""Dependencies that check access to ids in a path. What the caller's key may not see is answered with 404."""
 
 from typing import Annotated
 from uuid import UUID
@@ -21,7 +21,7 @@ Tools = Annotated[App, Depends(tools_of)]
 
 
 def _project(project_id: Annotated[UUID, Path(description="The project's id")], caller: Caller) -> UUID:
-    """Only whether the key sees it; whether it exists is told by who reads it."""
+    """Check only whether the key may see the project. Whether it exists is checked by the handler that reads it."""
     if not caller.sees(project_id):
         raise NotFound(f"There is no project {project_id}.")
     return project_id

@@ -1,6 +1,6 @@
-"""Deny by default: every path but the liveness probe needs an API key, for HTTP and WebSocket alike.
+"""Authentication by API key, for HTTP and WebSocket: every path except the liveness probe needs one.
 
-Reading needs scope `read`, every other method `write`; routes that steer the whole system add `AdminOnly`.
+Reading needs scope `read`, every other method `write`. Routes that affect the whole system add `AdminOnly`.
 """
 
 from typing import Annotated
@@ -39,7 +39,10 @@ class TooManyFailures(CrawlerError):
 
 
 class KeyGate:
-    """The outermost door. A route cannot forget it; `scope["state"]["key"]` is the caller's key."""
+    """Authentication middleware around all routes, so that no route can forget it.
+
+    Puts the key in `scope["state"]["key"]`.
+    """
 
     def __init__(self, app: ASGIApp, tools: App, attempts: FailedAttempts | None = None) -> None:
         self._app = app
@@ -71,7 +74,10 @@ class KeyGate:
         return key
 
     async def _by_session(self, scope: Scope, headers: Headers, session: str) -> ApiKey:
-        """The dashboard's own pages: a browser sends the cookie for anybody's, so these must prove whose they are."""
+        """Authenticate a dashboard page by its session cookie.
+
+        Changes also need our origin and a CSRF token: browsers send the cookie for any site's page.
+        """
         changes = scope["type"] == "websocket" or scope["method"] not in READING
         if changes and not is_own_page(headers):
             raise Forbidden("A session serves only pages of this service; send an API key.")
@@ -94,7 +100,10 @@ class KeyGate:
 
 
 def look_up(tools: App, attempts: FailedAttempts, secret: str | None, address: str) -> ApiKey:
-    """The key a caller has shown, at whichever door."""
+    """Find the API key for a secret, for the API and the dashboard's sign-in.
+
+    Wrong keys count towards the address's limit.
+    """
     hashed = hash_key(secret) if secret else ""
     wait = attempts.seconds_to_wait(address, hashed)
     if wait:
@@ -113,7 +122,7 @@ def address_of(scope: Scope) -> str:
 
 
 def _secret(headers: Headers) -> str | None:
-    """Never from the query: addresses are logged and shared."""
+    """The secret from the Authorization header. Never from the query: URLs are logged and shared."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     secret = secret.strip()
     usable = scheme.lower() == "bearer" and secret.isascii() and 0 < len(secret) <= LONGEST_SECRET
@@ -121,7 +130,10 @@ def _secret(headers: Headers) -> str | None:
 
 
 def refuse_strangers(scope: Scope, headers: Headers) -> None:
-    """Without keys the browser of this machine is the danger: other sites' pages must not reach us through it."""
+    """Refuse all but loopback requests when keys are switched off.
+
+    Else another site's page could reach us through the browser.
+    """
     server = (scope.get("server") or ("", 0))[0]
     names = [_host(f"//{headers.get('host', '')}"), *(_host(origin) for origin in headers.getlist("origin"))]
     if not all(name in _LOOPBACK for name in names) or not (server in _LOOPBACK or server.startswith("/")):

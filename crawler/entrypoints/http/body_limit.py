@@ -1,4 +1,4 @@
-"""No body larger than this is read, whatever its head says."""
+"""Middleware that limits the size of a request body, whatever its Content-Length says."""
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -9,7 +9,7 @@ from crawler.entrypoints.http.problems import answer
 MOST_BYTES = 4 * 1024 * 1024
 MOST_STREAMED = 1024 * 1024 * 1024
 STREAMED = frozenset({"/api/v1/queue/import"})
-"""Read piece by piece and never held: a file of many million rows is welcome."""
+"""Paths whose body is read in pieces and never held in memory: imports may have millions of rows."""
 
 
 class BodyLimit:

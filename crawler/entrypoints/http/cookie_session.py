@@ -1,7 +1,7 @@
-"""A person's session in a browser: a cookie in place of a key, and a token that only our own pages know.
+"""Dashboard sessions: a cookie in place of an API key, and a CSRF token that only our own pages know.
 
-The cookie is sent by the browser, whoever's page asks it to; so every change also needs the token, which other sites'
-pages cannot read. It is made from the cookie's value: nothing more has to be kept.
+The browser sends the cookie whichever site's page makes the request. So every change also needs the token, which pages
+of other sites cannot read. The token is derived from the cookie's value, so that it needs no storage.
 """
 
 import base64
@@ -26,7 +26,7 @@ def token_of(headers: Headers) -> str | None:
 
 
 def key_of(tools: App, token: str) -> ApiKey | None:
-    """The key the session was opened with; a revoked one ends it."""
+    """The API key that the session was opened with. Revoking the key ends the session."""
     key_id = tools.operating.sessions.find(token)
     key = tools.store.find_key_by_id(key_id) if key_id else None
     if key_id and key is None:
@@ -44,6 +44,9 @@ def is_csrf(token: str, given: str) -> bool:
 
 
 def is_own_page(headers: Headers) -> bool:
-    """By what the browser says of who asked. Old ones say nothing: then the token decides alone."""
+    """Whether our own page made the request, by the browser's Sec-Fetch-Site and Origin.
+
+    Old browsers send neither: then only the CSRF token decides.
+    """
     site = headers.get("sec-fetch-site", "same-origin")
     return site in ("same-origin", "none") and is_own_origin(headers, ())

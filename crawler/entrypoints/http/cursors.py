@@ -1,4 +1,7 @@
-"""Opaque cursors: where a list goes on. They name the last thing shown, so what is added meanwhile moves nothing."""
+"""Opaque cursors for paginated lists.
+
+A cursor names the last row shown, so rows added meanwhile do not shift the list.
+"""
 
 import base64
 import binascii
@@ -37,7 +40,7 @@ def encode(kind: str, *parts: str) -> str:
 
 
 def decode(kind: str, cursor: str | None, count: int = 1) -> list[str] | None:
-    """The parts of a cursor of this kind of list; None when there is none."""
+    """Decode the parts of a cursor of this kind of list. None when no cursor is given."""
     if cursor is None:
         return None
     try:
@@ -52,7 +55,7 @@ def decode(kind: str, cursor: str | None, count: int = 1) -> list[str] | None:
 
 
 def moment(part: str) -> datetime:
-    """As we write it; what only looks like a time may be none to Postgres."""
+    """Read a timestamp exactly as our cursors write it: other spellings may be invalid to Postgres."""
     try:
         at = datetime.fromisoformat(part)
     except ValueError as exc:
@@ -100,9 +103,9 @@ def listed(
     cursor: Callable[[Row], str],
     looked_until: str | None = None,
 ) -> Listed[Shown]:
-    """Of one row more than asked for: whether there is more is known without asking again.
+    """One part of a list. `rows` has one row more than `limit`, which tells without another query whether more follow.
 
-    `looked_until` is the cursor of where the looking ended, if that was before there were enough.
+    `looked_until` is the cursor where a search stopped before it found enough rows.
     """
     shown = rows[:limit]
     following = cursor(shown[-1]) if len(rows) > limit and shown else looked_until

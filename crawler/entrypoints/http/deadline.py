@@ -1,4 +1,4 @@
-"""An answer in time, whatever a server behind us does: one that hangs without a word holds threads, not callers."""
+"""Middleware that limits the time of a request: a server that hangs blocks a thread of ours, but never the caller."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 log = telemetry.logger(__name__)
 
 SECONDS = 30.0
-"""Until the answer begins; what is streamed, either way, may take longer."""
+"""Seconds until the response must begin. Streamed requests and responses may take longer."""
 
 
 class Deadline:
@@ -26,7 +26,7 @@ class Deadline:
             await self._app(scope, receive, send)
             return
         answer, asked = _Answer(send), _Asked(receive, is_long=scope.get("path") in STREAMED)
-        # A task of its own: a thread that waits for a server cannot be cancelled, only left behind.
+        # A task of its own: a thread that waits for a server cannot be cancelled, only left to itself.
         task = asyncio.create_task(self._run(scope, asked, answer))
         begun = asyncio.create_task(answer.begun.wait())
         try:
@@ -49,7 +49,7 @@ class Deadline:
         await self._app(scope, receive, answer)
 
     def _leave_behind(self, task: asyncio.Task[None], answer: "_Answer") -> None:
-        """It ends when its server answers or hangs up; nobody hears of it."""
+        """Let a late request run on until its server responds or disconnects. Its response is dropped."""
         answer.too_late = True
         self._late.add(task)
         task.add_done_callback(self._forget)
@@ -61,7 +61,7 @@ class Deadline:
 
 
 class _Asked:
-    """When the request came; of one that may be long, its last piece."""
+    """When the request arrived; for a long upload, when its last piece arrived."""
 
     def __init__(self, receive: Receive, *, is_long: bool) -> None:
         self._receive = receive
@@ -76,7 +76,7 @@ class _Asked:
 
 
 class _Answer:
-    """Passes the answer on, unless it comes too late."""
+    """Passes the response on, unless it comes after the deadline."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -1,4 +1,4 @@
-"""ETags for what programs poll: a body that did not change is not sent again."""
+"""ETags for polling clients: a body that did not change is answered with 304."""
 
 import hashlib
 from typing import Any
@@ -20,7 +20,7 @@ def tagged_json(request: Request, body: bytes) -> Response:
 
 
 def _knows(given: str, tag: str) -> bool:
-    """Weak comparison, as RFC 9110 has it for If-None-Match."""
+    """Whether If-None-Match has the tag, by RFC 9110's weak comparison."""
     known = [part.strip().removeprefix("W/") for part in given.split(",")]
     return "*" in known or tag.removeprefix("W/") in known
 

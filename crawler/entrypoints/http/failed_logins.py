@@ -1,4 +1,4 @@
-"""Who tried too many wrong keys. Bounded: a flood of addresses pushes out the oldest, never the memory."""
+"""Rate limit for wrong API keys, by address. Memory is bounded: with too many addresses the oldest are dropped."""
 
 import threading
 from collections import OrderedDict
@@ -13,7 +13,10 @@ MOST_GOOD_KEYS = 1_000
 
 
 class FailedAttempts:
-    """Keys that were good before pass also from a limited address: others may share it."""
+    """Counts wrong keys by address.
+
+    A key that was valid before passes even from a limited address: others may share it.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -22,7 +25,7 @@ class FailedAttempts:
         self._good: OrderedDict[str, None] = OrderedDict()
 
     def seconds_to_wait(self, address: str, key_hash: str) -> int:
-        """0: the key may be looked at."""
+        """Seconds until this address may try a key again; 0 if it may now."""
         with self._lock:
             began, count = self._failures.get(_network(address), (0.0, 0))
             left = began + WINDOW_SECONDS - self._clock()
@@ -54,7 +57,7 @@ def _trim(
 
 
 def _network(address: str) -> str:
-    """One customer has 2^64 addresses of IPv6."""
+    """The address, or for IPv6 its /64 network: one customer has 2^64 addresses."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

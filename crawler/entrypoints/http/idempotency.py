@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a start that is sent twice happens once."""
+"""`Idempotency-Key`: a repeated request starts a crawl only once, and gets the first response again."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ KeyHeader = Annotated[
 
 
 class Once:
-    """Does a thing once for a caller, a path and a key."""
+    """Runs an action once for each combination of caller, path and idempotency key."""
 
     def __init__(self, request: Request, caller: Caller, tools: Tools, key: KeyHeader = None) -> None:
         self._tools = tools
@@ -36,7 +36,7 @@ class Once:
 
     @property
     def crawl_key(self) -> str | None:
-        """For the start itself, which keeps its own record: a repeat after a crash is the same crawl."""
+        """The idempotency key for the crawl's own row, so that a repeat after a crash finds the same crawl."""
         return f"http:{self._digest.hex()}" if self._given else None
 
     def __call__(self, body: BaseModel, do: Callable[[], BaseModel], status: int) -> JSONResponse:
@@ -53,7 +53,7 @@ class Once:
 
 
 def _fingerprint(body: BaseModel) -> bytes:
-    """The same for the same values, in whatever order and process: sets have an order of their own in each."""
+    """A hash of the body that depends on its values alone. Sets are sorted: their order differs between processes."""
     given = body.model_dump(exclude_unset=True)
     text = json.dumps(given, sort_keys=True, default=lambda v: sorted(map(str, v)) if isinstance(v, Set) else str(v))
     return hashlib.sha256(text.encode()).digest()

@@ -1,4 +1,4 @@
-"""How much one request may ask for, and how many may ask at once."""
+"""Limits of one request (sizes and counts), and of requests at the same time."""
 
 import threading
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from crawler.errors import Unavailable
 
 MOST_QUEUE_URLS = 1000
-"""Added by hand in one request; longer lists come as a CSV file."""
+"""URLs added to the queue in one request; longer lists are imported as a CSV file."""
 BULK_SECONDS = 10.0
-"""For one step of a bulk change: well before whoever waits gives up."""
+"""Seconds for one step of a bulk change: less than clients wait."""
 HEAVY_READS = 2
-"""Of those that look through all pages or requests of a crawl: a large one takes seconds of Postgres."""
+"""Parallel requests that read all pages or requests of a crawl: each may take seconds in Postgres."""
 _heavy_reads = threading.BoundedSemaphore(HEAVY_READS)
 
 

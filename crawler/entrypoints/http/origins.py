@@ -1,4 +1,4 @@
-"""Whose pages may open a WebSocket here: a browser lets any page try, and says only which one it was."""
+"""Origin check for WebSockets: browsers let any site's page connect, and only Origin tells which."""
 
 from urllib.parse import SplitResult, urlsplit
 
@@ -8,7 +8,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_own_origin(headers: Headers, allowed: tuple[str, ...]) -> bool:
-    """No Origin is no browser. One must be a page of this very host, or of one the settings name."""
+    """Whether Origin is missing (no browser), is this host, or is allowed by the settings."""
     told = headers.getlist("origin")
     if not told:
         return True
@@ -18,7 +18,7 @@ def is_own_origin(headers: Headers, allowed: tuple[str, ...]) -> bool:
 
 
 def _same_host(origin: str, host: str) -> bool:
-    """The scheme is the page's: before a proxy that ends TLS it is not ours."""
+    """Compare host and port with the page's scheme: behind a proxy that terminates TLS ours differs."""
     try:
         page = urlsplit(origin)
         port = _PORTS.get(page.scheme)

@@ -1,4 +1,4 @@
-"""Errors as problem+json: a sentence for people, a stable code for programs."""
+"""Errors as `application/problem+json` (RFC 9457): a sentence for people, a stable code for programs."""
 
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +20,7 @@ log = telemetry.logger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 _TOLD = ("crawl_id", "reason")
-"""Of an error's details, those that help a program; others may hold servers' own words."""
+"""Details of an error that are sent to the caller. Others may quote messages of our servers."""
 _HTTP_CODES = {404: "no_such_path", 405: "method_not_allowed", 413: "too_large", 400: "invalid_body"}
 _HTTP_WORDS = {
     404: "There is nothing at this path; /api/v1/openapi.json lists what there is.",
@@ -55,7 +55,7 @@ class Problem(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's `responses`: what it may answer beside its own."""
+    """The error responses for a route's `responses`, by HTTP status."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -66,7 +66,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 EVERYWHERE = problems(401, 403, 405, 413, 422, 429, 500, 503)
-"""What any route may answer: no key, a key for less, not valid, too many wrong keys, our fault, no server."""
+"""Error responses of every route: authentication, validation, rate limit, size, internal errors, missing servers."""
 
 
 def answer(
@@ -94,7 +94,7 @@ async def _ours(_: Request, exc: Exception) -> JSONResponse:
 
 
 async def _invalid(_: Request, exc: Exception) -> JSONResponse:
-    """What was sent is not quoted: it may hold a password."""
+    """Validation errors as 422. The message does not quote what was sent: it may hold a password."""
     assert isinstance(exc, RequestValidationError | WebSocketRequestValidationError)
     errors = [
         {"where": ".".join(map(str, error["loc"])), "problem": error["msg"].removeprefix("Value error, ")}
@@ -107,7 +107,7 @@ async def _invalid(_: Request, exc: Exception) -> JSONResponse:
 
 async def _http(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)
-    # A body that cannot be read and one that is not valid are one thing to whoever sent it.
+    # A body that is no JSON gets the same status as one that fails validation.
     status = 422 if exc.status_code == 400 else exc.status_code
     detail = _HTTP_WORDS.get(exc.status_code) or str(exc.detail)
     title = HTTPStatus(status).phrase.replace(" ", "")

@@ -1,4 +1,4 @@
-"""One line for each request, and ids on every line that is logged on its behalf."""
+"""Request log: one line for each request, and its request id on every line logged while it is handled."""
 
 import re
 import time
@@ -19,13 +19,13 @@ _ID = r"([0-9a-fA-F-]{32,36})(?:/|$)"
 _CRAWL = re.compile(rf"/(?:crawls?|crawl-history)/{_ID}")
 _PROJECT = re.compile(rf"/(?:projects|notebooks)/{_ID}")
 _POLLED = ("/health", "/health/live", "/metrics")
-"""Asked every few seconds by machines: nobody wants to read that."""
+"""Paths that monitoring polls every few seconds; they are not logged."""
 _FILES = "/static/"
-"""Of the dashboard, likewise."""
+"""Static files of the dashboard; they are not logged either."""
 
 
 class RequestLog:
-    """Paths are logged, queries are not: whoever puts a secret there should not find it in a log."""
+    """Logs paths without their queries: some callers put secrets there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -56,7 +56,7 @@ class RequestLog:
 
 
 def _request_id(headers: Headers) -> str:
-    """The caller's, if it can stand in a log; else one of ours."""
+    """The caller's request id if it is safe to log, else a new one."""
     given = headers.get(HEADER, "")
     return given if _USABLE.fullmatch(given) else uuid4().hex
 

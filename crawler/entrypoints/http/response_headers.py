@@ -1,4 +1,4 @@
-"""Headers of every answer: crawled content must never run as ours in somebody's browser, nor be kept on the way."""
+"""Security headers of every response: crawled content must not run as ours in a browser, nor be cached on the way."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

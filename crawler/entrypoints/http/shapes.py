@@ -1,4 +1,4 @@
-"""Shapes that all resources share: bodies that can be stored, lists with a cursor."""
+"""Base models for request and response bodies: text that Postgres can store, and lists with a cursor."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -18,7 +18,7 @@ class Wire(BaseModel):
 
 
 def storable(value: str) -> str:
-    """Postgres takes no NUL, and UTF-8 no half characters."""
+    """Refuse text that cannot be stored: Postgres accepts no NUL, UTF-8 no lone surrogates."""
     if "\x00" in value:
         raise ValueError("text must not hold the character NUL")
     try:

@@ -1,4 +1,4 @@
-"""Long answers piece by piece: a few rows in memory, closed as soon as nobody reads them."""
+"""Streaming responses for exports: a few rows in memory, and the query is closed as soon as the client is gone."""
 
 import threading
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator
@@ -12,7 +12,7 @@ from crawler.errors import Unavailable
 
 CHUNK_BYTES = 64 * 1024
 MOST_STREAMS = 8
-"""Each holds a connection to Postgres for as long as its reader takes."""
+"""Parallel streams: each holds a connection to Postgres until its client has read all."""
 
 _places = threading.BoundedSemaphore(MOST_STREAMS)
 
@@ -20,7 +20,10 @@ _places = threading.BoundedSemaphore(MOST_STREAMS)
 def stream(
     rows: Generator[Any], pieces: Iterable[bytes], media_type: str, file_name: str | None = None
 ) -> StreamingResponse:
-    """`pieces` are made of `rows`. The first is made at once: what cannot be read at all is an error, not an answer."""
+    """Stream `pieces`, which are made from `rows`.
+
+    The first piece is made at once, so that a failing query is an error response.
+    """
     held = ExitStack()
     held.enter_context(closing(rows))
     held.enter_context(_place())
@@ -50,12 +53,12 @@ async def _sent(first: bytes, chunks: Iterator[bytes], held: ExitStack) -> Async
         while chunk := await run_in_threadpool(next, chunks, b""):
             yield chunk
     finally:
-        # Also when the reader has gone. Not in a thread: a cancelled task gets none.
+        # Also after the client disconnected. Not in a thread: a cancelled task gets none.
         held.close()
 
 
 def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Of a size at which their sending does not cost more than their making."""
+    """Join small pieces into chunks, because sending each piece costs more than making it."""
     waiting = bytearray()
     for piece in pieces:
         waiting += piece

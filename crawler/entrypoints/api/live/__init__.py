@@ -1,1 +1,1 @@
-"""Readers of live events over WebSocket."""
+"""Live crawl events over WebSocket: connections, their limits, and sending to slow clients."""

@@ -1,4 +1,4 @@
-"""Everybody who watches through this process: how many there may be, and who may no longer."""
+"""All open WebSocket connections of this process: limits how many there are, and closes those that lost access."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ log = telemetry.logger(__name__)
 MOST_READERS = 1000
 MOST_PER_KEY = 300
 CHECK_SECONDS = 3.0
-"""How long a revoked key, a session that is over or a deleted project may still be watched with."""
+"""Seconds until a connection is closed whose key was revoked, session ended or project was deleted."""
 
 
 class TooManyReaders(CrawlerError):
@@ -37,7 +37,7 @@ class Seat:
     key_id: UUID
     project_id: UUID
     session: str | None = None
-    """Of whoever watches in a browser: it ends with the sign-out."""
+    """The session of a connection from a browser: signing out closes the connection."""
     reader: LiveReader | None = None
 
 
@@ -94,7 +94,7 @@ class Audience:
                     seat.reader.dismiss(Farewell.KEY_REVOKED)
 
     def _still_there(self, seats: list[Seat]) -> tuple[set[Seat], set[UUID]]:
-        """One look for all of them."""
+        """Check access for all connections with one query each for projects and keys."""
         asked = {seat.project_id for seat in seats}
         projects = {project.id for project in self._tools.store.list_projects(len(asked), only=list(asked))}
         if self._tools.settings.no_auth:

@@ -1,4 +1,4 @@
-"""The way to one reader: never waits, and says how much of what was sent is still unread."""
+"""Sends events to one WebSocket client without blocking, and counts the bytes the client has not read yet."""
 
 import asyncio
 from collections import deque
@@ -14,7 +14,7 @@ from crawler.entrypoints.api.live.protocol import CLOSE_SECONDS, EXTENSION, Live
 class Outlet(Protocol):
     @property
     def backlog(self) -> int:
-        """Bytes."""
+        """Bytes sent that the client has not read yet."""
 
     def push(self, batch: Batch) -> None: ...
 
@@ -29,7 +29,10 @@ def outlet_of(socket: WebSocket) -> Outlet:
 
 
 class DirectOutlet:
-    """The frames of a batch are made once for all readers; what is unread is kept once, too."""
+    """Writes frames straight to uvicorn's connection.
+
+    The frames of a batch are encoded once for all clients. Unread bytes are buffered once, by the transport.
+    """
 
     def __init__(self, protocol: LiveProtocol) -> None:
         self._protocol = protocol
@@ -48,7 +51,7 @@ class DirectOutlet:
 
 
 class QueuedOutlet:
-    """For any other server: message by message, as ASGI knows it."""
+    """Sends through ASGI, message by message: for servers that do not run our `LiveProtocol`."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -82,7 +85,7 @@ class QueuedOutlet:
             code, reason = self._closing
             await self._send({"type": "websocket.close", "code": code, "reason": reason})
         except (WebSocketDisconnect, OSError, RuntimeError):
-            return  # it is gone; whoever listens to it hears so
+            return  # the connection is gone; the task that receives from it learns that itself
 
     async def _send_queued(self) -> None:
         while self._queue and self._closing is None:

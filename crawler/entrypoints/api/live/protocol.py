@@ -1,6 +1,7 @@
-"""uvicorn's WebSocket, with a way to write the same bytes to many readers and an end for those who never read.
+"""A WebSocket protocol for uvicorn: sends the same bytes to many clients, and disconnects those that never read.
 
-`uvicorn --ws crawler.entrypoints.api.live.protocol:LiveProtocol`; without it everything works, only more slowly.
+Use it with `uvicorn --ws crawler.entrypoints.api.live.protocol:LiveProtocol`. Without it live events still work, but
+more slowly.
 """
 
 import logging
@@ -12,12 +13,12 @@ from websockets.server import ServerProtocol
 
 EXTENSION = "crawler.direct"
 MOST_BYTES = 4096
-"""Of a message to us: nobody has anything to say here."""
+"""The largest message a client may send. Clients have nothing to send here."""
 CLOSE_SECONDS = 5.0
-"""To read what is still under way, and to answer; a peer that does not is cut off."""
+"""Seconds for a client to read what was sent and to confirm the close; then the connection is cut."""
 
 _log = logging.getLogger("crawler.websockets")
-# At lower levels each address is logged with its query, which is where people put keys.
+# At lower log levels websockets logs each URL with its query, and people put keys there.
 _log.setLevel(logging.WARNING)
 
 
@@ -25,7 +26,7 @@ class LiveProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.logger = _log
-        # Not compressed: that would be done for each reader again.
+        # No compression: each message would be compressed again for each client.
         self.conn = ServerProtocol(max_size=MOST_BYTES, logger=_log)
 
     async def run_asgi(self) -> None:
@@ -38,16 +39,16 @@ class LiveProtocol(WebSocketsSansIOProtocol):
 
     @property
     def backlog(self) -> int:
-        """Bytes that wait for the peer to read."""
+        """Bytes in the write buffer that the client has not read yet."""
         return self.transport.get_write_buffer_size()
 
     def push(self, frames: bytes) -> None:
-        """Whole frames, ready for the wire."""
+        """Write complete, already encoded WebSocket frames."""
         if self.is_open:
             self.transport.write(frames)
 
     def hang_up(self, code: int, reason: str) -> None:
-        """Unlike ASGI's close it does not wait until the peer has read the rest: it may never do so."""
+        """Close without waiting until the client has read the buffer, as ASGI's close would: it may never read it."""
         if not self.is_open:
             return
         self.stop_keepalive()
@@ -66,5 +67,5 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         self._cut_off_later()
 
     def _cut_off_later(self) -> None:
-        """What is closed still waits for its buffer to be read."""
+        """Abort the connection after `CLOSE_SECONDS`: a closed transport would wait for its buffer to be read."""
         self.loop.call_later(CLOSE_SECONDS, self.transport.abort)

@@ -1,4 +1,4 @@
-"""One who watches: gets what it missed, then what comes; whoever falls behind catches up at its own pace."""
+"""One WebSocket client: sends missed events, then live ones. A client that falls behind catches up at its own pace."""
 
 import asyncio
 from enum import Enum
@@ -13,14 +13,14 @@ from crawler.entrypoints.api.live.outlet import Outlet
 log = telemetry.logger(__name__)
 
 MOST_BACKLOG = 256 * 1024
-"""Bytes unread; beyond that nothing is sent until some of it was read."""
+"""Unread bytes of one client; above it nothing more is sent until the client has read some."""
 STALL_SECONDS = 10.0
-"""Who has not read down to that in this time is too slow."""
+"""A client that stays above `MOST_BACKLOG` for so long is too slow and is disconnected."""
 LOOK_SECONDS = 0.05
 
 
 class Farewell(Enum):
-    """Why we hang up. The codes are a promise; docs/reference/websocket.md explains them."""
+    """Why we close a connection. The close codes are stable; docs/reference/websocket.md explains them."""
 
     KEY_REVOKED = (4401, "The API key was revoked.")
     PROJECT_DELETED = (4404, "The project was deleted.")
@@ -50,16 +50,16 @@ class LiveReader:
         self._outlet.hang_up(*why.value)
 
     def ended(self, following: "asyncio.Task[None]") -> None:
-        """Whatever goes wrong with one reader must not be silence to it."""
+        """Tell the client when its event task failed: otherwise it would wait for events that never come."""
         if not following.cancelled() and (error := following.exception()) is not None:
             log.error("reader_failed", error=type(error).__name__, exc_info=error)
             self.dismiss(Farewell.FAILED)
 
     async def follow(self, tail: EventTail) -> None:
-        """Until it is cancelled, or too slow."""
+        """Send events until the task is cancelled or the client is too slow."""
         try:
             while await self._catch_up(tail):
-                # Nothing was awaited since: no event is between the last one seen and the next to come.
+                # No await since the last read, so no event was published in between.
                 tail.join(self)
                 await self._fell_behind.wait()
                 self._fell_behind.clear()
@@ -69,7 +69,7 @@ class LiveReader:
             tail.leave(self)
 
     async def _catch_up(self, tail: EventTail) -> bool:
-        """False: too slow."""
+        """Send the events that the client missed. False if the client is too slow."""
         while await self._has_read():
             try:
                 batch = await tail.missed(self.seen)

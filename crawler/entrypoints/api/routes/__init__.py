@@ -1,1 +1,1 @@
-"""The API's paths, a file for each resource."""
+"""Routes of the HTTP API, one module for each resource."""

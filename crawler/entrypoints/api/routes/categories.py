@@ -1,4 +1,4 @@
-"""`/categories`: how the pages of the queue's entries are read. For keys that see all projects."""
+"""`/categories`: selectors that extract fields from pages of the acquisition queue. Needs a key for all projects."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""`/crawl/{id}`: look at a crawl, steer it, read its URLs, take it away as a file."""
+"""`/crawl/{id}`: show, pause, resume, cancel and retry a crawl, list its URLs, export its pages."""
 
 from enum import StrEnum
 from typing import Annotated

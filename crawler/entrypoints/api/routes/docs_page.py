@@ -1,4 +1,4 @@
-"""The API's description for programs (`openapi.json`) and for people (`docs`): no script, nothing from elsewhere."""
+"""The API description: `openapi.json` for programs and `docs` for people, without scripts or external files."""
 
 import base64
 import hashlib

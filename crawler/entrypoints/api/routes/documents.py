@@ -1,4 +1,4 @@
-"""`/projects/{id}/documents`, `/documents/{id}` and `/projects/{id}/search`: pages as documents."""
+"""`/projects/{id}/documents`, `/documents/{id}`, `/projects/{id}/search`: pages as documents, and search."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -209,7 +209,7 @@ def search(
 
 
 def _place(project_id: UUID, after: str | None) -> int:
-    """In this project's feed: of another's, documents would be left out."""
+    """The position in this project's document feed. A cursor of another project is refused: it would skip documents."""
     found = decode("documents", after, 2)
     if found is None:
         return 0

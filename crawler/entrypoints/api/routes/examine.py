@@ -1,4 +1,4 @@
-"""`/crawl/{id}/explain`, `/audit`, `/rebuild-frontier`: look closely at a crawl, and mend its queue."""
+"""`/crawl/{id}/explain`, `/audit`, `/rebuild-frontier`: debug a crawl, check its politeness, repair its frontier."""
 
 from typing import Annotated
 from uuid import UUID

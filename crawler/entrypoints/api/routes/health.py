@@ -1,4 +1,4 @@
-"""Is it alive, are the servers behind it, and what do they count?"""
+"""Health checks and metrics: liveness, readiness of Postgres and Redis, Prometheus metrics."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ async def live() -> Alive:
 )
 def health(tools: Tools, response: Response) -> Health:
     checks = diagnose(tools, start_browser=False)
-    if all(check.ok for check in checks if check.name == "redis"):  # where the queues are told of
+    if all(check.ok for check in checks if check.name == "redis"):  # queues are read from Redis
         checks += queue_checks(tools)
     healthy = all(check.ok or not check.required for check in checks)
     if not healthy:

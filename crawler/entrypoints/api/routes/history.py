@@ -1,4 +1,4 @@
-"""`/projects/{id}/crawl-history`: earlier crawls and what each found changed."""
+"""`/projects/{id}/crawl-history`: a project's earlier crawls, and the changes each of them found."""
 
 from datetime import datetime
 from enum import StrEnum

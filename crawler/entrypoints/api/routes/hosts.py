@@ -1,4 +1,4 @@
-"""`/hosts`: how hosts are treated, and an operator's word on it. For the whole system, so for admins."""
+"""`/hosts`: rate limits, pauses and blocks of each host, and how operators change them. Admin keys only."""
 
 from typing import Annotated
 

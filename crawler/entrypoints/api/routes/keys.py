@@ -1,4 +1,4 @@
-"""`/keys`: API keys are shown once and kept as hashes."""
+"""`/keys`: create, list and revoke API keys. A key is shown once; only its hash is stored."""
 
 from datetime import datetime
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`WS /projects/{id}/ws`: what happens in a project's crawls, as it happens."""
+"""`WS /projects/{id}/ws`: live events of a project's crawls over WebSocket."""
 
 import asyncio
 from typing import Annotated
@@ -29,7 +29,7 @@ async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools:
     audience: Audience = socket.app.state.audience
     async with audience.seat(caller, project_id, session) as (seat, tail):
         begun = tail.last
-        # Whoever loses the connection before the first event can come back with this number.
+        # A client that loses the connection before the first event can reconnect with this number.
         await socket.accept(headers=[(SEQ_HEADER, str(begun).encode())])
         outlet = outlet_of(socket)
         seat.reader = LiveReader(outlet, begun if after is None else after)
@@ -44,6 +44,6 @@ async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools:
 
 
 async def _until_gone(socket: WebSocket) -> None:
-    """What a reader says is of no interest; that it is gone is."""
+    """Wait until the client disconnects. Anything it sends is ignored."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass

@@ -1,4 +1,7 @@
-"""`/projects/{id}/noise-rules`: what a project does not want to hear of, and `/schedule/backtest`."""
+"""`/projects/{id}/noise-rules`: content that comparisons ignore.
+
+`/schedule/backtest`: try other rules on past crawls.
+"""
 
 from datetime import datetime
 from typing import Annotated

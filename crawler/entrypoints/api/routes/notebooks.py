@@ -1,4 +1,4 @@
-"""`/notebooks/{id}/crawl`: projects and their crawls under the names of notebook clients."""
+"""`/notebooks/{id}/crawl`: projects and their crawls, under the names that notebook clients use."""
 
 from uuid import UUID
 

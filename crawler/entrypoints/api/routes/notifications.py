@@ -1,4 +1,4 @@
-"""`/notifications`: who was told of what, and what they answered."""
+"""`/notifications`: notifications that were sent, their delivery results, and sending one again."""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What a page was: markdown, the bytes themselves, its versions and what changed between them."""
+"""A page's content: markdown, stored HTML, screenshots, versions, and the diff between two versions."""
 
 import re
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`/projects/{id}/pages`: what the project's pages say now."""
+"""`/projects/{id}/pages`: list and read a project's pages as they were last fetched."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -59,7 +59,7 @@ class WholePageShown(PageShown):
     version_id: UUID | None
 
 
-# Postgres knows no moment outside of these years in every zone.
+# Outside of these years some time zones leave the range of dates that Postgres accepts.
 Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC))]
 
 

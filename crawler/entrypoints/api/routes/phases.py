@@ -1,4 +1,4 @@
-"""`/projects/{id}/phases/crawl`: start a crawl and see how far it is."""
+"""`/projects/{id}/phases/crawl`: start a crawl of a project, and read its progress."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -50,7 +50,7 @@ def run_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl
     asked = body or RunCrawl()
 
     def start() -> CrawlId:
-        tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+        tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
         crawl = tools.crawls.start(
             project_id,
             seed_url=asked.seed_url,

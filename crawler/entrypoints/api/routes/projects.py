@@ -1,4 +1,4 @@
-"""`/projects`: websites under care."""
+"""`/projects`: create, change, list and delete projects (websites to crawl and watch)."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -68,7 +68,7 @@ class ProjectChange(Body):
         given = {name: getattr(self, name) for name in self.model_fields_set}
         if isinstance(given.get("settings"), Options):
             given["settings"] = given["settings"].given()
-        # Null takes back an address; anything else has no "none".
+        # Null removes the website's URL. The other fields cannot be removed.
         return {name: value for name, value in given.items() if value is not None or name == "website_url"}
 
 

@@ -1,4 +1,4 @@
-"""`/queue`: URLs of many sites with their categories, worked off in batches. For keys that see all projects."""
+"""`/queue`: the acquisition queue, URLs of many sites fetched in batches. Needs a key for all projects."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -213,7 +213,7 @@ def change_entries(body: BulkOrder, tools: Tools) -> Changed:
 
 @router.post("/queue/run", status_code=202, summary="Fetch what waits now, instead of every five minutes")
 def run_queue(tools: Tools) -> Run:
-    tools.hints.ping()  # without a broker nobody would hear of the batches: say so before there are any
+    tools.hints.ping()  # Without a broker no worker gets the batches: fail before any is made.
     run = tools.acquisition.run_queue()
     return Run(entries=run.entries, crawl_ids=list(run.crawl_ids))
 

@@ -1,4 +1,4 @@
-"""`/crawl/{id}/report`: what a crawl found wrong with its site."""
+"""`/crawl/{id}/report`: problems a crawl found on its site, such as broken links and missing titles."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`/projects/{id}/schedule`: when a project is crawled again."""
+"""`/projects/{id}/schedule`: when a project is crawled again, and who is notified."""
 
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict

@@ -1,4 +1,4 @@
-"""`/settings`: what operators change while everything runs."""
+"""`/settings`: settings that operators change at runtime, without a restart."""
 
 from fastapi import APIRouter
 from pydantic import Field

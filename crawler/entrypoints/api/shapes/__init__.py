@@ -1,1 +1,1 @@
-"""Bodies that several resources share."""
+"""Request and response bodies that several API resources share."""

@@ -1,4 +1,4 @@
-"""A crawl's options on the wire."""
+"""Crawl options as the API sends and accepts them."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""A crawl as the API shows it."""
+"""A crawl as the API returns it, with or without its URLs."""
 
 from datetime import datetime
 from typing import Any
@@ -96,14 +96,14 @@ class CrawlShown(Wire):
 
 
 def with_urls(crawl: CrawlJob, urls: list[UrlRow]) -> bytes:
-    """The JSON of `CrawlShown.of(crawl, urls)`: of a thousand URLs, checked one by one, it takes ten times as long."""
+    """The same JSON as `CrawlShown.of(crawl, urls)`, ten times faster: the URLs are not validated."""
     head = CrawlShown.of(crawl, []).model_dump_json().encode()
-    assert head.endswith(b"[]}")  # the URLs stand last
+    assert head.endswith(b"[]}")  # `urls` is the last field
     return b"".join((head[:-3], orjson.dumps([row._asdict() for row in urls], option=orjson.OPT_UTC_Z), b"}"))
 
 
 def _one(patterns: tuple[str, ...]) -> str | None:
-    """One pattern that matches where any of several does; the API shows a single one."""
+    """Join several patterns into one with `|`, because the API shows a single pattern."""
     if len(patterns) < 2:
         return patterns[0] if patterns else None
     return "|".join(f"(?:{pattern})" for pattern in patterns)

@@ -1,1 +1,1 @@
-"""Who answers a command: this machine's servers, or a running service."""
+"""Backends of the commands: this machine's servers directly (local), or a running service over HTTP (remote)."""

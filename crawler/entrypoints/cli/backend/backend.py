@@ -1,4 +1,7 @@
-"""Where commands ask: this machine's servers, or the service CRAWLER_API_URL names. They are written once for both."""
+"""The interface of a command's backend: local servers, or the service that CRAWLER_API_URL names.
+
+Commands are written once for both.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -33,7 +36,10 @@ from crawler.handlers.hosts.describe_hosts import HostList
 
 
 class Backend(Protocol):
-    """Both raise the same errors, so a command ends with the same sentence and exit status."""
+    """What commands need from a backend.
+
+    Both raise the same errors, so that messages and exit statuses are the same.
+    """
 
     def create_project(self, name: str, href: str) -> Project: ...
     def list_projects(self) -> list[Project]: ...

@@ -1,4 +1,4 @@
-"""The categories' part of a backend: this machine's servers, or a running service."""
+"""Categories of the acquisition queue, for commands: local and remote backend."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

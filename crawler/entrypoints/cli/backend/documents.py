@@ -1,4 +1,4 @@
-"""The documents' part of a backend: this machine's servers, or a running service."""
+"""Documents and search, for commands: local and remote backend."""
 
 from itertools import islice
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Commands answered by this machine's servers, through the same handlers as over HTTP."""
+"""The local backend: runs commands on this machine's servers, with the handlers that the HTTP API also uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -31,7 +31,7 @@ from crawler.handlers.hosts.describe_hosts import HostList
 
 MOST_PROJECTS = 1000
 NEEDED = ("coordinator", "fetch")
-"""The queues without whose workers no crawl begins."""
+"""Queues that need a worker before a crawl can begin."""
 
 
 class LocalBackend:
@@ -58,7 +58,7 @@ class LocalBackend:
     # -- crawls -----------------------------------------------------------------------------
 
     def start_source(self, project_id: UUID, order: SourceCrawl) -> UUID:
-        self._tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+        self._tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
         return self._tools.crawls.start(project_id, seed_url=order.url, config=order.config()).id
 
     def get_crawl(self, crawl_id: UUID) -> CrawlJob:
@@ -114,7 +114,7 @@ class LocalBackend:
 
     @contextmanager
     def report_csv(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Iterator[Iterator[bytes]]:
-        """Closed here and now: a cursor must not outlive a full disk."""
+        """A report as CSV. The query is closed at the end of the block, even if writing fails."""
         with closing(self._tools.crawls.report.findings(crawl_id, kinds, new_only=new_only)) as findings:
             yield as_csv(findings)
 
@@ -148,7 +148,7 @@ class LocalBackend:
         return self._tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED).id
 
     def has_workers(self) -> bool:
-        """Whether anybody would begin a crawl now."""
+        """Whether workers are running that could begin a crawl now."""
         there = self._tools.operating.live_workers.counts(NEEDED)
         return all(there.values())
 

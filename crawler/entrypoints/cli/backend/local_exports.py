@@ -1,4 +1,4 @@
-"""A crawl's pages as files, straight from this machine's Postgres."""
+"""Exports a crawl's pages to files, directly from this machine's Postgres."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,13 +14,16 @@ from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFil
 from crawler.entrypoints.cli.screen.stderr import Stderr
 
 EVERY = 50
-"""Pages between two movements of the bar."""
+"""Pages between two updates of the progress bar."""
 
 Page = TypeVar("Page")
 
 
 def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
-    """One pass over the crawl for each: it is streamed, never held."""
+    """Write one file per format.
+
+    The crawl is read once for each, because pages are streamed and never held in memory.
+    """
     return [_write_export(tools, crawl_id, directory, each) for each in formats]
 
 
@@ -29,7 +32,7 @@ def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFor
     export = tools.pages.export
     title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
     total = export.count(crawl_id, chosen.rows)
-    # Closed here and now: a cursor must not outlive a full disk.
+    # Close the query at the end of the block, even if writing fails.
     with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
         pages = counted(rows)
         if chosen.page_file is not None:
@@ -41,7 +44,7 @@ def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFor
 def each_written(
     pages: Iterable[ExportedMarkdown], directory: Path, page_file: Callable[[ExportedMarkdown], PageFile]
 ) -> Generator[ExportedMarkdown]:
-    """The pages as they come, each in its file before it goes on."""
+    """Write each page to a file of its own, then pass it on."""
     for page in pages:
         file = page_file(page)
         write_whole(directory / file.path, [file.content], durable=False)

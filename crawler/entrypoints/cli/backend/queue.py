@@ -1,4 +1,4 @@
-"""The queue's part of a backend: this machine's servers, or a running service."""
+"""The acquisition queue, for commands: local and remote backend."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -65,7 +65,7 @@ class LocalQueue:
 
     @contextmanager
     def export(self, chosen: QueueFilter) -> Iterator[Iterator[bytes]]:
-        """Closed here and now: a cursor must not outlive a full disk."""
+        """Entries as CSV. The query is closed at the end of the block, even if writing fails."""
         with closing(self._tools.acquisition.queue.rows(chosen)) as rows:
             yield as_csv(rows)
 
@@ -73,7 +73,7 @@ class LocalQueue:
         return self._tools.acquisition.queue.change(action, chosen).changed
 
     def run(self) -> QueueRun:
-        self._tools.hints.ping()  # without a broker nobody would hear of the batches
+        self._tools.hints.ping()  # without a broker no worker gets the batches
         return self._tools.acquisition.run_queue()
 
 
@@ -88,7 +88,7 @@ class RemoteQueue:
     def take_in(
         self, pieces: Iterable[bytes], project_id: UUID | None, *, category: str | None, priority: int
     ) -> ImportReport:
-        self._queue.counts()  # a key that may not come in is told before anything is sent
+        self._queue.counts()  # check the key before a large file is sent
         told = self._queue.import_pieces(pieces, project_id=project_id, category=category, priority=priority)
         return ImportReport.model_validate(told.model_dump())
 

@@ -1,4 +1,4 @@
-"""Commands answered by a running service, through the client other programs use."""
+"""The remote backend: runs commands against a running service over HTTP, with the Python client."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -42,7 +42,7 @@ from crawler.handlers.notices.set_schedule import schedule_config
 MOST_CRAWLS = 50
 MOST_HOSTS = 200
 RETRIES = 2
-"""Somebody is waiting; a service that was killed is back within a second or two."""
+"""A person waits for the command, and a restarted service is back within a second or two."""
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -61,7 +61,10 @@ def _client(settings: Settings) -> service.Client:
 
 
 def _key(settings: Settings) -> str | None:
-    """The key that 'crawler up' keeps for this machine is sent to this machine alone."""
+    """The API key for the service.
+
+    The key that `crawler up` stores on this machine is only ever sent to this machine.
+    """
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
     if not is_loopback(urlsplit(settings.api_url or "").hostname or ""):
@@ -71,7 +74,7 @@ def _key(settings: Settings) -> str | None:
     try:
         return (settings.data_dir / KEY_FILE).read_text().strip() or None
     except OSError:
-        return None  # a service without keys needs none
+        return None  # a service may run without keys
 
 
 class RemoteBackend:
@@ -112,7 +115,7 @@ class RemoteBackend:
         return _crawl(self._client.crawls.get(crawl_id))
 
     def queued(self, crawl: CrawlJob) -> int:
-        """Only a project's latest crawl can have URLs that wait."""
+        """The number of queued URLs. The service reports it only for a project's latest crawl."""
         if crawl.status.is_over:
             return 0
         latest = self._client.crawls.progress(crawl.project_id)
@@ -158,7 +161,7 @@ class RemoteBackend:
         return _as(CrawlChanges, found).texts or ()
 
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
-        with told_as_ours():  # here: one page that cannot be compared is no reason to end
+        with told_as_ours():  # Here, because one page that cannot be compared must not end the command.
             found = self._client.pages.diff(project_id, page.page_id, page.from_version, page.to_version)
         return TextDiff(found.added, found.removed, found.unified, found.exact)
 
@@ -199,11 +202,14 @@ class RemoteBackend:
         return _as(ScheduleOverview, self._client.schedules.get(project_id))
 
     def change_schedule(self, project_id: UUID, changes: Mapping[str, Any]) -> ScheduleOverview:
-        """The service takes whole schedules: what is not given is what it has."""
+        """Change some fields of a schedule.
+
+        The service accepts only whole schedules, so the other fields are read first.
+        """
         try:
             kept = self._client.schedules.get(project_id).config
         except service.NotFound:
-            self._client.projects.get(project_id)  # if there is none, that is what is wrong
+            self._client.projects.get(project_id)  # raises NotFound if the project itself is missing
             kept = {}
         config = schedule_config({**kept, **changes})
         return _as(ScheduleOverview, self._client.schedules.replace(project_id, **config.model_dump(mode="json")))
@@ -212,7 +218,7 @@ class RemoteBackend:
         return self._client.schedules.run_now(project_id)
 
     def has_workers(self) -> bool:
-        """As far as the service saw messages being taken from the queues a crawl needs."""
+        """Whether workers run: the service's health check saw messages taken from the queues that a crawl needs."""
         taken = {check.name: check.ok for check in self._client.health().checks}
         return all(taken.get(f"queue {queue}", False) for queue in NEEDED)
 
@@ -259,7 +265,7 @@ class RemoteBackend:
         return made.id, made.key
 
     def list_keys(self) -> list[ApiKey]:
-        """Hashes stay where they are."""
+        """All keys. The service does not send their hashes."""
         return [_as(ApiKey, key, key_hash="") for key in self._client.keys.all()]
 
     def revoke_key(self, key_id: UUID) -> None:
@@ -276,7 +282,7 @@ def _crawl(found: service.Crawl) -> CrawlJob:
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A newer service has options this program has not heard of."""
+    """Options that this version knows: a newer service may send more."""
     return {name: value for name, value in options.items() if name in CrawlConfig.model_fields}
 
 

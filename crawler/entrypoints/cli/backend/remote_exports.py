@@ -1,4 +1,4 @@
-"""A service's exports, written to files here."""
+"""Downloads a service's exports to files on this machine."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def _counted(title: str, pieces: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
-    """How much is to come nobody says; how much came is shown."""
+    """Show how much was downloaded. The service does not say how much is to come."""
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), DownloadColumn())
     console = Stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -1,4 +1,4 @@
-"""What a service refuses ends a command as if this machine had refused it: same sentence, same exit status."""
+"""Maps errors of a service to the errors local commands raise: same message, same exit status."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a command needs before it can do anything: settings, servers, a schema, an App."""
+"""Setup of a command: settings, servers, schema, and the App with its adapters."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,10 @@ from crawler.errors import SettingsError
 
 @contextmanager
 def local_session() -> Iterator[App]:
-    """For commands that no service answers: with CRAWLER_API_URL set, somebody means other servers than these."""
+    """A session for commands that only work on the servers themselves.
+
+    With CRAWLER_API_URL set they are refused: another machine's servers are meant.
+    """
     if load_settings().api_url is not None:
         raise SettingsError(
             "This command works on the servers themselves, not through CRAWLER_API_URL: run it on the service's "
@@ -25,7 +28,10 @@ def local_session() -> Iterator[App]:
 
 @contextmanager
 def session(**overrides: object) -> Iterator[App]:
-    """Embedded servers are started if none are configured, and stopped when nobody else uses them."""
+    """An App on the configured servers.
+
+    If there are none, embedded ones are started, and stopped when no process uses them.
+    """
     settings, embedded = with_servers(load_settings(**overrides))
     try:
         tools = build(settings, embedded=embedded)

@@ -1,1 +1,1 @@
-"""The commands, a file for each word."""
+"""The subcommands of `crawler`, one module for each."""

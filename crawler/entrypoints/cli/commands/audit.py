@@ -1,4 +1,4 @@
-"""`crawler audit`: was the crawl polite? Counted, not claimed."""
+"""`crawler audit`: check from the request log whether a crawl kept its delays and limits for each host."""
 
 import json
 from typing import Annotated

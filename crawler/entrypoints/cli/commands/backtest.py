@@ -1,4 +1,4 @@
-"""`crawler schedule backtest`: which past crawls would have been told with other rules."""
+"""`crawler schedule backtest`: test other thresholds and noise rules on past crawls."""
 
 from typing import Annotated, Any
 

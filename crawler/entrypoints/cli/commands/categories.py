@@ -1,4 +1,4 @@
-"""`crawler category`: how the pages of the queue's entries are read."""
+"""`crawler category`: selectors that extract fields from pages of the acquisition queue."""
 
 import sys
 from pathlib import Path
@@ -120,7 +120,7 @@ def _page(page: str) -> dict[str, Any]:
 def _selectors(
     file: Path | None, include: list[str] | None, exclude: list[str] | None, field: list[str] | None
 ) -> dict[str, Any] | None:
-    """Options go over the file."""
+    """The selectors from a file and from options. Options override the file."""
     if file is None and not (include or exclude or field):
         return None
     found = _read(file) if file is not None else {}

@@ -1,4 +1,4 @@
-"""`crawler changes`: what a crawl found changed, URL by URL and, of what is judged to be a change, word by word."""
+"""`crawler changes`: new, removed and changed URLs of a crawl, and the diff of changed pages."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid, NotFound
 
 MOST_LINES = 30
-"""Changed lines of one page that are shown."""
+"""Changed lines that are shown for one page."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
 _NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 _UNCOMPARED = {
@@ -34,7 +34,7 @@ class _PageDiff(NamedTuple):
     page: ChangedPage
     diff: TextDiff | None
     note: str | None
-    """Why there is no diff."""
+    """Why there is no diff, or None."""
 
 
 def changes(
@@ -59,7 +59,7 @@ def changes(
 
 
 def _compared(backend: Backend, project_id: UUID, page: ChangedPage) -> _PageDiff:
-    """One page that cannot be compared hides none of the others."""
+    """The diff of one page. One that cannot be compared gets a note, so that the others are still shown."""
     try:
         return _PageDiff(page, backend.diff(project_id, page), None)
     except (NotFound, Invalid) as exc:

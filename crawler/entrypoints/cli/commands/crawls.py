@@ -1,4 +1,4 @@
-"""`crawler crawl`: look at crawls and steer them."""
+"""`crawler crawl`: show, list, pause, resume, cancel and retry crawls."""
 
 import json
 from datetime import UTC, datetime
@@ -52,7 +52,7 @@ def list_crawls(
 
 
 def _shown(crawl: CrawlJob) -> dict[str, Any]:
-    """Without what may be long: 'crawler changes' has the URLs."""
+    """A crawl as JSON without long lists of URLs: 'crawler changes' shows those."""
     row = crawl.model_dump(mode="json", exclude={"config"})
     return {**row, "change_summary": short_changes(crawl.change_summary)}
 

@@ -1,4 +1,4 @@
-"""`crawler doctor`: what is wrong, and how to mend it."""
+"""`crawler doctor`: diagnose servers, schema, browser, clock and settings, and say how to fix what is wrong."""
 
 import json
 from typing import Annotated
@@ -32,7 +32,7 @@ def doctor(
 
 
 def _checks(settings: Settings, *, fix: bool) -> list[Check]:
-    """Servers that cannot be started are one thing that is wrong; there may be others."""
+    """All checks. If the servers cannot be started, that is one failed check, and the others still run."""
     try:
         started, embedded = with_servers(settings)
     except CrawlerError as exc:
@@ -49,7 +49,7 @@ def _after_servers(check: Check) -> Check:
 
 
 def _table(checks: list[Check]) -> Table:
-    """The remedy stands below what is wrong: beside it there is no room on most terminals."""
+    """The checks as a table. A fix is shown below its problem: most terminals have no room beside it."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

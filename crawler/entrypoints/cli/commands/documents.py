@@ -1,4 +1,4 @@
-"""`crawler documents` and `crawler search`: a project's pages as documents."""
+"""`crawler documents` and `crawler search`: list and search a project's pages as documents."""
 
 from typing import Annotated
 
@@ -85,7 +85,7 @@ def search(
 
 
 def _told(hit: SearchHit) -> Text:
-    """Matches in bold; crawled text has no power over the terminal."""
+    """A search hit with matches in bold. Control characters in crawled text are removed."""
     where = " > ".join(hit.headings)
     lines = [Text.assemble((clean(hit.url).plain, "cyan"), "  ", clean(hit.title or ""))]
     if where and where != hit.title:

@@ -1,4 +1,4 @@
-"""`crawler explain`: why a crawl did with a URL what it did."""
+"""`crawler explain`: why a URL was crawled, skipped or failed in a crawl."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`crawler export`: a crawl's pages as files."""
+"""`crawler export`: write a crawl's pages to files."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`crawler host`: the hosts we ask, how they are treated, and an operator's word on it."""
+"""`crawler host`: delay, pauses and blocks of each host, and how an operator changes them."""
 
 import json
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def resume(host: Host) -> None:
     typer.echo(f"{name} is asked again, as politely as ever.")
 
 
-@hosts.command(context_settings={"ignore_unknown_options": True})  # -5 is a number, not an option
+@hosts.command(context_settings={"ignore_unknown_options": True})  # so that -5 is read as a number, not as an option
 def delay(
     host: Host, seconds: Annotated[float, typer.Argument(metavar="SECONDS", help="From 0 (no wish of yours) to 3600.")]
 ) -> None:

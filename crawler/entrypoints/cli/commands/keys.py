@@ -1,4 +1,4 @@
-"""`crawler key`: API keys are shown once and kept as hashes."""
+"""`crawler key`: create, list and revoke API keys. A key is shown once; only its hash is stored."""
 
 import json
 from typing import Annotated

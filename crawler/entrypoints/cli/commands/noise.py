@@ -1,4 +1,4 @@
-"""`crawler noise`: what a project does not want to hear of."""
+"""`crawler noise`: noise rules, the content that a project's comparisons ignore."""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""`crawler notification`: who was told of what."""
+"""`crawler notification`: list notifications that were sent, and send one again."""
 
 import json
 from typing import Annotated

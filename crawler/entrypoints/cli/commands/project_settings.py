@@ -1,4 +1,4 @@
-"""`crawler project set`: change a project and the settings of its crawls."""
+"""`crawler project set`: change a project and its crawl settings."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def _changed(project_id: UUID, changes: Mapping[str, Any]) -> Project:
 
 
 def _named(pairs: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE, where the value is JSON or plain text."""
+    """Parse NAME=VALUE pairs; a value is JSON or plain text."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -91,12 +91,12 @@ def _named(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _is_list(name: str) -> bool:
-    """Of words; a pattern may have commas of its own."""
+    """Whether the option's value is a comma-separated list. Lists of patterns are not: a pattern may contain commas."""
     return isinstance(CrawlConfig.model_fields[name].default, tuple) and not name.endswith("_patterns")
 
 
 def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Here and now, in the words of who typed them; then as they can be sent."""
+    """Validate the settings before they are sent, with messages that name the options. Returns them as JSON values."""
     try:
         valid = valid_config(settings)
     except InvalidConfig as exc:

@@ -1,4 +1,4 @@
-"""`crawler project`: websites under care."""
+"""`crawler project`: create, list, show and delete projects (websites to crawl and watch)."""
 
 import json
 import sys
@@ -72,7 +72,7 @@ def delete(project_id: ProjectId, yes: Annotated[bool, typer.Option("--yes", hel
 
 
 def _confirm(name: str) -> None:
-    """Where nobody can be asked, nothing is lost by mistake."""
+    """Ask before a project is deleted. Without a terminal --yes is needed."""
     if not sys.stdin.isatty():
         raise Invalid(f"{name!r} would be deleted with all its crawls and pages; --yes says that it should be.")
     typer.confirm(f"Delete {name!r} with all its crawls and pages?", abort=True)

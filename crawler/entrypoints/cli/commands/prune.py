@@ -1,4 +1,4 @@
-"""`crawler prune`: let go of what is older than it is kept."""
+"""`crawler prune`: delete data that is older than the retention settings allow."""
 
 import json
 from typing import Annotated

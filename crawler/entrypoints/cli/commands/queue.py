@@ -1,4 +1,4 @@
-"""`crawler queue`: URLs of many sites with their categories, worked off in batches."""
+"""`crawler queue`: the acquisition queue, URLs of many sites that are fetched in batches."""
 
 import sys
 from collections.abc import Iterator
@@ -257,7 +257,7 @@ def _filter(
 
 @contextmanager
 def _pieces(file: Path) -> Iterator[Iterator[bytes]]:
-    """How far it is, is shown."""
+    """Read a file in pieces, with a progress bar."""
     try:
         opened = file.open("rb")
         size = file.stat().st_size

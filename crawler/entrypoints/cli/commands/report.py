@@ -1,4 +1,4 @@
-"""`crawler report`: what a crawl found wrong with its site."""
+"""`crawler report`: problems a crawl found on its site, such as broken links and missing titles."""
 
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`crawler run`: one crawl end to end on this machine."""
+"""`crawler run`: crawl one website on this machine, from start to summary."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ from crawler.entrypoints.cli.input.run_options import (
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 
 ERASE = "\r\x1b[K"
-"""The line the cursor is in."""
+"""ANSI code that erases the current line."""
 
 
 def run(
@@ -116,7 +116,7 @@ def run(
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = render is not RenderMode.NEVER
     with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
-        # A second of imports, which servers and workers use to start.
+        # Imported while servers and workers start: it takes a second.
         from crawler.entrypoints.cli.watching.watch_crawl import watch_crawl  # noqa: PLC0415
 
         status = watch_crawl(order, supervisor, as_json=as_json)
@@ -125,7 +125,7 @@ def run(
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """A second may pass before there is more to see; what comes then is written over it."""
+    """Show "Starting …" until there is more to show. The next output overwrites it."""
     redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     try:
         if redraws:
@@ -133,8 +133,8 @@ def _starting() -> Iterator[None]:
         yield
     except BaseException:
         if redraws:
-            with suppress(BrokenPipeError):  # how it ended matters more than what nobody reads
-                _write(ERASE)  # nothing else may come
+            with suppress(BrokenPipeError):  # stderr is closed: the error itself matters more
+                _write(ERASE)  # no other output may follow that would overwrite it
         raise
 
 

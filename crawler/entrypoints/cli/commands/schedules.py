@@ -1,4 +1,4 @@
-"""`crawler schedule`: when a project is crawled again."""
+"""`crawler schedule`: when a project is crawled again, and who is notified."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -114,7 +114,7 @@ def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
 
 
 def _there(schedule: ScheduleOverview, at: datetime) -> str:
-    """By the clock of the schedule's own zone."""
+    """A time in the schedule's own time zone."""
     return f"{at.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
 
 

@@ -1,4 +1,4 @@
-"""`crawler source`: pages near a URL as documents of a project."""
+"""`crawler source`: crawl the pages near a URL and add them to a project as documents."""
 
 import json
 from typing import Annotated

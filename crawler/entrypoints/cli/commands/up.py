@@ -1,4 +1,4 @@
-"""`crawler up`: the whole system, until Ctrl-C."""
+"""`crawler up`: run the whole system (dashboard, API, workers, schedules, Flower) until Ctrl-C."""
 
 import socket
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def _check_ports(address: str, number: int, flower_host: str, flower_port: int) 
 
 
 def _with_ready(process: ProcessSpec, ready: Mapping[str, Callable[[], bool]], output: UpOutput) -> ProcessSpec:
-    """Servers are ready when they can be called, workers when they say so; beat has nobody to answer."""
+    """Add a readiness check: servers are ready when they answer, workers when they log it. Beat has no check."""
     if process.name == "beat":
         return process
     return replace(process, ready=ready.get(process.name) or partial(output.is_ready, process.name))
@@ -82,28 +82,28 @@ def _url(address: str, number: int) -> str:
 
 
 def _reachable(address: str) -> str:
-    """All addresses of this machine are a place to bind, not one to call."""
+    """The address to connect to. 0.0.0.0 and :: can only be bound, so they become loopback."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - nothing is bound here
 
 
 def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
-    """A link for whoever reads this terminal. What signs in stands behind #: no server and no log gets to see it."""
+    """The dashboard's URL with a sign-in ticket after the #, which browsers do not send: no server or log sees it."""
     try:
         key = None if no_auth else tools.store.find_key(key_file.read_text().strip())
         ticket = tools.operating.sessions.ticket(key.id) if key else None
-    except Unavailable:  # it comes back, and the key signs in, too
+    except Unavailable:  # without a ticket the user signs in with the key
         ticket = None
     return f"{service}/login#{ticket}  (signs you in, once; later the key does)" if ticket else f"{service}/"
 
 
 def _restart_servers(tools: App) -> None:
-    """An embedded server that was killed comes back; the workers wait for it."""
+    """Restart an embedded server that was killed. The workers wait for it."""
     if tools.embedded is not None:
         tools.embedded.ensure_running()
 
 
 def ensure_key(tools: App) -> Path:
-    """A key always exists: the first start makes one, readable by this user alone."""
+    """Make an API key at the first start and store it in a file that only this user can read."""
     path = tools.data_dir / KEY_FILE
     if path.exists() and tools.store.find_key(path.read_text().strip()):
         return path

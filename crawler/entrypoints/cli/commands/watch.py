@@ -1,4 +1,4 @@
-"""`crawler crawl watch`: look on while others crawl."""
+"""`crawler crawl watch`: watch a crawl that other workers run."""
 
 import json
 import time
@@ -40,7 +40,10 @@ def watch(crawl_id: CrawlId, as_json: AsJson = False) -> None:
 
 
 def _print_events(tools: App, crawl: CrawlJob) -> None:
-    """The last event may be lost with Redis; the record says it too."""
+    """Print events as JSON lines until the crawl is over.
+
+    Redis may lose the last event, so the crawl's row is read too.
+    """
     for events in tools.events.follow(crawl.id, wait_seconds=WAIT_SECONDS):
         for event in events or ():
             typer.echo(_line(event))
@@ -66,7 +69,7 @@ def _look_on(tools: App, crawl: CrawlJob) -> None:
 
 
 def _await_diff(tools: App, crawl: CrawlJob) -> CrawlJob:
-    """A cancelled crawl is compared with nothing."""
+    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
     deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
     while crawl.status is not CrawlStatus.CANCELLED and not tools.store.is_diffed(crawl.id):
         if time.monotonic() > deadline:

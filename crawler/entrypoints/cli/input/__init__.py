@@ -1,1 +1,1 @@
-"""What a person typed, and what is wrong with it."""
+"""Parsing and checking of command line arguments, and messages about wrong ones."""

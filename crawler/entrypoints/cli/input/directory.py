@@ -1,4 +1,4 @@
-"""A directory somebody names to write to."""
+"""The output directory that a user names, checked."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ from crawler.errors import Invalid
 
 
 def directory(name: str | Path) -> Path:
-    """An empty name, as of a shell variable that is not set, is no name for the present directory.
+    """Refuse an empty name, for instance from an unset shell variable: it would mean the current directory.
 
-    An option's default comes through here too, as the path it is.
+    An option's default is also passed through here, already as a path.
     """
     if not str(name).strip():
         raise Invalid("The directory to write to has no name; write . for the present one.")

@@ -1,4 +1,4 @@
-"""What a person typed, for messages: options, not the fields of a configuration."""
+"""Replaces configuration field names in error messages by the command line options that the user typed."""
 
 import re
 
@@ -19,7 +19,7 @@ _FIELD = re.compile(rf"\b(?P<field>{'|'.join(_OPTIONS)})\b(?:\.\d+)?(?P<colon>: 
 
 
 def in_options(message: str) -> str:
-    """The same sentence as the person who typed the options would say it."""
+    """The message with options such as --max-pages in place of field names."""
     return _FIELD(lambda m: _OPTIONS[m["field"]] + (" is not valid: it" if m["colon"] else ""), message)
 
 

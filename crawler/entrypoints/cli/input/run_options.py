@@ -1,4 +1,4 @@
-"""What `crawler run` was asked to do, checked before anything is started or made."""
+"""Options of `crawler run`, checked before anything is started or written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,14 +30,17 @@ class Order:
 
     @property
     def title(self) -> str:
-        """What is crawled, for a person."""
+        """What is crawled, for the heading: the URL, or the list of URLs."""
         if self.urls_file is None:
             return self.seed.href
         return f"{len(self.urls):,} {'URL' if len(self.urls) == 1 else 'URLs'} from {self.urls_file}"
 
     @property
     def opened(self) -> tuple[str, int]:
-        """The host and port the user typed: it may be reached, whatever its address. Nothing else is opened."""
+        """The host and port the user typed.
+
+        It may be fetched even if its address is private; no other private address may.
+        """
         port = self.seed.host.removeprefix(self.seed.hostname).removeprefix(":")
         return self.seed.hostname, int(port or (443 if self.seed.scheme == "https" else 80))
 
@@ -54,7 +57,7 @@ def checked_config(given: Mapping[str, Any], max_pages_ceiling: int) -> dict[str
 
 
 def read_urls(path: Path) -> tuple[str, ...]:
-    """One URL a line; empty lines and those that begin with # say nothing."""
+    """Read one URL per line, without empty lines and # comments."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as exc:
@@ -74,7 +77,7 @@ def _url(path: Path, number: int, line: str) -> str:
 
 
 def read_headers(given: Sequence[str]) -> dict[str, str]:
-    """Each as 'Name: value'. No message quotes a value: it may be a password."""
+    """Parse headers of the form 'Name: value'. No error message quotes a value: it may be a password."""
     headers: dict[str, str] = {}
     for header in given:
         name, colon, value = header.partition(":")
@@ -86,7 +89,7 @@ def read_headers(given: Sequence[str]) -> dict[str, str]:
 
 
 def credentials(headers: Mapping[str, str], kept: Credentials | None = None) -> Credentials:
-    """These headers beside what the project keeps; one without a value is taken away, as curl does it."""
+    """Merge these headers into the project's stored ones. A header without a value is removed, as in curl."""
     named = {name.lower() for name in headers}
     before = kept.revealed() if kept else {}
     old: Any = before.get("headers") or {}
@@ -109,7 +112,7 @@ def read_formats(export_to: Path | None, names: Sequence[str]) -> tuple[ExportFo
 
 
 def check_origin(seed: Url, urls: Sequence[str], headers: Mapping[str, str]) -> None:
-    """Headers go to the origin a crawl begins at, and a list begins at its first URL."""
+    """Check that a list begins at the seed's origin: headers are only sent to the origin where a crawl begins."""
     first = parse(urls[0]) if urls else seed
     if headers and (first.scheme, first.host) != (seed.scheme, seed.host):
         raise Invalid(

@@ -1,6 +1,6 @@
-"""What is wrong with a command line: one sentence in our words that says what to do.
+"""Usage errors of the command line as one sentence that says what to do.
 
-The library's own words are its validator's, and are spread over three lines.
+The messages of Typer and its validators take three lines and use their own terms.
 """
 
 import re
@@ -10,7 +10,7 @@ import typer
 from pydantic import ValidationError
 
 HELP_WANTED = "NoArgsIsHelpError"
-"""No mistake: a command that does nothing by itself shows its help."""
+"""Not an error: a command group without a subcommand shows its help."""
 
 _QUOTED = re.compile(r"'([^']*)'")
 _COMMAND = re.compile(r"'crawler [^']+'")
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def complaint(wrong: typer.TyperException) -> str:
-    """The kinds of mistakes are told apart by name: the library keeps their classes to itself."""
+    """The message for a usage error. Kinds are told apart by class name, because Typer's classes are not public."""
     told = {
         "BadParameter": _bad_value,
         "MissingParameter": _missing,
@@ -55,7 +55,7 @@ def _bad_value(wrong: Any) -> str:
 
 
 def _source(param: Any) -> str:
-    """Where to find an id, from the help of what was asked for."""
+    """Which command lists the ids, taken from the parameter's help text."""
     command = _COMMAND.search(getattr(param, "help", None) or "")
     return f"; see {command.group()}" if command else ""
 
@@ -103,11 +103,11 @@ def _name(param: Any) -> str:
 
 
 def _help(wrong: Any) -> str:
-    """The command that shows the help for the one that was meant."""
+    """The command that shows the help of the mistyped command."""
     path = wrong.ctx.command_path if wrong.ctx else "crawler"
     return f"'{path} -h'"
 
 
 def _shown(text: str) -> str:
-    """As it was typed, without power over the terminal."""
+    """The text as typed; with control characters it is escaped."""
     return text if text.isprintable() else repr(text)

@@ -1,1 +1,1 @@
-"""What a person sees in a terminal."""
+"""Terminal output: live view of a crawl, summaries, tables, diffs."""

@@ -1,4 +1,4 @@
-"""What can be done about a first page that could not be fetched; links to it are not the matter here."""
+"""Advice when a crawl's first page could not be fetched."""
 
 from crawler.domain.reason_words import meaning
 from crawler.domain.reasons import Reason
@@ -9,7 +9,7 @@ _OF_A_SEED = {
     Reason.REDIRECT_LOOP: "Its redirects go in circles or never end; begin at another page of the site.",
 }
 _PLAIN_ANSWER = ("wrong version number", "packet length too long", "http request")
-"""What OpenSSL says of an answer in plain text."""
+"""Parts of OpenSSL's error messages when a server answers in plain HTTP."""
 
 
 def advice(url: str, reason: Reason, error: str | None) -> str:

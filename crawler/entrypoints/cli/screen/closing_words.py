@@ -1,4 +1,4 @@
-"""What is said when a watched crawl is over: its summary, or why it came to nothing."""
+"""Output at the end of a watched crawl: its summary, or why it failed."""
 
 from rich.console import Console
 
@@ -10,7 +10,7 @@ from crawler.entrypoints.cli.screen.summary import failure, summary_page
 from crawler.errors import CrawlerError
 
 PIPED_WIDTH = 250
-"""In a file or a pipe there is no edge to break lines at."""
+"""Width for files and pipes, where lines need not be broken."""
 
 
 def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
@@ -18,7 +18,7 @@ def show_summary(tools: App, crawl: CrawlJob, title: str) -> None:
 
 
 def summary_of(crawl: CrawlJob, baseline: CrawlJob | None, title: str) -> None:
-    """Of one that failed before its first page, the sentence that says why is all there is to tell."""
+    """Print a crawl's summary. One that failed before its first page gets none: the error says it all."""
     if crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled:
         return
     console = Console(highlight=False, markup=False)
@@ -33,7 +33,7 @@ def check_completed(tools: App, crawl: CrawlJob) -> None:
 
 
 def end_of(crawl: CrawlJob, words: str | None = None) -> None:
-    """Its end is the exit status; `words` is what to do about it."""
+    """Raise an error if the crawl did not complete, for the exit status. `words` says what to do about it."""
     if crawl.status is not CrawlStatus.COMPLETED:
         raise CrawlerError(failure(crawl, words))
 

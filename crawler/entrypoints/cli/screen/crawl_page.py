@@ -1,4 +1,4 @@
-"""Where a crawl stands, in words."""
+"""The state of a crawl as lines of text, for `crawler crawl status`."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ _KINDS = ("new", "changed", "removed", "unchanged")
 
 
 def crawl_lines(crawl: CrawlJob, queued: int, now: datetime) -> Iterator[tuple[str, str]]:
-    """Name and words, most wanted first."""
+    """Label and text of each line, the most important first."""
     ended = end_words(crawl)
     yield "status", f"{state(crawl)}: {ended}" if ended else state(crawl)
     if crawl.error_message:
@@ -63,6 +63,6 @@ def _origin(crawl: CrawlJob) -> Iterator[tuple[str, str]]:
 
 
 def state(crawl: CrawlJob) -> str:
-    """As its row says; a crawl that is over is paused no more."""
+    """The crawl's status. Paused is shown only while the crawl is not over."""
     word = crawl.status.replace("_", " ")
     return f"{word} (paused)" if crawl.paused and not crawl.status.is_over else word

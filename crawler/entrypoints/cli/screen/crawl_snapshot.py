@@ -1,4 +1,4 @@
-"""One look at a running crawl: a row, a few small reads of Redis, and seldom a count of reasons."""
+"""Reads the state of a running crawl for the live view: its row, queue and hosts from Redis, reasons now and then."""
 
 import time
 from collections import deque
@@ -13,10 +13,10 @@ from crawler.domain.crawls.progress import progress
 HOSTS = 6
 PAGES = 12
 RATE_SECONDS = 5.0
-"""The shown speed is that of the last so many seconds."""
+"""Seconds over which the shown speed is averaged."""
 REASONS_SECONDS = 1.0
 PATIENCE = 30
-"""Counting reasons takes longer the larger the crawl is; so many times as long nobody counts again."""
+"""Counting reasons is slow for large crawls: the pause between two counts is so many times as long as a count."""
 
 
 class CrawlSnapshot(NamedTuple):
@@ -28,14 +28,14 @@ class CrawlSnapshot(NamedTuple):
     pages_per_second: float = 0.0
     seconds: float = 0.0
     waits: tuple[HostWait, ...] = ()
-    """The first hosts at which something waits."""
+    """The first hosts with queued URLs."""
     pages: tuple[dict[str, Any], ...] = ()
-    """The last ones, oldest first: url, status, reason, http_status, title."""
+    """The latest pages, oldest first: url, status, reason, http_status, title."""
     reasons: dict[str, int] = {}  # noqa: RUF012 - never changed
 
 
 class Rate:
-    """Pages a second, of the last few seconds."""
+    """Pages per second over the last few seconds."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[float, int]] = deque()
@@ -50,7 +50,7 @@ class Rate:
 
 
 class SnapshotReader:
-    """Looks at one crawl again and again, and remembers what one look cannot tell."""
+    """Reads one crawl's state repeatedly, and keeps what a single read cannot tell, such as the speed."""
 
     def __init__(self, tools: App, crawl_id: UUID) -> None:
         self._tools = tools

@@ -1,4 +1,4 @@
-"""What changed on a page, line by line in colours; where a line became another, the words that changed stand out."""
+"""The diff of a page in colours, line by line, with changed words highlighted."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from crawler.entrypoints.cli.screen.terminal import clean
 _STRONG = "bold underline"
 _LEAST_WIDTH = 20
 _SIDES = (("-", "red", WordKind.ADDED), ("+", "green", WordKind.REMOVED))
-"""Mark, colour, and what of the other side is not shown."""
+"""For the removed and the added line: mark, colour, and the other line's words, which are hidden."""
 
 
 def changed_lines(screen: Console, line: ChangedLine) -> Iterator[Text]:
-    """What went before what came; long lines fold at words, below their own beginning."""
+    """The removed line, then the added one. Long lines wrap at words and are indented."""
     runs = diff_words(line.removed or "", line.added or "")
     whole = line.removed is None or line.added is None
     for (mark, colour, hidden), text in zip(_SIDES, (line.removed, line.added), strict=True):

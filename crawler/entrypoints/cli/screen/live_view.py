@@ -1,4 +1,4 @@
-"""What a person sees while a crawl runs: redrawn in place on a terminal, a line now and then elsewhere."""
+"""Live view of a running crawl: redrawn in place on a terminal, elsewhere a line every few seconds."""
 
 import time
 from types import TracebackType
@@ -18,10 +18,10 @@ from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal_text import clock, cut, fit, fit_url, path_of
 
 LINE_SECONDS = 5.0
-"""Between two lines where nothing can be redrawn."""
+"""Seconds between two lines where nothing can be redrawn."""
 NARROW = 60
 WIDEST = 110
-"""Wider than this, eyes get lost between the columns."""
+"""The widest view: columns that are further apart are hard to read."""
 HEAD_LINES = 2
 MOST_PAGES = 8
 MOST_HOSTS = 4
@@ -40,7 +40,7 @@ _WHY = {
 
 
 class LiveView:
-    """Everything goes to stderr: stdout is for what the command ends with."""
+    """Writes to stderr, because stdout is for the command's result."""
 
     def __init__(
         self, title: str, *, quiet: bool, console: Console | None = None, opening: str = "Starting a crawl of"
@@ -66,7 +66,7 @@ class LiveView:
             self._live.stop()
 
     def say(self, sentence: str) -> None:
-        """Where nothing is redrawn."""
+        """Print a sentence, only where the view is not redrawn."""
         if self._lines:
             self._console.print(fit(sentence, 10_000), soft_wrap=True)
 
@@ -93,7 +93,7 @@ def one_line(seen: CrawlSnapshot) -> str:
 
 
 def draw(seen: CrawlSnapshot, width: int, height: int, title: str | None = None) -> RenderableType:
-    """No line longer than `width`; what `height` has no room for is left out, the pages first."""
+    """Draw the view. No line is longer than `width`. If `height` is too small, the pages are left out first."""
     width = min(width, WIDEST)
     counts = _counts(seen, width)
     room = height - HEAD_LINES - 1 - counts.plain.count("\n") - 1
@@ -106,12 +106,12 @@ def draw(seen: CrawlSnapshot, width: int, height: int, title: str | None = None)
 
 
 def _spaced(lines: list[RenderableType], room: int) -> list[RenderableType]:
-    """After an empty line, if there is room for both."""
+    """The lines after an empty one, if there is room for both."""
     return [Text(), *lines][:room] if lines and room > 1 else []
 
 
 def _head(seen: CrawlSnapshot, width: int, title: str) -> RenderableType:
-    """The site and the time, and below them how far it is."""
+    """The head: site and elapsed time, and below them the progress."""
     time_spent = clock(seen.seconds)
     head = Table.grid(expand=False)
     head.width = width
@@ -141,7 +141,7 @@ def _counts(seen: CrawlSnapshot, width: int) -> Text:
 
 
 def _joined(parts: list[Text], gap: str, width: int) -> Text:
-    """On one line if there is room, else on two or three."""
+    """Join parts on one line, or on several if the width is too small."""
     lines, line = [], Text()
     for part in parts:
         if line and len(line) + len(gap) + len(part) > width:
@@ -166,7 +166,7 @@ _HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
 
 
 def _hosts(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
-    """Those that must wait for something come first: they are what a person wonders about."""
+    """The hosts with queued URLs. Blocked and paused hosts come first, because people ask why nothing happens there."""
     waits = sorted(seen.waits, key=lambda wait: (wait.why not in _HELD, -wait.queued))[:MOST_HOSTS]
     longest = min(max((len(wait.host) for wait in waits), default=0), width // 3)
     return [_host(wait, longest, width) for wait in waits]
@@ -187,11 +187,11 @@ def _why(wait: HostWait) -> str:
 
 
 _HOLD = (28.0, 30.0)
-"""Until a claimed request has gone out its host is held for half a minute: no delay anybody asked for."""
+"""While a claimed request has not gone out, its host is held for half a minute. That is not shown as a delay."""
 
 
 def _pages(seen: CrawlSnapshot, width: int, room: int) -> list[RenderableType]:
-    """Always as many lines, so that nothing jumps."""
+    """The latest pages, always the same number of lines, so that the view does not jump."""
     if room < 1:
         return []
     own = urlsplit(seen.crawl.seed_url).netloc
@@ -200,7 +200,7 @@ def _pages(seen: CrawlSnapshot, width: int, room: int) -> list[RenderableType]:
 
 
 def _page(page: dict[str, Any], width: int, own: str) -> Text:
-    """Status, where, and what it says there; a narrow terminal shows only where."""
+    """A page with status, URL and title or reason. A narrow terminal shows no title."""
     code = str(page["http_status"] or "–")
     url = path_of(page["url"]) if urlsplit(page["url"]).netloc == own else page["url"]
     said = page["title"] or page["reason"] or ""

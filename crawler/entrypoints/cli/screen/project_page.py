@@ -1,4 +1,4 @@
-"""A project in words."""
+"""A project as lines of text, for `crawler project show`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Where progress and complaints go."""
+"""The Rich console for progress and error messages on stderr."""
 
 from typing import NoReturn
 
@@ -6,7 +6,7 @@ from rich.console import Console
 
 
 class Stderr(Console):
-    """Plain text: crawled words hold no markup. A reader that went away is an error like any other."""
+    """Prints plain text, because crawled text must not be read as markup. A closed pipe raises an error."""
 
     def __init__(self) -> None:
         super().__init__(stderr=True, highlight=False, markup=False)

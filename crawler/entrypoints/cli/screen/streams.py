@@ -1,4 +1,4 @@
-"""Where the command writes may be full, closed, or have other letters than ours."""
+"""Makes stdout and stderr safe: full disks, closed pipes, and characters that the terminal's encoding lacks."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ class OutputLost(CrawlerError):
 
 
 class ResultStream(io.TextIOWrapper):
-    """Stdout: what cannot be written there is told."""
+    """Stdout: a result that cannot be written is an error."""
 
     def write(self, text: str) -> int:
         try:
@@ -28,7 +28,7 @@ class ResultStream(io.TextIOWrapper):
 
 
 class NewsStream(io.TextIOWrapper):
-    """Stderr: no crawl ends because its progress cannot be shown. A reader that went away is another matter."""
+    """Stderr: a failed write does not end a crawl, because only progress is lost. A closed pipe still does."""
 
     def write(self, text: str) -> int:
         try:
@@ -54,7 +54,7 @@ def _tell(exc: OSError) -> NoReturn:
 
 
 def mend_streams() -> None:
-    """Also: a page's title may hold letters this terminal has not."""
+    """Wrap stdout and stderr. Characters that the terminal's encoding lacks are replaced, not an error."""
     sys.stdout = _over(sys.stdout, ResultStream)
     sys.stderr = _over(sys.stderr, NewsStream)
 

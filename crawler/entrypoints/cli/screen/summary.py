@@ -1,4 +1,4 @@
-"""What a crawl came to: one object for programs, one page for people."""
+"""The summary of a crawl: a JSON object for programs, a page of text for people."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -30,7 +30,7 @@ _MARKS = {CrawlStatus.COMPLETED: "green", CrawlStatus.FAILED: "red", CrawlStatus
 
 
 def summary(crawl: CrawlJob) -> dict[str, Any]:
-    """For programs; these names are a promise."""
+    """The summary for programs. Its field names are stable."""
     seconds = _seconds(crawl)
     row = crawl.model_dump(mode="json")
     return {
@@ -49,7 +49,7 @@ def _seconds(crawl: CrawlJob) -> float:
 
 
 def summary_page(crawl: CrawlJob, baseline: CrawlJob | None, width: int, title: str | None = None) -> RenderableType:
-    """For people. Without a title it is the URL the crawl began at."""
+    """The summary for people. The default title is the URL where the crawl began."""
     blocks: list[RenderableType] = [_headline(crawl, width, title), _table(crawl, width)]
     if crawl.change_summary is not None:
         blocks += [Text(), *_changes(crawl.change_summary, baseline, width)]
@@ -95,7 +95,7 @@ def _table(crawl: CrawlJob, width: int) -> Table:
     table.add_row("URLs found", f"{crawl.total_discovered:,}", "")
     table.add_row("time", duration(seconds), rate)
     table.add_row("crawl", "", str(crawl.id))
-    if width >= 60:  # an id has 36 letters
+    if width >= 60:  # an id has 36 characters
         table.add_row("project", "", str(crawl.project_id))
     return table
 
@@ -105,7 +105,7 @@ def _pages(crawl: CrawlJob) -> str:
     if crawl.stats.get("bytes"):
         told.append(size(crawl.stats["bytes"]))
     if unchanged := crawl.stats.get("by_reason", {}).get(Reason.UNCHANGED):
-        # Another question than what changed since the crawl before: that one may have missed it.
+        # Unchanged since it was stored, not since the crawl before: that one may have missed the page.
         told.append(f"{unchanged:,} as stored before")
     if crawl.rendered:
         told.append(f"{crawl.rendered:,} in a browser")
@@ -153,7 +153,7 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
 
 
 def warnings(crawl: CrawlJob) -> list[str]:
-    """What a person should know before they trust the numbers, each with the option that changes it."""
+    """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
     return [sentence for sentence in (*_of_theend_words(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
 
@@ -219,6 +219,6 @@ def _of_browsers(reasons: dict[Reason, int]) -> Iterable[str]:
 
 
 def failure(crawl: CrawlJob, advice: str | None) -> str:
-    """Why a crawl came to nothing, and what to do about it."""
+    """Why a crawl failed, and what to do about it."""
     told = fit(crawl.error_message or f"The crawl was {crawl.status}.", 10_000).rstrip(".")
     return f"{told}. {advice}" if advice else f"{told}."

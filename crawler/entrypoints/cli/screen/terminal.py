@@ -1,4 +1,4 @@
-"""How commands print: folded to a terminal's width, whole lines into a pipe, strangers' text without power."""
+"""Prints tables and pairs: wrapped on a terminal, whole lines into a pipe, crawled text without control codes."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,10 @@ UNBOUNDED = 10_000
 
 
 def console() -> Console:
-    """A pipe has no width: whoever reads it wants each row on its line, unless COLUMNS says otherwise."""
+    """A Rich console for stdout.
+
+    Into a pipe it does not wrap, so that each row stays on a line, unless COLUMNS is set.
+    """
     plain = Console(highlight=False, markup=False)
     if plain.is_terminal or os.environ.get("COLUMNS"):
         return plain
@@ -25,7 +28,7 @@ def console() -> Console:
 def print_rows(
     screen: Console, headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Collection[str] = ()
 ) -> None:
-    """A table whose first column, an id or a name, stays whole. What does not fit the terminal is stacked."""
+    """Print a table. The first column, an id or a name, is never broken. Rows that are too wide are stacked."""
     table = Table(box=None, pad_edge=False)
     for number, heading in enumerate(headings):
         justify: JustifyMethod = "right" if heading in right else "left"
@@ -44,7 +47,7 @@ def print_rows(
 
 
 def print_pairs(screen: Console, pairs: Iterable[tuple[str, str]]) -> None:
-    """A name and its words on a line; longer words fold in their own column."""
+    """Print a label and its text per line. Long text wraps in its own column."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -54,10 +57,10 @@ def print_pairs(screen: Console, pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def clean(text: object) -> Text:
-    """Words that came from a website, or from whoever named a project."""
+    """Crawled text or a project's name, without secrets and control characters."""
     return Text(redact(str(text)))
 
 
 def moment(at: datetime | None) -> str:
-    """In the reader's own time."""
+    """A time in the local time zone."""
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S}" if at else ""

@@ -1,4 +1,4 @@
-"""Words for a terminal: counts, times, and crawled text that fits and has no power over it."""
+"""Text for a terminal: counts, durations, and crawled text that is shortened and cleaned of control characters."""
 
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """0.25 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
+    """A duration as text: 0.25 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
     if seconds < MINUTE:
         return f"{seconds:.3g} s"
     whole = round(seconds)
@@ -25,7 +25,7 @@ def duration(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """0:07, 12:05, 1:02:03: as a watch shows it."""
+    """A duration as a clock: 0:07, 12:05, 1:02:03."""
     whole = int(seconds)
     minutes, rest = divmod(whole, MINUTE)
     return f"{minutes}:{rest:02d}" if whole < HOUR else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
@@ -41,7 +41,7 @@ def size(count_of_bytes: int) -> str:
 
 
 def fit(text: str, width: int) -> str:
-    """As much of it as has room, on one line, without power over the terminal."""
+    """The text shortened to `width`, on one line, without secrets and control characters."""
     return cut(" ".join(redact(text).split()), width)
 
 
@@ -50,7 +50,7 @@ def cut(line: str, width: int) -> str:
 
 
 def fit_url(url: str, width: int) -> str:
-    """The end tells URLs of one site apart, so it is the middle that goes."""
+    """A URL shortened in the middle, because the ends of one site's URLs differ."""
     line = redact(url)
     if len(line) <= width:
         return line
@@ -60,6 +60,6 @@ def fit_url(url: str, width: int) -> str:
 
 
 def path_of(url: str) -> str:
-    """Of a site's own page: all but its origin."""
+    """A URL without its origin."""
     parts = urlsplit(url)
     return url[len(f"{parts.scheme}://{parts.netloc}") :] or "/"

@@ -1,4 +1,4 @@
-"""What a person sees of `crawler up`: where things are, once they are there, and what goes wrong."""
+"""Output of `crawler up`: URLs once everything is ready, and errors of its processes."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,11 +12,11 @@ from crawler.supervisor import FileOutput, ProcessState, TerminalOutput
 from crawler.supervisor.supervisor import NAME
 
 PATIENCE_SECONDS = 30.0
-"""After so long everything is told, whoever is still missing."""
+"""Seconds after which the URLs are printed, even if a process is not ready."""
 
 
 class UpOutput:
-    """Each process's lines go into its log; on the terminal are the supervisor's, or all if they are wanted."""
+    """Writes each process's lines to its log file. The terminal shows the supervisor's lines, or all with --verbose."""
 
     def __init__(self, names: Iterable[str], logs: Path, *, verbose: bool) -> None:
         self._files = FileOutput(logs)
@@ -32,12 +32,12 @@ class UpOutput:
             self._terminal(name, line)
 
     def is_ready(self, name: str) -> bool:
-        """Whether a worker has said so. Those that log little never do: see `Announcement`."""
+        """Whether a worker logged that it is ready. Workers with few logs never do: see `Announcement`."""
         return name in self._heard
 
 
 class Announcement:
-    """Said once, when all is there."""
+    """Prints the URLs once, when all processes are ready."""
 
     def __init__(self, essential: str, tell: Callable[[Sequence[str]], None]) -> None:
         self._essential = essential
@@ -54,7 +54,7 @@ class Announcement:
 
 
 class Places(NamedTuple):
-    """Where things are, as they are told."""
+    """URLs and paths to print when the system is up."""
 
     service: str
     flower: str
@@ -62,7 +62,7 @@ class Places(NamedTuple):
     key_file: Path
     logs: Path
     way_in: Callable[[], str]
-    """The dashboard's address, with which somebody at this terminal comes in."""
+    """Makes the dashboard's URL with a sign-in ticket."""
 
 
 def tell_addresses(places: Places, missing: Sequence[str]) -> None:
@@ -79,6 +79,6 @@ def tell_addresses(places: Places, missing: Sequence[str]) -> None:
         ("broker", f"{places.broker}  (for other programs' tasks: docs/reference/tasks.md)"),
         ("logs", str(places.logs)),
     ]
-    for name, words in pairs:  # whole, however long: they are there to be copied
+    for name, words in pairs:  # never shortened, because they are copied
         screen.print(Text.assemble((f"{name:<11}", "dim"), words), soft_wrap=True)
     screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

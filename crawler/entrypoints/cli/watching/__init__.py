@@ -1,1 +1,1 @@
-"""One crawl from its start to its summary, watched in a terminal."""
+"""Runs or watches one crawl in a terminal, from its start to its summary."""

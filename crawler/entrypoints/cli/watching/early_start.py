@@ -1,4 +1,4 @@
-"""Servers and workers begin while this process still imports what it needs to talk to them."""
+"""Starts embedded servers and workers while this process still imports what it needs to talk to them."""
 
 import threading
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from crawler.supervisor import FileOutput, Supervisor
 
 STOP_SECONDS = 10.0
 DYING_SECONDS = 1.0
-"""A killed worker's children take a moment longer than itself."""
+"""Seconds to wait for a killed worker's children to end."""
 
 
 @contextmanager
 def workers_begun(settings: Settings, fetchers: int, *, render: bool) -> Iterator[Supervisor]:
-    """The crawl's workers; they are stopped in the end, whatever happens."""
+    """Start the crawl's workers, and stop them at the end in any case."""
     logs = prepare_data_dir(settings.data_dir) / "logs"
     supervisor = Supervisor(crawl_processes(settings, fetchers, render=render), FileOutput(logs))
     with _servers_begun(settings):
@@ -25,14 +25,14 @@ def workers_begun(settings: Settings, fetchers: int, *, render: bool) -> Iterato
             supervisor.start()
             yield supervisor
         finally:
-            # Whoever had work for them has stopped them; without work they are not waited for.
+            # `watch_crawl` has already stopped workers that had work; the others are not waited for.
             supervisor.stop(STOP_SECONDS, hurry=lambda: True)
             if render:
                 _clear_browsers(settings)
 
 
 def _clear_browsers(settings: Settings) -> None:
-    """A worker that was not waited for leaves its browser's profile behind, perhaps the browser too."""
+    """Delete browser profiles, and end browsers, of workers that were killed."""
     from crawler.adapters.browser.chromium_records import reap_orphans  # noqa: PLC0415 - not before a crawl's first request
 
     reap_orphans(settings.data_dir / "browsers", DYING_SECONDS)
@@ -40,7 +40,7 @@ def _clear_browsers(settings: Settings) -> None:
 
 @contextmanager
 def _servers_begun(settings: Settings) -> Iterator[None]:
-    """Started in the background. What goes wrong is told by the session, which asks for them too."""
+    """Start embedded servers in a background thread. The session, which starts them too, reports errors."""
     if settings.database_url and settings.redis_url:
         yield
         return

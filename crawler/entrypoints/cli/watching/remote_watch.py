@@ -1,4 +1,4 @@
-"""`crawler crawl watch` through a running service: the same view, made of the events it tells over a WebSocket."""
+"""`crawler crawl watch` through a running service: the live view, from events over a WebSocket."""
 
 import json
 import time
@@ -18,10 +18,10 @@ from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, 
 from crawler.entrypoints.cli.screen.live_view import LiveView
 
 LOOK_SECONDS = 1.0
-"""Between two looks at the crawl's row; all else comes by itself."""
+"""Seconds between two reads of the crawl's row; everything else comes as events."""
 DRAW_SECONDS = 0.25
 QUIET_SECONDS = 2.0
-"""After so long without an event somebody looks whether the crawl is over."""
+"""After so long without an event the crawl's row is read, because the last event may be lost."""
 DIFF_PATIENCE_SECONDS = 20.0
 
 
@@ -36,7 +36,7 @@ def watch_there(settings: Settings, crawl_id: UUID, *, as_json: bool) -> None:
 
 
 def _print_events(backend: RemoteBackend, crawl: CrawlJob) -> None:
-    """From the first one that is still kept. The last may be lost with Redis; the record says it too."""
+    """Print all stored events as JSON lines. Redis may lose the last event, so the crawl's row is read too."""
     heard = time.monotonic()
     for event in backend.watch(crawl.project_id, after=0):
         if event is not None:
@@ -72,7 +72,7 @@ def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
 
 
 def _await_diff(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:
-    """A cancelled crawl is compared with nothing."""
+    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
     deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
     while crawl.status is not CrawlStatus.CANCELLED and backend.changes(crawl).state == "not_yet":
         if time.monotonic() > deadline:
@@ -86,7 +86,7 @@ def _await_diff(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:
 
 
 class _Told:
-    """What the events have said so far."""
+    """The crawl's state, collected from events."""
 
     def __init__(self) -> None:
         self.over = False
@@ -105,7 +105,7 @@ class _Told:
         self.over = self.over or event.type == "completed"
 
     def snapshot(self, crawl: CrawlJob) -> CrawlSnapshot:
-        """What waits at which host only the servers know."""
+        """The state for the live view, without hosts: the events do not name what is queued for each host."""
         said = self._progress
         pages = max(crawl.pages_crawled, int(said.get("pages_crawled", 0)))
         return CrawlSnapshot(

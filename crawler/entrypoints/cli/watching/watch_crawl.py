@@ -1,4 +1,4 @@
-"""One crawl from its start to its summary, watched by a person or a program."""
+"""Runs one crawl on this machine and watches it until its summary, for `crawler run`."""
 
 import json
 import time
@@ -29,12 +29,12 @@ from crawler.supervisor import Supervisor
 
 LOOK_SECONDS = 0.25
 RUN_SECONDS = 3600
-"""One hour, unlike a scheduled crawl's day: somebody is waiting."""
+"""The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
 
 
 def watch_crawl(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
-    """The exit status."""
+    """Run and watch the crawl. Returns the exit status."""
     quiet_logs()
     with session() as tools:
         try:
@@ -47,7 +47,7 @@ def watch_crawl(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
 
 
 def _is_nothing_to_lose(tools: App) -> bool:
-    """Then workers are not waited for: no crawl, of whomever, is under way or has requests of theirs."""
+    """Whether workers may be killed without waiting: no open crawl has requests in progress."""
     try:
         standing = [tools.frontier.stats(crawl_id) for crawl_id in tools.frontier.open_crawls()]
     except CrawlerError:
@@ -66,7 +66,7 @@ def _project(tools: App, order: Order) -> Project:
 
 
 def _begin(tools: App, project: Project, order: Order) -> CrawlJob:
-    """A crawl of this project that was interrupted goes on; otherwise a new one begins."""
+    """Start a new crawl, or continue one of this project that was interrupted."""
     try:
         return _start(tools, project, order)
     except CrawlRunning:
@@ -86,7 +86,7 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
         )
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc
-    # Here and now, while the workers are still starting; the coordinator finds it done.
+    # Seed it here while the workers are still starting; the coordinator then finds it done.
     return tools.crawls.seed(crawl.id)
 
 
@@ -99,12 +99,12 @@ def _join(tools: App, running: CrawlJob) -> CrawlJob:
 
 
 def _title(crawl: CrawlJob, order: Order) -> str:
-    """A crawl that was under way before may be another than the one that was ordered."""
+    """The heading: a crawl that is continued may have another URL than the one that was asked for."""
     return order.title if crawl.crawl_type is CrawlType.FETCH_ONLY else crawl.seed_url
 
 
 def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, quiet: bool) -> CrawlJob:
-    """Until the crawl is over and compared with the one before, or somebody paused it. Ctrl-C pauses it."""
+    """Watch until the crawl is over and compared with the one before, or is paused. Ctrl-C pauses it."""
     lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
@@ -115,7 +115,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
                 view.show(lookout.glance(crawl))
             return _await_diff(tools, supervisor, crawl)
     except (KeyboardInterrupt, BrokenPipeError):
-        # Whoever closes the terminal, or the pipe this is shown through, wants it to stop too.
+        # A closed terminal or pipe stops the crawl as Ctrl-C does.
         with suppress(InvalidTransition):
             crawl = tools.crawls.control.pause(crawl.id)
         with suppress(BrokenPipeError):
@@ -130,7 +130,7 @@ def _look_after(tools: App, supervisor: Supervisor) -> None:
 
 
 def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob:
-    """A cancelled crawl is compared with nothing."""
+    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
     deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
     compared = (CrawlStatus.COMPLETED, CrawlStatus.FAILED)
     while crawl.status in compared and time.monotonic() < deadline and not tools.store.is_diffed(crawl.id):

@@ -1,1 +1,1 @@
-"""Forms: what was typed, and what is wrong with it."""
+"""Form parsing and validation for the dashboard's pages."""

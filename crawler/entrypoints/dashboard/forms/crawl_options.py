@@ -1,4 +1,4 @@
-"""How to crawl, as the fields of a form: lists one thing a line, numbers as people write them."""
+"""Crawl options as form fields: lists have one value per line, numbers may have a decimal comma."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def fields_of(config: CrawlConfig) -> dict[str, str]:
 
 
 def settings_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
-    """What was asked for, and what is wrong with it, by field."""
+    """The options from a form, and validation errors by field."""
     asked: dict[str, Any] = {name: form.lines(name) for name in LINES if name in form}
     asked |= {name: form.text(name) for name in WORDS if name in form}
     asked |= {name: form.text(name).replace(",", ".") for name in NUMBERS if form.text(name)}
@@ -45,7 +45,7 @@ def settings_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
         except ValueError:
             errors[_SHARE] = "This is not a number."
     wrong = {name: why for name in PATTERNS if (why := _wrong_pattern(asked.get(name, ())))}
-    errors |= _wrong_values({**asked, **dict.fromkeys(wrong, ())}) | wrong  # all at once, not one after the other
+    errors |= _wrong_values({**asked, **dict.fromkeys(wrong, ())}) | wrong  # report all errors at once
     return asked, errors
 
 

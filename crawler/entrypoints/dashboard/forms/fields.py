@@ -1,6 +1,7 @@
-"""What a page's form sent: plain fields, read without anything but the standard library, and its guard.
+"""Form fields of a request, parsed with the standard library, and the CSRF check for changes.
 
-`Guarded` stands before every route: a change needs a page of ours, its token, and a key that may write.
+`Guarded` is a dependency of every route. A change must come from our own page, with its CSRF token and a key that may
+write.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 
 
 class Form:
-    """Fields by name; what was not sent is empty."""
+    """Form fields by name; a field that was not sent is empty."""
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -38,7 +39,7 @@ class Form:
         return self._values.get(name, [])
 
     def lines(self, name: str) -> tuple[str, ...]:
-        """One thing a line."""
+        """A text area's values, one per line."""
         return tuple(line.strip() for line in self.text(name).splitlines() if line.strip())
 
     def __contains__(self, name: object) -> bool:
@@ -73,7 +74,7 @@ def _guard(request: Request, form: Sent) -> None:
     if not is_own_page(request.headers):
         raise Forbidden("This was sent by a page of another site, so nothing was done.")
     if request.url.path == LOGIN:
-        return  # there is no session yet that a token could belong to
+        return  # before sign-in there is no session that a token could belong to
     session: Any = request.state.session
     given = request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD)
     if not session or not is_csrf(session, given):

@@ -1,4 +1,4 @@
-"""When to crawl and whom to tell, as the fields of a form: what is wrong stands beside the field it speaks of."""
+"""A schedule as form fields: times, notification channels and thresholds. Errors are shown beside their field."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,25 +23,25 @@ FREQUENCIES = (
 WEEKDAYS = (("0", "Monday"), ("1", "Tuesday"), ("2", "Wednesday"), ("3", "Thursday"), ("4", "Friday"),
             ("5", "Saturday"), ("6", "Sunday"))  # fmt: skip
 THRESHOLDS = ("significant_new_pages", "significant_changed_share")
-"""Of the project's settings: they say what is significant, whoever asks."""
+"""Fields that are the project's settings, not the schedule's: they define a significant change for every crawl."""
 FIELDS = (
     "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes", "notification_email",
     "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", *THRESHOLDS,
 )  # fmt: skip
-"""Those that have a place for what is wrong with them."""
+"""Fields that can show an error beside them."""
 _WINDOW = ("window_from", "window_to")
 TIMING = ("enabled", "frequency", "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes")
 _OF_FREQUENCY = {"weekly": "day_of_week", "monthly": "day_of_month", "cron": "cron"}
 _FIRST = ScheduleConfig(enabled=True, frequency=Frequency.WEEKLY, day_of_week=0, time="06:00")
-"""What a project without a schedule is offered."""
+"""The form's values for a project without a schedule."""
 _SUGGESTED = 3
 
 
 class Run(NamedTuple):
-    """A run to come, by the clock of its zone."""
+    """A future run of a schedule, in the schedule's time zone."""
 
     at: datetime
-    """When it begins, in the schedule's zone."""
+    """When the run begins, in the schedule's time zone."""
     slot: datetime
     note: str
 
@@ -72,7 +72,7 @@ def fields_of(config: ScheduleConfig | None, settings: CrawlConfig) -> dict[str,
 
 
 def schedule_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
-    """What was asked for, and what is wrong with it, by field. Of the days only the one its frequency needs."""
+    """The schedule from a form, and validation errors by field. Only the day that the frequency needs is read."""
     asked: dict[str, Any] = {
         "enabled": form.flag("enabled"),
         "frequency": form.text("frequency"),
@@ -113,7 +113,7 @@ def thresholds_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def next_runs(config: ScheduleConfig, schedule: Schedule | None, now: datetime, count: int = 5) -> list[Run]:
-    """Where the clocks change in between, the run says so."""
+    """The next runs of a schedule. A run before which the clocks change (daylight saving) says so."""
     found: list[Run] = []
     for slot in upcoming(config, now, count):
         start = start_of(config, schedule.id, slot) if schedule else slot
@@ -133,7 +133,7 @@ def _note(config: ScheduleConfig, local: datetime, clock_changed: bool) -> str:
 
 @lru_cache(maxsize=1)
 def zones() -> tuple[str, ...]:
-    """Those that people name: places, and UTC."""
+    """Time zones to choose from: places such as Europe/Berlin, and UTC."""
     places = (name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return (*sorted(places), "UTC")
 
@@ -165,5 +165,5 @@ def _placed(exc: ValidationError, asked: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _whole(text: str) -> int | str | None:
-    """As a number where it is one: what is wrong with a number is said better."""
+    """The text as an int if it is one, because validation messages for numbers are clearer."""
     return int(text) if text.isascii() and text.lstrip("-").isdigit() and len(text) < 10 else text or None

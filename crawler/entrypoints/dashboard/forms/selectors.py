@@ -1,4 +1,7 @@
-"""Selectors as form fields: parts one a line, named fields one a row, some of which are not whole yet."""
+"""Selectors as form fields: included parts one per line, named fields one per row.
+
+Rows may be incomplete while typing.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +26,7 @@ class FieldRow(NamedTuple):
 
 
 class SelectorText(NamedTuple):
-    """Selectors as they are typed."""
+    """Selectors as they were typed."""
 
     include: str
     exclude: str
@@ -52,7 +55,10 @@ def typed(form: Form) -> SelectorText:
 
 
 def selectors_of(text: SelectorText, *, whole: bool) -> dict[str, Any]:
-    """As `read_selectors` takes them. `whole`: rows that lack something are told, else they are passed over."""
+    """The selectors in the shape `read_selectors` takes.
+
+    With `whole` an incomplete row is an error, else it is skipped.
+    """
     fields: dict[str, Mapping[str, Any]] = {}
     for row in text.fields:
         if not (row.name and row.selector):
@@ -87,5 +93,5 @@ def _lines(selectors: Sequence[Selector]) -> str:
 
 
 def _one_line(selector: str) -> str:
-    """A line break means no more than a blank, in CSS and XPath alike."""
+    """Join the lines of a selector: in CSS and XPath a line break means the same as a space."""
     return _BREAKS.sub(" ", selector.strip())

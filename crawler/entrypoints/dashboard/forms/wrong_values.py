@@ -1,4 +1,4 @@
-"""What is wrong with a value somebody typed, as one sentence."""
+"""Pydantic validation errors as one sentence for the person who typed the value."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _WORDS = {
 
 
 def sentence(error: Mapping[str, Any]) -> str:
-    """Of an error as Pydantic tells it; the rules' own words where a rule has them."""
+    """A Pydantic error as a sentence; messages of our own validators are kept."""
     kind, told = str(error["type"]), str(error["msg"]).removeprefix("Value error, ")
     told = told.replace("Input should be", "It must be")
     limits = error.get("ctx", {})
@@ -33,7 +33,7 @@ def sentence(error: Mapping[str, Any]) -> str:
 
 
 def share_of(percent: str) -> float | None:
-    """0.1 of `10 %`; None if that is no number of per cent."""
+    """The share that a percentage means: 0.1 for `10 %`. None if the text is no number."""
     try:
         value = float(percent.replace(",", ".").rstrip(" %"))
     except ValueError:

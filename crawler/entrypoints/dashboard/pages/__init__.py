@@ -1,4 +1,4 @@
-"""The pages' modules, in the order their routes are tried. Each is a module with a `router`."""
+"""The dashboard's page modules, in the order in which their routes are matched. Each has a `router`."""
 
 from crawler.entrypoints.dashboard.pages import (
     crawl,
@@ -27,7 +27,7 @@ from crawler.entrypoints.dashboard.pages import (
     system_settings,
 )
 
-# Forms before single projects: /projects/new is no project's id.
+# Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
     login, projects, project_form, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,

@@ -1,4 +1,4 @@
-"""`/crawls/{id}`: a crawl while it happens and after, and the buttons that steer it."""
+"""`/crawls/{id}`: a crawl's live progress and result, with buttons to pause, resume, cancel and retry."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ router = APIRouter()
 
 RECENT = 25
 STOP_ASKING = 286
-"""What ends the asking again and again of a page that is still open (htmx)."""
+"""The HTTP status that makes htmx stop polling."""
 HOSTS = 50
 SHOWN_HOSTS = 12
 HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
@@ -118,7 +118,10 @@ def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
 
 
 def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
-    """Those that must wait for something come first: they are what a person wonders about."""
+    """The hosts with queued URLs.
+
+    Hosts that are blocked or paused come first, because people ask why nothing happens there.
+    """
     waits = [] if crawl.status.is_over else [wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued]
     waits.sort(key=lambda wait: (wait.why not in HELD, -wait.queued))
     return {"hosts": [_host(wait) for wait in waits[:SHOWN_HOSTS]], "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
@@ -137,7 +140,7 @@ def _host(wait: HostWait) -> dict[str, Any]:
 
 
 def _recent(tools: App, crawl: CrawlJob) -> tuple[list[dict[str, Any]], int | None]:
-    """The last pages that were told of, newest first, and the number from which the page listens on."""
+    """The latest page events, newest first, and the event number after which the browser listens for live events."""
     try:
         events = tools.events.latest(crawl.id, "page", entries=20)
     except RedisUnavailable:

@@ -1,4 +1,4 @@
-"""`/crawls/{id}/changes`: what a crawl found changed, why it was told or not, and each changed page word by word."""
+"""`/crawls/{id}/changes`: changes a crawl found, why they were notified or not, and the diff of each changed page."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
@@ -38,7 +38,7 @@ After = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 class Entry(NamedTuple):
-    """A line of a group."""
+    """One URL in a group of changes, with a note about it."""
 
     url: str
     note: Any = None
@@ -134,7 +134,7 @@ def accept(crawl: OwnCrawl, tools: Tools) -> Response:
 
 
 def _groups(found: CrawlChanges) -> dict[str, Sequence[Any]]:
-    """What each group holds, as the summary has it: lists may be long, so only what is shown becomes entries."""
+    """The rows of each group of changes. Lists may be long, so only the shown rows become entries later."""
     walled = {one.url for one in found.walls}
     return {
         "changed": found.changed_page_urls,
@@ -152,7 +152,7 @@ def _groups(found: CrawlChanges) -> dict[str, Sequence[Any]]:
 
 
 def _entries(name: str, rows: Sequence[Any], found: CrawlChanges) -> Sequence[Any]:
-    """Removed pages with what is known of them."""
+    """The entries of a group. Removed pages come with what is known about them."""
     if name == "template":
         return rows
     if name == "removed":
@@ -164,7 +164,7 @@ def _entries(name: str, rows: Sequence[Any], found: CrawlChanges) -> Sequence[An
 
 
 def _counts(found: CrawlChanges, groups: dict[str, Sequence[Any]]) -> dict[str, int]:
-    """Lists may be cut; counts never are."""
+    """The number of pages in each group. Lists may be shortened, so the stored counts are used where there are any."""
     missing = sum(number for kind, number in found.removal_counts.items() if kind not in COUNTED)
     named = {"quiet": found.quiet_pages, "missing": missing, "moved": found.moved_pages}
     return {name: max(len(rows), named.get(name, 0)) for name, rows in groups.items()}
@@ -182,7 +182,7 @@ class Measure(NamedTuple):
 
 
 def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
-    """How near the changes are to what the project calls significant."""
+    """How near the changes are to the project's thresholds for significant changes."""
     if found.state is not Compared.YES or found.summary is None:
         return []
     counts, config = found.summary, crawl.config
@@ -199,7 +199,7 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
 
 
 def _warnings(tools: App, crawl: CrawlJob) -> Sequence[str]:
-    """What keeps the next notices from being sent."""
+    """Warnings about channels that keep the next notifications from being sent."""
     schedule = tools.notices.schedules.find(crawl.project_id) if crawl.crawl_type is CrawlType.SCHEDULED else None
     if schedule is None or not schedule.config.enabled:
         return ()
@@ -211,7 +211,7 @@ def _percent(share: float) -> str:
 
 
 def _known(tools: App, crawl: CrawlJob, parts: dict[str, Sequence[Any]]) -> dict[str, UUID]:
-    """Ids of the shown pages that the project has."""
+    """Page ids of the shown URLs, for those that the project has stored."""
     key_of = keys_of(crawl.config)
     urls = [entry.url for name, rows in parts.items() if name != "template" for entry in rows]
     urls += [entry.note.to for entry in parts.get("moved", ())]
@@ -224,7 +224,7 @@ def _rule_words(tools: App, crawl: CrawlJob) -> dict[str, str]:
 
 
 def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
-    """The versions that the crawl compared; None when it compared none of this address, or they are gone."""
+    """The two versions that the crawl compared. None if this URL was not compared, or a version is gone."""
     summary, key = crawl.change_summary, keys_of(crawl.config)(url)
     if summary is None or key is None:
         return None

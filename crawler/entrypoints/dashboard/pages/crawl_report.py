@@ -1,4 +1,4 @@
-"""`/crawls/{id}/report`: what a crawl found wrong with its site; whole tables as CSV."""
+"""`/crawls/{id}/report`: problems a crawl found on its site, such as broken links; full tables as CSV."""
 
 from typing import Annotated
 

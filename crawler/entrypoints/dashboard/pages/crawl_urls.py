@@ -1,4 +1,4 @@
-"""`/crawls/{id}/urls`, `/crawls/{id}/explain`: every URL a crawl met, and why it did with one what it did."""
+"""`/crawls/{id}/urls`, `/crawls/{id}/explain`: every URL of a crawl, and why one was crawled, skipped or failed."""
 
 from typing import Annotated
 

@@ -105,7 +105,7 @@ def search(
 
 
 def _key_prefix(prefix: str, project: Project) -> str | None:
-    """As people write it: /docs, or a whole address."""
+    """The URL prefix to filter by, from a path such as /docs or a whole URL."""
     wanted = prefix.strip()
     if wanted.startswith("/") and project.website_url:
         wanted = urljoin(project.website_url, wanted)

@@ -1,4 +1,4 @@
-"""`/login`, `/logout`: a key, or a link that `crawler up` printed, becomes a session."""
+"""`/login`, `/logout`: sign in with an API key, or with the link that `crawler up` prints."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -43,7 +43,7 @@ def sign_in(request: Request, form: Sent, tools: Tools) -> Response:
     if request.state.session:
         tools.operating.sessions.close(
             request.state.session
-        )  # a new one for each sign-in, whatever cookie came before it
+        )  # a new session for each sign-in, whatever cookie the request had
     answer = go(following)
     made = cookie(tools.operating.sessions.open(key.id), secure=request.url.scheme == "https", seconds=LONGEST_SECONDS)
     answer.headers.append("set-cookie", made)
@@ -59,7 +59,7 @@ def sign_out(request: Request, tools: Tools) -> Response:
 
 
 def _key(tools: App, attempts: FailedAttempts, given: str, address: str) -> ApiKey:
-    """Wrong tickets count as wrong keys do."""
+    """The API key for a key or a sign-in ticket. Wrong tickets count towards the same rate limit as wrong keys."""
     usable = given if given.isascii() and 0 < len(given) <= LONGEST_SECRET else None
     if usable is None or not usable.startswith(TICKET_PREFIX) or attempts.seconds_to_wait(address, ""):
         return look_up(tools, attempts, usable, address)
@@ -69,7 +69,7 @@ def _key(tools: App, attempts: FailedAttempts, given: str, address: str) -> ApiK
 
 
 def local(path: str) -> str:
-    """Where to go on, if that is a page of ours: no link of somebody's may lead elsewhere through the sign-in."""
+    """The path to open after the sign-in, only if it is a page of ours: no open redirect to other sites."""
     try:
         parts = urlsplit(path if path.isascii() and path.isprintable() and "\\" not in path else "/")
     except ValueError:

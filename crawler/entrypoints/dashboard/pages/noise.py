@@ -1,4 +1,7 @@
-"""`/projects/{id}/noise`: what a project does not want to hear of. Rules are tried on past crawls before they hold."""
+"""`/projects/{id}/noise`: noise rules, the content that comparisons ignore.
+
+A rule can be tried on past crawls first.
+"""
 
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
@@ -31,7 +34,7 @@ Value = Annotated[Text, Query(max_length=600)]
 
 
 class RuleTrial(NamedTuple):
-    """A past crawl by the rules there are, and with the one that is tried."""
+    """A past crawl compared by the present rules, and with the rule that is tried."""
 
     trial: Trial
     now: Verdict
@@ -173,7 +176,10 @@ def _rule(kind: str, value: str) -> _Chosen:
 
 
 def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[RuleTrial]:
-    """Only the rule differs between the two: whether a crawl was told then may have had other reasons."""
+    """Compare past crawls with and without the chosen rule.
+
+    Nothing else differs between the two results. What was notified at the time may have had other reasons.
+    """
     given: dict[RuleKind | None, dict[str, Any]] = {
         RuleKind.SELECTOR: {"ignore_selectors": (chosen.value,)},
         RuleKind.REGEX: {"ignore_patterns": (chosen.value,)},
@@ -198,6 +204,6 @@ def _rule_id(given: str) -> UUID:
 
 
 def _own_path(given: str) -> str:
-    """Only back to changes and pages of ours."""
+    """The path to go back to, only if it is a crawl's or project's page of ours; else empty."""
     safe = given.startswith(("/crawls/", "/projects/")) and "\\" not in given and "//" not in given.partition("?")[0]
     return given if safe and given.isprintable() else ""

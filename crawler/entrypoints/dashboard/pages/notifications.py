@@ -1,4 +1,4 @@
-"""`/notifications`: who was told of what, what they answered, and the same once more."""
+"""`/notifications`: notifications that were sent, their delivery results, and sending one again."""
 
 import re
 from typing import Annotated, Any
@@ -103,13 +103,13 @@ def resend(kept: OwnNotice, tools: Tools) -> Response:
 
 
 def _parts(channel: str, payload: dict[str, Any]) -> dict[str, str]:
-    """What was said, as text: nothing of it is ever a page of ours."""
+    """The parts of a notification as plain text. Its HTML is shown as text, never as part of our page."""
     if channel.startswith(Channel.WEBHOOK):
         return {"json": _inert(orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode())}
     return {name: _inert(str(payload.get(name, ""))) for name in ("subject", "text", "html")}
 
 
 def _inert(text: str) -> str:
-    """On its lines, without signs that move or turn other text."""
+    """The text without control characters that hide or reorder other text; lines are kept."""
     shown = _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
     return shown if len(shown) <= LONGEST_TEXT else f"{shown[:LONGEST_TEXT]}\n…"

@@ -1,4 +1,4 @@
-"""`/projects/{id}/pages/{page_id}`: one page: its fields and text, markdown, versions, links, and its bytes as text."""
+"""`/projects/{id}/pages/{page_id}`: one page with fields, text, markdown, versions, links, and its HTML source."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -25,7 +25,7 @@ router = APIRouter()
 VERSIONS = 50
 MOST_TEXT = 40_000
 MOST_SOURCE = 100_000
-"""Characters; whole texts are one click away, at the API."""
+"""Characters of source that are shown; the API has the whole text."""
 NOT_KEPT = "Nothing of this page was stored, or this version of it is no longer kept."
 Cursor = Annotated[Text | None, Query(max_length=8000)]
 Version = Annotated[UUID | None, Query()]
@@ -81,7 +81,7 @@ def source(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools
     text, why_not = None, None
     try:
         snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
-        # A character is four bytes at most: no need to read what is not shown.
+        # A character has at most four bytes: read no more than is shown.
         decoded, _charset = to_utf8(snapshot.content[: MOST_SOURCE * 4], snapshot.content_type)
         text = decoded.decode("utf-8", "replace")
     except NotFound:
@@ -178,7 +178,7 @@ def _id_of(tools: App, project_id: UUID, url: str) -> UUID | None:
 
 
 def _spellings(found: WholePage) -> list[str]:
-    """How other pages may write it: as it was fetched, by its key, and both with and without the last slash."""
+    """Spellings of the page's URL in other pages' links: as fetched and normalized, with and without the last slash."""
     urls = [found.row.url, found.row.normalized_url]
     bare = [url.rstrip("/") for url in urls]
     return [*urls, *bare, *(f"{url}/" for url in bare)]

@@ -1,4 +1,4 @@
-"""Two versions of a page side by side or line by line: what counts first, all of the text on demand, the pictures.
+"""The diff of two page versions: side by side or line by line, without noise or whole, and screenshots.
 
 Screenshots are laid over each other in the browser: `templates/parts/picture_diff.html` and `static/compare.js`.
 """
@@ -75,7 +75,10 @@ def shown_diff(
     given: Mapping[str, object],
     template: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """For `parts/page_diff.html`. `path` and `given`: its own address, for other ways to look at it."""
+    """The values for `parts/page_diff.html`.
+
+    `path` and `given` are the page's own URL, for links to its other views.
+    """
     text, why_not = None, None
     if whole:
         try:

@@ -1,4 +1,4 @@
-"""`/projects/{id}`: one project: where it stands, its crawls, its pages; and what can be done with it."""
+"""`/projects/{id}`: one project with its state, crawls and pages, and the buttons to crawl, review or delete it."""
 
 from typing import Annotated
 
@@ -73,7 +73,7 @@ def pages(
 
 
 def _key_prefix(prefix: str, website: str | None) -> str | None:
-    """As people write it: /docs, or a whole address."""
+    """The URL prefix to filter by, from a path such as /docs or a whole URL."""
     wanted = prefix.strip().lower()
     if wanted.startswith("/") and website:
         return website.rstrip("/").lower() + wanted
@@ -82,7 +82,7 @@ def _key_prefix(prefix: str, website: str | None) -> str | None:
 
 @router.post("/projects/{project_id}/crawl")
 def start(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
-    tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+    tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
     crawl = tools.crawls.start(project_id, seed_url=form.text("seed_url") or None)
     return go(f"/crawls/{crawl.id}", "started")
 

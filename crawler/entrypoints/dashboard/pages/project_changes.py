@@ -1,4 +1,4 @@
-"""`/projects/{id}/changes`: every crawl that found something changed."""
+"""`/projects/{id}/changes`: all crawls of a project that found changes."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`/projects/new`, `/projects/{id}/edit`: make and change a project, and see what its rules would do while typing."""
+"""`/projects/new`, `/projects/{id}/edit`: create and edit a project, with a preview of its URL rules while typing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from crawler.errors import Conflict, Forbidden, Invalid
 router = APIRouter()
 
 LOOKED_AT = 10
-"""Crawls, the newest first, among which the last whole one is looked for."""
+"""The number of newest crawls in which the last complete one is looked for."""
 
 
 @router.get("/projects/new")
@@ -127,12 +127,12 @@ def _show(
 
 
 def _name_of(form: Form) -> str:
-    """A site's own address is a good name for it."""
+    """The default name of a project: its website's URL without the scheme."""
     return form.text("website_url").removeprefix("https://").removeprefix("http://").strip("/")[:200]
 
 
 def _placed(exc: Invalid | Conflict) -> dict[str, str]:
-    """Beside the field it speaks of, or above all of them."""
+    """The error by field: beside the field its message names, or above the form."""
     if isinstance(exc, Conflict):
         return {"name": exc.message}
     where, _, _ = exc.message.partition(":")

@@ -1,4 +1,4 @@
-"""`/`: all projects at a glance."""
+"""`/`: the list of all projects."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`/queue`: URLs of many sites: where each stands, and what is done with many of them at once."""
+"""`/queue`: entries of the acquisition queue with filters, and actions on many entries at once (retry, delete)."""
 
 import re
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ router = APIRouter(dependencies=[WholeSystem])
 
 SHOWN = 50
 MANY = 50_000
-"""Entries that are not counted every few seconds."""
+"""With so many entries the page refreshes its counts less often, because counting is slow."""
 
 
 class Verb(NamedTuple):
-    """What can be done with many: the button, its sign and kind, and the question before."""
+    """A bulk action on entries: its button, icon and kind, and the question to confirm it."""
 
     words: str
     sign: str
@@ -105,7 +105,7 @@ def _counts(found: Mapping[str, int]) -> dict[str, Any]:
 
 @router.post("/queue/run")
 def run(tools: Tools) -> Response:
-    tools.hints.ping()  # without a broker nobody would hear of the batches: say so before there are any
+    tools.hints.ping()  # Without a broker no worker gets the batches: fail before any is made.
     taken = tools.acquisition.run_queue()
     return go("/queue", "queue-run", n=taken.entries) if taken.entries else go("/queue", "queue-idle")
 
@@ -134,7 +134,10 @@ def bulk(request: Request, tools: Tools, form: Sent) -> Response:
 def _ask(
     request: Request, tools: App, action: BulkAction, chosen: Chosen, view: View, so_far: int = 0, after: int = 0
 ) -> Response:
-    """Before what cannot be undone, or is about more than the eye sees; and again while very many are worked off."""
+    """The page that confirms a bulk action which cannot be undone or reaches entries that are not shown.
+
+    It also shows progress while many entries are changed.
+    """
     return page(
         request,
         "queue_bulk.html",
@@ -153,7 +156,7 @@ def _ask(
 
 
 def _touched(action: BulkAction, chosen: Chosen) -> QueueFilter:
-    """Of those that match, which would be changed."""
+    """The filter for those matching entries that the action would change."""
     wanted = chosen.filter or QueueFilter()
     if action is BulkAction.RETRY and wanted.status is None:
         return wanted.model_copy(update={"status": EntryStatus.FAILED})
@@ -165,7 +168,7 @@ def _touched(action: BulkAction, chosen: Chosen) -> QueueFilter:
 
 
 def _left(action: BulkAction, view: View) -> View:
-    """What is looked at afterwards: not a filter that none of them matches any more."""
+    """The filters to show after a bulk action, without the one that no changed entry matches any more."""
     if action is BulkAction.RETRY:
         return view._replace(status="")
     if action in (BulkAction.DEACTIVATE, BulkAction.REACTIVATE):

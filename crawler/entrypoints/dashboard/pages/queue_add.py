@@ -1,4 +1,4 @@
-"""`/queue/add`: URLs by hand, or from a file that the page sends to the API."""
+"""`/queue/add`: add URLs to the acquisition queue by hand, or import a file through the API."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -39,7 +39,7 @@ def add(request: Request, tools: Tools, form: Sent) -> Response:
             project_id=UUID(form.text("project_id")) if form.text("project_id") else None,
         )
     except CrawlerError as exc:
-        if exc.http_status >= 500:  # a server is missing: that is no mistake of whoever typed it
+        if exc.http_status >= 500:  # a missing server is no mistake in the form
             raise
         return _show(request, tools, form.raw(), {"": exc.message})
     if report.bad or report.duplicates:

@@ -1,4 +1,4 @@
-"""`/queue/categories`: how pages are read, how well that goes, and a place to try selectors on a stored page."""
+"""`/queue/categories`: selectors by category, how often each field has a value, and a try on a stored page."""
 
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
@@ -23,14 +23,14 @@ EXAMPLES = 30
 MOST_TEXT = 6_000
 MOST_VALUES = 20
 _TRIED = "tried"
-"""What selectors that are not saved are called."""
+"""The category's name for selectors that are tried before they are saved."""
 
 
 class Attempt(NamedTuple):
     trial: DryRun | None = None
     wrong: str | None = None
     unmatched: tuple[str, ...] = ()
-    """Parts that are to be left out or taken alone, and are not on the page."""
+    """Include and exclude selectors that match nothing on the page."""
     project_id: UUID | None = None
 
 
@@ -91,7 +91,7 @@ def _refuse_known(tools: App, name: str) -> None:
 
 
 def _examples(tools: App, name: str) -> list[str]:
-    """Pages to try it on: its own, and while it has none, any."""
+    """URLs of stored pages to try selectors on: of this category, or of any while it has none."""
     pages = tools.acquisition.overview.read_pages
     return (pages(name, EXAMPLES) if name else []) or pages(None, EXAMPLES)
 

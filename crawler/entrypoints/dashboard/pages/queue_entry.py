@@ -1,4 +1,4 @@
-"""`/queue/{id}`: one entry in full: where it stands, why it failed, what was read from its page."""
+"""`/queue/{id}`: one entry of the acquisition queue: its state, why it failed, and the extracted fields."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from crawler.entrypoints.http.auth import WholeSystem
 router = APIRouter(dependencies=[WholeSystem])
 
 MOST_TEXT = 40_000
-"""Characters; all of them are one click away, at the API."""
+"""Characters of text that are shown; the API has the whole text."""
 STEPS = (
     (EntryStatus.PENDING, "Waits"),
     (EntryStatus.FETCHING, "Is fetched"),

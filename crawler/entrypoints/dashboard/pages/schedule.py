@@ -1,4 +1,4 @@
-"""`/projects/{id}/schedule`: when a project is crawled again and who is told; the next runs while typing."""
+"""`/projects/{id}/schedule`: when a project is crawled again and who is notified; shows the next runs while typing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ from crawler.errors import Invalid, InvalidConfig
 router = APIRouter()
 
 LOOKED_AT = 40
-"""Runs that are shown, and drawn."""
+"""The number of past runs in the table and the chart."""
 
 
 @router.get("/projects/{project_id}/schedule")
@@ -66,7 +66,7 @@ def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) 
 
 @router.post("/projects/{project_id}/schedule/run")
 def run_now(project_id: OwnProject, tools: Tools) -> Response:
-    tools.hints.ping()  # without a broker nobody would hear of it: say so before there is a crawl
+    tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
     crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED)
     return go(f"/crawls/{crawl.id}", "started")
 
@@ -112,7 +112,7 @@ def _show(
 
 
 def _outlook(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dict[str, Any]:
-    """What follows from what is asked for; of its times even while the rest makes no sense yet."""
+    """The next runs and warnings for the form's values. Runs are shown even while other fields are not valid."""
     config = _valid(asked) or _valid({name: asked[name] for name in schedule_form.TIMING if name in asked})
     if config is None:
         return {"config": None, "runs": [], "warnings": (), "begins": None}
@@ -133,7 +133,10 @@ def _valid(asked: Mapping[str, Any]) -> ScheduleConfig | None:
 
 
 def _kept(tools: App, project_id: UUID) -> Schedule | None:
-    """One that makes no sense here, for instance for its zone, is replaced by what is saved next."""
+    """The saved schedule.
+
+    None if it is not valid here, for instance an unknown time zone: the next save replaces it.
+    """
     try:
         return tools.notices.schedules.find(project_id)
     except InvalidConfig:
@@ -141,7 +144,10 @@ def _kept(tools: App, project_id: UUID) -> Schedule | None:
 
 
 def _without_same_webhook(asked: dict[str, Any], kept: Schedule | None, form: Form) -> dict[str, Any]:
-    """To set it is to say that it works again: only who changed it, or ticks that, says so."""
+    """The values without an unchanged webhook.
+
+    Saving a webhook marks it as working again, which only a changed URL or the checkbox should do.
+    """
     same = kept is not None and asked["notification_webhook"] == kept.config.notification_webhook
     if same and not form.flag("webhook_again"):
         return {name: value for name, value in asked.items() if name != "notification_webhook"}

@@ -1,4 +1,4 @@
-"""`/projects/{id}/schedule/backtest`: which past crawls would have been told of, by other thresholds."""
+"""`/projects/{id}/schedule/backtest`: test other notification thresholds on past crawls."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`/system`: are the servers there, who works, what waits. For admins, as everything here is of the whole system."""
+"""`/system`: state of servers, workers and queues. For admins only, because it shows all projects together."""
 
 from fastapi import APIRouter, Request, Response
 

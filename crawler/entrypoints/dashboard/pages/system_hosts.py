@@ -1,4 +1,4 @@
-"""`/system/hosts`: how each host is treated and why, and an operator's word on it."""
+"""`/system/hosts`: delay, pauses and blocks of each host with their reasons, and the operator's changes to them."""
 
 from datetime import timedelta
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ router = APIRouter(dependencies=[AdminOnly])
 LOOKED_AT = 1000
 SHOWN = 100
 DENIED_FOR = timedelta(days=365)
-"""No block that was earned lasts so long: whoever is blocked for longer is denied."""
+"""Blocks that the crawler sets itself are shorter; a longer one means that the host is denied."""
 Host = Annotated[Text, Path(max_length=260)]
 
 
@@ -43,7 +43,7 @@ def hosts(request: Request, tools: Tools, q: Annotated[Text, Query(max_length=26
 
 
 def _named(wanted: str) -> str | None:
-    """A host that is not listed may still be looked at and told to wait."""
+    """The host to show from what was typed, None if it is no host name. It need not be in the list."""
     try:
         return host_name(wanted) if wanted else None
     except Invalid:
@@ -113,7 +113,7 @@ def _show(request: Request, tools: App, name: str, typed: str | None = None, wro
 
 
 def _unmet(name: str) -> HostOverview:
-    """One that no crawl has met: it may be told to wait before any does."""
+    """A host that no crawl has requested yet, so that an operator can pause or slow it down in advance."""
     return HostOverview(
         host=name, requests_24h=0, complaints_24h=0, last_request_at=None, paused=False, blocked_until=None,
         incidents=0, in_flight=0, gap_seconds=0, gap_because="nobody asked for one", learned_seconds=0,
@@ -122,7 +122,7 @@ def _unmet(name: str) -> HostOverview:
 
 
 def _state(tools: App, host: HostOverview) -> dict[str, Any]:
-    """How it is treated, as a shape, a word and a reason."""
+    """A host's state for the page: icon, word and reason."""
     until = host.blocked_until
     if host.paused:
         return {"kind": "pause", "words": "Paused", "why": "by an operator", "left": None, "denied": False}

@@ -1,4 +1,4 @@
-"""`/system/keys`: API keys: made, shown once, revoked."""
+"""`/system/keys`: create, list and revoke API keys. A key is shown once."""
 
 from typing import Annotated, Any
 from uuid import UUID

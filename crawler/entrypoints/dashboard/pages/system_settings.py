@@ -1,4 +1,4 @@
-"""`/system/settings`: what operators change while everything runs, what is in force, and where that comes from."""
+"""`/system/settings`: settings that operators change at runtime, their current values, and where each comes from."""
 
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ FIELDS = {
 
 
 class SettingShown(NamedTuple):
-    """One setting: what is typed, what holds, and who said so."""
+    """One setting: the value in the form, the value in force, and where that comes from."""
 
     name: str
     words: Words
@@ -67,7 +67,7 @@ def save(request: Request, tools: Tools, form: Sent) -> Response:
 
 
 def _asked(form: Form) -> tuple[RuntimeSettings | None, dict[str, str]]:
-    """What is left empty is the environment's."""
+    """The settings from the form, and errors by field. An empty field means the environment's value."""
     try:
         return RuntimeSettings.model_validate({name: form.text(name) or None for name in FIELDS}), {}
     except ValidationError as exc:

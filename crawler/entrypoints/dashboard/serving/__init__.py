@@ -1,1 +1,1 @@
-"""From a request to a page: session, templates, files, headers, errors."""
+"""From a request to an HTML page: sessions, templates, static files, headers, error pages."""

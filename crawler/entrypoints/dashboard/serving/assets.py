@@ -1,4 +1,7 @@
-"""Our own files for browsers, held in memory: each address carries the content's hash, so it may be kept for ever."""
+"""Static files (CSS, JavaScript, icons), held in memory.
+
+Each URL has the content's hash, so browsers may cache it forever.
+"""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""Which of two houses a request goes to: programs' paths begin with /api/, all others are people's."""
+"""Routes a request to the API (paths that begin with /api/) or to the dashboard (all others)."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 

@@ -1,4 +1,4 @@
-"""Errors as pages: a sentence that says what is wrong and a way on. A part of a page gets a toast instead."""
+"""Errors as HTML pages, with a sentence and a link to go on. A request by htmx gets a toast instead."""
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -35,7 +35,7 @@ async def _ours(request: Request, exc: Exception) -> Response:
 
 
 async def _invalid(request: Request, _: Exception) -> Response:
-    """Of an address, not of a form: forms are read by their pages."""
+    """A URL that is not valid is a 404. Form errors do not come here: each page validates its own form."""
     return shown(request, 404, "There is no such page.")
 
 
@@ -60,7 +60,10 @@ def _unforeseen(request: Request, exc: Exception) -> Response:
 
 
 class LastResort:
-    """What nobody foresaw becomes a page here, inside of the headers: the framework's own place for it is outside."""
+    """Middleware that shows unexpected errors as a page.
+
+    The framework's own handler would answer without our security headers.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -76,7 +79,7 @@ class LastResort:
         try:
             await self._app(scope, receive, noted)
         except Exception as exc:
-            if begun or scope["type"] != "http":  # half an answer is out: the connection must end
+            if begun or scope["type"] != "http":  # the response has begun: close the connection
                 raise
             await _unforeseen(Request(scope, receive), exc)(scope, receive, send)
 

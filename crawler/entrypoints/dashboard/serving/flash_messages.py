@@ -1,4 +1,4 @@
-"""What a page says after something was done. The address carries only the name, so nobody else can put words there."""
+"""Flash messages after a change. The URL carries only a message's name, so that no link can show other text."""
 
 SAYINGS = {
     "created": "The project was made. Start its first crawl when you are ready.",

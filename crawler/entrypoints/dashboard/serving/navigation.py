@@ -1,16 +1,16 @@
-"""The links between sections. A section that is added is named here, in the order people see it."""
+"""Navigation links between the dashboard's sections, in the order in which people see them. Add a new section here."""
 
 from typing import NamedTuple
 
 
 class Way(NamedTuple):
     name: str
-    """Which page is open: a template's `here` says it."""
+    """The link's name; a template sets `here` to the name of its own section."""
     words: str
     path: str
-    """With `{id}` where it leads to one project or crawl."""
+    """The URL path, with `{id}` in links to one project or crawl."""
     admin: bool = False
-    """Shown only to keys that may steer the whole system."""
+    """Shown only to admin keys."""
     whole: bool = False
     """Shown only to keys that see all projects."""
 
@@ -39,7 +39,7 @@ CRAWL = (
     Way("report", "Report", "/crawls/{id}/report"),
 )
 
-# Of one page: `{id}` is what stands between, the project's id and the page's.
+# Tabs of one stored page: `{id}` stands for the project's id, /pages/ and the page's id.
 PAGE = (
     Way("page", "Page", "/projects/{id}"),
     Way("versions", "Versions", "/projects/{id}/versions"),

@@ -1,4 +1,4 @@
-"""Templates to pages. Everything is escaped, always; a name that is missing is an error, not an empty place."""
+"""Renders Jinja templates to pages. All values are escaped, and a missing variable is an error."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -55,7 +55,7 @@ def environment() -> Environment:
 
 
 def query(**given: Any) -> str:
-    """`?a=b` of what is given; nothing for nothing."""
+    """The query string for these values, without empty ones."""
     told = {name: value for name, value in given.items() if value not in (None, "", False)}
     return f"?{urlencode(told, doseq=True)}" if told else "?"
 
@@ -66,12 +66,12 @@ def page(request: Request, template: str, status: int = 200, **context: Any) -> 
 
 
 def is_part(request: Request) -> bool:
-    """htmx asks for a part of the page that it puts in place."""
+    """Whether htmx requests a part of the page to swap in."""
     return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
 
 
 def go(path: str, said: str | None = None, **more: Any) -> Response:
-    """After a change: on to a page, by GET. `more` is what its address says besides."""
+    """Redirect to a page after a change (303). `more` is added to its query."""
     return RedirectResponse(path + (query(said=said, **more) if said or more else ""), 303)
 
 

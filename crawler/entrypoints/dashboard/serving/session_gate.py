@@ -1,6 +1,7 @@
-"""Who is it? Deny by default: every page but the sign-in and the assets needs a session.
+"""Session middleware: every page except the sign-in and static files needs a session.
 
-`scope["state"]` gets `key` (the caller's API key) and `session` (the cookie's value); `mishap`, if nobody could tell.
+`scope["state"]` gets `key` (the caller's API key) and `session` (the cookie's value). It gets `mishap`, an error, if
+the session could not be read.
 """
 
 import secrets
@@ -39,7 +40,7 @@ class SessionGate:
             return
         try:
             state["key"] = await self._caller(scope)
-        except CrawlerError as exc:  # told as a page, by the guard before the page
+        except CrawlerError as exc:  # `_guard` raises it later, so that it is shown as an error page
             state |= {"key": None, "mishap": exc}
         if state["key"] is None and "mishap" not in state and not _is_open(scope["path"]):
             await _to_login(scope, headers)(scope, receive, send)
@@ -53,7 +54,10 @@ class SessionGate:
         return await run_in_threadpool(key_of, self._tools, token)
 
     async def _without_keys(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        """Everybody on this machine; a cookie of no meaning still ties changes to our own pages."""
+        """Serve everybody on this machine when keys are switched off.
+
+        A random cookie still ties CSRF tokens to our own pages.
+        """
         try:
             refuse_strangers(scope, headers)
         except CrawlerError as exc:
@@ -73,7 +77,10 @@ class SessionGate:
 
 
 def cookie(value: str, *, secure: bool, seconds: int | None = None) -> str:
-    """Lax, not Strict: who follows the link in a mail should not have to sign in again. No GET changes anything."""
+    """The session cookie.
+
+    SameSite is Lax, so that a link in a mail works without a new sign-in; no GET changes anything.
+    """
     made = Response()
     made.set_cookie(COOKIE, value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)
     return made.headers["set-cookie"]
@@ -84,7 +91,7 @@ def _is_open(path: str) -> bool:
 
 
 def _to_login(scope: Scope, headers: Headers) -> Response:
-    """Back to where the person wanted to go, if that was a page."""
+    """Redirect to the sign-in, and from there back to the requested page if it was a GET."""
     asked = headers.get("hx-current-url", "") if "hx-request" in headers else _address(scope)
     where = f"{LOGIN}?{urlencode({'next': asked})}" if asked and scope["method"] == "GET" and asked != "/" else LOGIN
     if "hx-request" in headers:

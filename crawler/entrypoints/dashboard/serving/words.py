@@ -1,4 +1,4 @@
-"""How things read on a page: numbers, durations, moments, and text that others wrote."""
+"""Template filters: numbers, durations, times, and safe display of crawled text."""
 
 import re
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def plain(text: object, longest: int = 160) -> str:
-    """Text that others wrote: short, on one line, without codes that move or turn other text."""
+    """Crawled text for one line: shortened, without control characters that hide or reorder other text."""
     said = str(text)[: longest * 4 + 1000]
     said = _SPACE.sub(" ", said)
     said = _DIRECTION.sub("�", _CONTROL.sub("�", said)).strip()
@@ -19,7 +19,7 @@ def plain(text: object, longest: int = 160) -> str:
 
 
 def visible(text: object, longest: int = 20_000) -> str:
-    """Text that others wrote, with its lines and spaces as they are; codes that move or turn other text are marked."""
+    """Crawled text with its lines and spaces. Control characters that hide or reorder other text are marked."""
     said = _DIRECTION.sub("\ufffd", _CONTROL.sub("\ufffd", str(text)[: longest + 1].replace("\r\n", "\n")))
     return said if len(said) <= longest else said[:longest].rstrip() + "…"
 
@@ -63,7 +63,7 @@ def duration(seconds: float | None) -> str:
 
 
 def ago(moment: datetime | None, now: datetime) -> str:
-    """As a person would say it; a page's script says it again as time goes by."""
+    """A time relative to now, such as "5 minutes ago". The page's script updates it."""
     if moment is None:
         return "never"
     seconds = (now - moment).total_seconds()
@@ -86,12 +86,12 @@ def exact(moment: datetime) -> str:
 
 
 def is_web(url: object) -> bool:
-    """Whether a link to it may be made: nothing but http and https ever becomes one."""
+    """Whether a URL may become a link: only http and https."""
     return str(url)[:8].lower().startswith(("http://", "https://"))
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Where, and what there: people look for the path."""
+    """Split a URL into host and path, because people look for the path."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,1 +1,1 @@
-"""What a page shows, gathered and put in order."""
+"""View models: data for the dashboard's pages, collected and sorted."""

@@ -1,4 +1,4 @@
-"""Why an entry failed, as people read it: a word, what was said, and what can be done about it."""
+"""Why an entry of the acquisition queue failed: a short label, the error message, and what to do about it."""
 
 import re
 from typing import NamedTuple
@@ -21,7 +21,7 @@ READING = {
 
 
 class Trouble(NamedTuple):
-    """Why it failed: a word, what was said, and what to do about it."""
+    """Why an entry failed: a short label, the error message, and what to do about it."""
 
     word: str
     said: str

@@ -1,4 +1,4 @@
-"""How the queue's page is looked at: the filters somebody typed, and what they mean to the queue."""
+"""Filters of the queue's page, from the URL or a form, as a filter for the acquisition queue."""
 
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
@@ -29,7 +29,7 @@ _ACTIVE = {"yes": True, "no": False}
 
 
 class View(NamedTuple):
-    """As it stands in the address; empty is everything."""
+    """Filters and sorting as they are in the URL; empty means all entries."""
 
     status: str = ""
     category: str = ""
@@ -58,7 +58,7 @@ class View(NamedTuple):
 
     @property
     def api(self) -> Mapping[str, str | None]:
-        """The same filter as the API's own exports take it."""
+        """The filter as query parameters for the API's exports."""
         active = {"yes": "true", "no": "false"}.get(self.active)
         return {
             "status": self.status,
@@ -70,7 +70,7 @@ class View(NamedTuple):
 
 
 def view_of(values: Mapping[str, str]) -> View:
-    """What is no filter is left out: a wrong word in an address shows everything, not an error."""
+    """The filters in a URL. An unknown value is ignored, so that the page shows all entries instead of an error."""
     told = {name: values.get(name, "").strip() for name in View._fields}
     told["status"] = told["status"] if told["status"] in set(EntryStatus) else ""
     told["active"] = told["active"] if told["active"] in _ACTIVE else ""
@@ -92,7 +92,10 @@ def _from_query(
 
 
 def view_of_form(form: Form) -> View:
-    """Before something is done with all that match: here a wrong word must not mean everything."""
+    """The filters in a form for a bulk action.
+
+    An unknown value is an error here: ignoring it would change all entries.
+    """
     told = {name: form.text(name).strip() for name in View._fields}
     if told["status"] and told["status"] not in set(EntryStatus):
         raise Invalid("No entry has such a status; nothing was done. Choose the entries again.")

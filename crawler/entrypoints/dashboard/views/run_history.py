@@ -1,4 +1,4 @@
-"""Runs of a schedule and all other crawls in one line of time: what was due, and what came of it."""
+"""A timeline of a schedule's runs and a project's other crawls: what was due, and its result."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ class Line(NamedTuple):
     at: datetime
     slot_at: datetime | None
     outcome: str | None
-    """Of its slot, if it had one."""
+    """The outcome of the schedule's slot, if the crawl had one."""
     kind: str
     crawl_id: UUID | None
     crawl: CrawlJob | None
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def lines(slots: Sequence[tuple[datetime, str, UUID | None]], crawls: Sequence[CrawlJob], most: int) -> list[Line]:
-    """The newest first. `crawls`: the newest of the project, as many as are looked at."""
+    """Runs and crawls, newest first. `crawls` are the project's newest crawls."""
     known = {crawl.id: crawl for crawl in crawls}
     found = [_of_slot(at, outcome, crawl_id, known) for at, outcome, crawl_id in slots]
     slotted = {line.crawl_id for line in found}

@@ -1,4 +1,4 @@
-"""The whole system on one page: servers, queues and who takes from them, what goes through at this moment."""
+"""Data for the system page: servers, queues, workers and current throughput."""
 
 import time
 from collections import Counter
@@ -33,9 +33,9 @@ class QueueLine(NamedTuple):
     workers: tuple[str, ...]
     messages: int | None
     consumed_seconds: float | None
-    """Since it was last seen to be consumed."""
+    """Seconds since a worker last took a message from the queue."""
     neglected: bool
-    """It owes an answer for too long."""
+    """Whether no worker took the test message for too long."""
 
 
 class WorkerLine(NamedTuple):
@@ -101,7 +101,7 @@ def _figures(families: Iterable[Metric]) -> Figures:
 
 
 def _flow(figures: Figures) -> dict[str, Any]:
-    """What goes through the system now."""
+    """Current load: crawls, queued URLs, requests of the last minute, fetch times, browser memory."""
     totals: Counter[str] = Counter()
     for (name, labels), value in figures.items():
         if name == "crawler_requests_last_minute":
@@ -120,7 +120,7 @@ def _flow(figures: Figures) -> dict[str, Any]:
 
 
 def flower_url(settings: Settings, host: str) -> str:
-    """Where `crawler up` serves it; bound to all addresses, it is where this page is."""
+    """Flower's URL as `crawler up` serves it. If it listens on all addresses, the dashboard's own host is used."""
     bound = settings.flower_host
     try:
         everywhere = ip_address(bound).is_unspecified
