@@ -179,7 +179,7 @@ class Engine:
                 contexts=self.contexts,
                 robots_and_backoff=self.robots_and_backoff,
                 render=self.render_where_needed,
-                purposes=self.probes.purposes,
+                probe_tasks=self.probes.tasks,
                 existing=self._app.documents.store.existing,
                 clock=self._app.clock,
             ),

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.postgres.database import Cursor, cursor, transaction
 from crawler.domain.changes.comparison import Probed, SeenPage, Standing, standing
-from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, Probe, ProbeState, Purpose, UnmetPage
+from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, Probe, ProbeState, ProbeTask, Purpose, UnmetPage
 from crawler.domain.changes.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
 from crawler.domain.engine.ledger import ProbeEnd, UrlKey
 
@@ -36,6 +36,7 @@ class ProbeStore:
                 p.outcome,
                 p.content_hash,
                 p.rounds,
+                p.depth,
             )
             for p in sorted(probes)
         ]
@@ -53,11 +54,11 @@ class ProbeStore:
             for key, url, host, purpose, position in rows
         ]
 
-    def purposes(self, crawl_id: UUID, normalized_urls: Sequence[str]) -> dict[str, Purpose]:
-        """The purposes of those probes that still wait for a response."""
+    def tasks(self, crawl_id: UUID, normalized_urls: Sequence[str]) -> dict[str, ProbeTask]:
+        """Probes among these URLs that still wait for a response, with what they are for."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_PURPOSES), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
-        return {url: Purpose(purpose) for url, purpose in rows}
+            rows = db.execute(text(_TASKS), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
+        return {url: ProbeTask(Purpose(purpose), depth) for url, purpose, depth in rows}
 
     def close_rest(self, crawl_id: UUID) -> None:
         """Close probes that still wait: the crawl is over, so they are not sent any more."""
@@ -162,15 +163,15 @@ SELECT count(*), count(*) FILTER (WHERE state = 'queued') FROM crawl_probes WHER
 _STILL_OPEN = "SELECT id FROM crawl_jobs WHERE id = :crawl AND status = 'in_progress' FOR SHARE"
 _PLAN = """
 INSERT INTO crawl_probes
-    (crawl_id, normalized_url, url, host, purpose, position, state, outcome, content_hash, rounds)
+    (crawl_id, normalized_url, url, host, purpose, position, state, outcome, content_hash, rounds, depth)
 VALUES %s ON CONFLICT DO NOTHING
 """
 _QUEUED = """
 SELECT normalized_url, url, host, purpose, position FROM crawl_probes
 WHERE crawl_id = :crawl AND state = 'queued' ORDER BY position
 """
-_PURPOSES = """
-SELECT normalized_url, purpose FROM crawl_probes
+_TASKS = """
+SELECT normalized_url, purpose, depth FROM crawl_probes
 WHERE crawl_id = :crawl AND normalized_url = ANY(:urls) AND state = 'queued'
 """
 _CLOSE = """
@@ -184,7 +185,7 @@ WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done'
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
                   WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url AND u.fetch_state <> 'queued')
 UNION ALL
-SELECT p.normalized_url, p.url, 0, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive'
+SELECT p.normalized_url, p.url, p.depth, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive'
 FROM crawl_probes p CROSS JOIN LATERAL (
     SELECT p.rounds + CASE p.outcome WHEN 'alive' THEN :alive WHEN 'not_reached' THEN 0 ELSE :blocked END AS rounds) c
 WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again) AND c.rounds < :most

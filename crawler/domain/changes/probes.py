@@ -41,6 +41,15 @@ class Probe(NamedTuple):
     """Known without a request."""
     content_hash: bytes | None = None
     rounds: int = 0
+    depth: int = 0
+    """Links from the seed to the missing page, in the crawl that had it."""
+
+
+class ProbeTask(NamedTuple):
+    """Why a probe is requested, and how deep its page was."""
+
+    purpose: Purpose
+    depth: int = 0
 
 
 class UnmetPage(NamedTuple):

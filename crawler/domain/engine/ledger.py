@@ -26,6 +26,8 @@ class Source(StrEnum):
     CANONICAL = "canonic"
     SITEMAP = "sitemap"
     LIST = "list"
+    KNOWN = "known"
+    """Nothing linked to it, but the crawl before had it and it answered a probe."""
 
 
 class UrlKey(NamedTuple):

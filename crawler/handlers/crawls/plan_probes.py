@@ -149,4 +149,5 @@ def _probe(crawl_id: UUID, page: UnmetPage, position: int, outcome: Removal | No
         outcome.value if outcome else None,
         page.content_hash,
         page.rounds,
+        page.depth,
     )

@@ -38,7 +38,7 @@ class _Lead(NamedTuple):
     candidate: Candidate
     depth: int
     source: Source
-    parent: str
+    parent: str | None
     hops: int = 0
 
 
@@ -153,6 +153,9 @@ def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
     if settled.redirect and context.mark_followed(settled.redirect.href, depth):
         hops = settled.lease.hops + 1
         yield _Lead(scope.candidate(settled.redirect, depth), depth, Source.REDIRECT, parent, hops)
+    if settled.known and context.mark_followed(settled.known.href, settled.known_depth):
+        found = scope.candidate(settled.known, settled.known_depth)
+        yield _Lead(found, settled.known_depth, Source.KNOWN, None)
     for url in settled.listed:
         if context.mark_followed(url.href, 1):
             yield _Lead(scope.candidate(url, 1), 1, Source.SITEMAP, parent)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from crawler.domain.changes.probes import Purpose
+from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
@@ -26,7 +26,7 @@ ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
 """Kinds of entries whose ledger key is that of a page."""
 
-Purposes = Callable[[UUID, Sequence[str]], dict[str, Purpose]]
+ProbeTasks = Callable[[UUID, Sequence[str]], dict[str, ProbeTask]]
 Existing = Callable[[UUID, UUID, Sequence[str]], set[str]]
 """Finds, among these URLs, those whose project has a document that another crawl made."""
 
@@ -41,7 +41,7 @@ class LaunchRequests:
         contexts: CrawlContexts,
         robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
-        purposes: Purposes,
+        probe_tasks: ProbeTasks,
         existing: Existing,
         clock: Clock,
     ) -> None:
@@ -51,7 +51,7 @@ class LaunchRequests:
         self._contexts = contexts
         self._robots_and_backoff = robots_and_backoff
         self._render = render
-        self._purposes = purposes
+        self._probe_tasks = probe_tasks
         self._existing = existing
         self._clock = clock
 
@@ -62,7 +62,7 @@ class LaunchRequests:
         tickets = [ticket for lease in leases if (ticket := self._ticket(lease, held, claimed_at))]
         launched, refused = 0, []
         existing = self._with_document(tickets)
-        for ticket in self._with_purposes(self._with_previous(tickets)):
+        for ticket in self._with_probe_tasks(self._with_previous(tickets)):
             if ticket.key in existing:
                 refused.append(record_existing(self._refuse(ticket), ticket.previous, self._clock()))
                 continue
@@ -119,7 +119,7 @@ class LaunchRequests:
             t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
         ]
 
-    def _with_purposes(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
+    def _with_probe_tasks(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
         """For probes: add why each is requested. One without a purpose was answered before it was queued again."""
         wanted: dict[UUID, list[str]] = {}
         for ticket in tickets:
@@ -127,9 +127,9 @@ class LaunchRequests:
                 wanted.setdefault(ticket.lease.crawl_id, []).append(ticket.key.normalized_url)
         if not wanted:
             return tickets
-        found = {crawl_id: self._purposes(crawl_id, urls) for crawl_id, urls in wanted.items()}
+        found = {crawl_id: self._probe_tasks(crawl_id, urls) for crawl_id, urls in wanted.items()}
         return [
-            t._replace(purpose=found[t.lease.crawl_id].get(t.key.normalized_url)) if t.lease.kind is Kind.PROBE else t
+            t._replace(probe=found[t.lease.crawl_id].get(t.key.normalized_url)) if t.lease.kind is Kind.PROBE else t
             for t in tickets
         ]
 
@@ -138,7 +138,7 @@ class LaunchRequests:
         if lease.kind is Kind.ROBOTS:
             url = self._robots_and_backoff.robots_url(lease)
             return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
-        if lease.kind is Kind.PROBE and ticket.purpose is None:
+        if lease.kind is Kind.PROBE and ticket.probe is None:
             return self._refuse(ticket)
         answer = self._robots_and_backoff.ask(ticket.context, lease.host, lease.url)
         if answer.unknown:

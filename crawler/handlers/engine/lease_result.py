@@ -53,6 +53,9 @@ class LeaseResult:
     """Links that are no usable URL, cut to a length that can be shown."""
     canonical: Url | None = None
     redirect: Url | None = None
+    known: Url | None = None
+    """A page of the crawl before that nothing linked to and that answered a probe."""
+    known_depth: int = 0
     sitemaps: list[str] = field(default_factory=list)
     listed: list[Url] = field(default_factory=list)
     """URLs that a sitemap lists."""

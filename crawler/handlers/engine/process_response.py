@@ -60,8 +60,8 @@ class ProcessResponse:
             self._robots_and_backoff.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
             read_sitemap(settled, result, self._judge(settled, result))
-        elif ticket.purpose is not None:
-            record_probe(settled, ticket.purpose, result, self._judge(settled, result), self._clock())
+        elif ticket.probe is not None:
+            record_probe(settled, ticket.probe, result, self._judge(settled, result), self._clock())
         else:
             self._process_page(settled, ticket, result)
         return settled

@@ -1,8 +1,11 @@
-"""Record a probe's response: a request beyond the crawl's pages, which checks on a page and never stores one."""
+"""Record a probe's response: a request beyond the crawl's pages, which checks on a page and never stores one.
+
+A missing page that answers is queued as a page of this crawl: it is watched as long as it answers.
+"""
 
 from datetime import datetime
 
-from crawler.domain.changes.probes import SEEN, Purpose
+from crawler.domain.changes.probes import SEEN, ProbeTask, Purpose
 from crawler.domain.changes.removals import ProbeResult, Removal, judge_probe
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
@@ -11,12 +14,12 @@ from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import ProbeEnd
 from crawler.domain.engine.snapshots import snapshot
 from crawler.domain.reasons import Reason
-from crawler.domain.urls.url import Url, read
+from crawler.domain.urls.url import Url, parse, read
 from crawler.handlers.engine.lease_result import LeaseResult
 
 
 def record_probe(
-    settled: LeaseResult, purpose: Purpose, result: FetchResult, judgement: Judgement, now: datetime
+    settled: LeaseResult, task: ProbeTask, result: FetchResult, judgement: Judgement, now: datetime
 ) -> LeaseResult:
     if judgement.verdict is ResponseVerdict.RETRY and not judgement.block_host:
         settled.end = End.RETRY
@@ -25,11 +28,19 @@ def record_probe(
     if isinstance(target, Url) and settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED
         settled.moved_url = target.href
-    elif purpose is Purpose.AGAIN and judgement.verdict is ResponseVerdict.STORE:
+    elif task.purpose is Purpose.AGAIN and judgement.verdict is ResponseVerdict.STORE:
         _keep_second_look(settled, result, now)
     else:
         _tell_fate(settled, result, judgement, target.href if isinstance(target, Url) else None, now)
+        if task.purpose is Purpose.MISSING and _is_page(settled, judgement):
+            settled.known, settled.known_depth = parse(settled.lease.url), task.depth
     return settled
+
+
+def _is_page(settled: LeaseResult, judgement: Judgement) -> bool:
+    """Whether the missing page is still there. One that only says “not found” is not."""
+    alive = settled.probe is not None and settled.probe.outcome == Removal.ALIVE.value
+    return alive and judgement.verdict is ResponseVerdict.STORE
 
 
 def refuse_probe(settled: LeaseResult, reason: Reason, now: datetime) -> LeaseResult:

@@ -3,7 +3,7 @@
 from math import ceil
 from typing import NamedTuple
 
-from crawler.domain.changes.probes import Purpose
+from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import Lease
 from crawler.domain.engine.ledger import Previous, UrlKey
@@ -23,8 +23,8 @@ class RequestTicket(NamedTuple):
     claimed_at: float
     """This process's clock just before the claim. Lateness is measured from it."""
     previous: Previous | None = None
-    purpose: Purpose | None = None
-    """Why a probe is requested; None for all else."""
+    probe: ProbeTask | None = None
+    """For a probe only: what it is for."""
     visit: Visit = Visit(render=False, compare=False, why=LIGHT)
 
 

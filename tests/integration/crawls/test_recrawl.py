@@ -127,6 +127,7 @@ def test_links_that_changed_while_the_words_did_not_are_followed_and_kept(crawle
     lay(site, {"/": page(body='<a href="/old">more</a>'), "/old": [], "/new": []})
     first = crawler.crawl(site.url())
     lay(site, {"/": page(body='<a href="/new">more</a>')})
+    site.remove("/old")
     second = crawler.again(first)
     assert crawler.ends(second) == {"/": "done", "/new": "done"}
     assert crawler.page(second, f"{site.port}/")["links_found"] == [site.url("/new")]

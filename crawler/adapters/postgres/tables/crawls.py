@@ -192,6 +192,7 @@ crawl_probes = Table(
     Column("content_hash", LargeBinary),  # hash of the missing page's content
     Column("rounds", SmallInteger, nullable=False, server_default="0"),  # crawls that checked it without a result
     Column("snapshot_id", UUID_),  # the bytes of the second fetch
+    Column("depth", Integer, nullable=False, server_default="0"),  # of the missing page, in the crawl that had it
     when("at"),
     one_of("purpose", "missing", "again"),
     one_of("state", "queued", "done"),
