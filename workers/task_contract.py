@@ -2,6 +2,8 @@
 
 Arguments are checked before anything is done. An error is returned once, as a code for programs and a sentence for
 people, in a form that callers can read without our classes. Only a server that does not answer is retried, a few times.
+
+Task names are in `workers/tasks.py`, their queues in `crawler/adapters/operating/queues.py`.
 """
 
 import inspect

@@ -1,4 +1,7 @@
-"""All Celery tasks, each with one handler call. Names and arguments are a public contract: docs/reference/tasks.md."""
+"""All Celery tasks, each with one handler call. Names and arguments are a public contract: docs/reference/tasks.md.
+
+Which queue each goes through: `crawler/adapters/operating/queues.py`.
+"""
 
 import time
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Screenshots: an image of the whole page, and a thumbnail of its top."""
+"""Screenshots: an image of the whole page, and a thumbnail of its top.
+
+They are stored by `adapters/engine/rendering_commit.py`.
+"""
 
 import asyncio
 from io import BytesIO

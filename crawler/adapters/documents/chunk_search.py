@@ -2,6 +2,9 @@
 
 A word that stands in very many chunks would have to be ranked in all of them. So some are chosen first: those that
 have it in a title or heading, then others, up to a number; only these are ranked.
+
+Only crawls with `ingest` make documents. Ranks by words and by meaning are joined by `fuse` in
+`domain/documents/searching.py`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Names of our Celery queues, and which task goes through which."""
+"""Names of our Celery queues, and which task goes through which.
+
+`crawler.fetch` goes to the queue of its lane, `crawler.canary` to the queue it checks. Tasks: `workers/tasks.py`.
+"""
 
 from crawler.domain.crawls.frontier import Lane
 

@@ -1,4 +1,7 @@
-"""Retention: delete old page versions, snapshots, URL lists and request logs. Pages keep their newest version."""
+"""Retention: delete old page versions, snapshots, URL lists and request logs. Pages keep their newest version.
+
+Request logs are deleted every hour by the reconciler; all else by `crawler prune`.
+"""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple

@@ -2,6 +2,9 @@
 
 Words alone are no evidence, as any page may speak of errors and captchas: a wall stands *in place* of the page. What
 keeps its title, or half of its lines, is the page.
+
+Sign-in pages are walls, too. One text in place of many pages: `changes/shared_walls.py`. Redirects of many pages to one
+place: `changes/shared_redirects.py` and `changes/removals.py`.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""A project's credentials: headers, cookies and basic auth. They are sent only to the project's own site."""
+"""A project's credentials: headers, cookies and basic auth. They are sent only to the project's own site.
+
+Kept by `headers_for` in `handlers/engine/crawl_context.py`, and for redirects by `adapters/curl/transfer.py`.
+"""
 
 import base64
 import re

@@ -2,6 +2,9 @@
 
 The *dialled* address decides, at the moment of the connect: a name that was checked and then looked up again could have
 moved in between. Only public addresses are allowed, so whatever no table knows stays closed.
+
+It is asked where connections are made: `adapters/curl/handle.py` (pages, robots.txt, webhooks), `egress_proxy.py` and
+`pinned_dial.py` in `adapters/browser`, and `adapters/notices/apprise_child.py` (other channels).
 """
 
 import re

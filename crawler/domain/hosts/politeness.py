@@ -9,6 +9,8 @@ atomic over all workers of all machines is decided inside Redis, by scripts in `
 - the requests in flight at a host: `host_cap` and `host_room` (pair_rules.lua), which get `HOST_CAP` from here;
 - when the gap begins: `note_sent` (host_rules.lua), at the moment the request went out. Until a worker says so the host
   is held (`take_turn`, serving.lua), for `hold_seconds` at most.
+
+The least gap that operators set for all hosts (`requests_per_host_hour`): `least_gap_ms` in `domain/runtime_settings.py`.
 """
 
 import re

@@ -3,6 +3,8 @@
 Every frequency is a cron expression underneath, so there is one rule for all of them (`cron_moments`): a time that a
 zone skips in spring runs right after the gap, a time that comes twice in autumn runs once (unless it runs every hour).
 A *slot* is the moment a run is due; jitter moves the start, never the slot.
+
+Of slots that were missed while everything was down, `last_slot` picks the latest: it is made up for once.
 """
 
 import re

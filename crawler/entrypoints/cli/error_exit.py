@@ -1,4 +1,7 @@
-"""Error exits of the command line: one sentence on stderr and an exit status, never a traceback."""
+"""Error exits of the command line: one sentence on stderr and an exit status, never a traceback.
+
+The status of an error is its `exit_code` in `crawler/errors.py`.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""`Idempotency-Key`: a repeated request starts a crawl only once, and gets the first response again."""
+"""`Idempotency-Key`: a repeated request starts a crawl only once, and gets the first response again.
+
+Repeats are recognised, and another body refused, by `handlers/operating/answer_once.py`.
+"""
 
 import hashlib
 import json

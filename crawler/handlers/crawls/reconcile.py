@@ -1,4 +1,7 @@
-"""Reconcile: find work that nobody is doing, after lost messages, dead workers or an emptied Redis."""
+"""Reconcile: find work that nobody is doing, after lost messages, dead workers or an emptied Redis.
+
+Expired leases go back by `adapters/frontier/lua/reap.lua`; schedules, the queue and documents have their own recovery.
+"""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,6 +1,7 @@
 """Follow links: turn links of fetched pages into new URLs, as ledger rows and frontier entries.
 
-Which links are followed is decided in `domain/urls/scope.py`, and how many pages in `domain/engine/max_pages.py`.
+What decides whether a link is followed: `domain/urls/scope.py` (scope, patterns, depth), `store_page.py` (nofollow),
+`record_page.py` (most links of a page), robots.txt (here), and `domain/engine/max_pages.py` (how many pages).
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,7 @@
-"""Launch requests for claimed leases. What robots.txt or a setting forbids is refused here, without a request."""
+"""Launch requests for claimed leases. What robots.txt or a setting forbids is refused here, without a request.
+
+Whether a request is conditional (ETag, Last-Modified) is decided here, too, by the stored version of the page.
+"""
 
 from collections.abc import Callable, Sequence
 from uuid import UUID

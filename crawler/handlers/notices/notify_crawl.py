@@ -1,6 +1,9 @@
 """Tells people and programs what a scheduled crawl found, that crawls fail, and that they work again.
 
 Each thing is told at most once by itself, and again when somebody asks.
+
+Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`. What is significant:
+`domain/changes/significance.py`. Sending: `send_notice.py`.
 """
 
 from collections.abc import Callable, Iterable

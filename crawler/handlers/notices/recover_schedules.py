@@ -1,6 +1,8 @@
 """Does what beat, or a worker it triggered, did not do: starts overdue runs, and sends notices that are missing.
 
 Only where the whole system runs: the workers of a single `crawler run` have no business with other projects.
+
+Overdue runs are started by `run_schedules.py`. Of missed slots `due_slot` in `domain/notices/schedule.py` picks one.
 """
 
 from collections.abc import Callable

@@ -3,6 +3,8 @@
 A slot is taken with a row before its crawl is started, under a key made of the slot: a starter that dies in between
 leaves a row the reconciler finishes, and the crawl is the same one. A scheduled crawl that fails is tried again after
 5 and after 15 minutes.
+
+Which slot is due, and which of several missed ones: `due_slot` in `domain/notices/schedule.py`.
 """
 
 from collections.abc import Sequence

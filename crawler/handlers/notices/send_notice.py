@@ -1,4 +1,7 @@
-"""Sends one notice by its channel and keeps what came of it. Never twice by itself: that is for its callers."""
+"""Sends one notice by its channel and keeps what came of it. Never twice by itself: that is for its callers.
+
+Channels: `mailer.py`, `webhook_sender.py` and `apprise_sender.py` in `adapters/notices`.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,5 +1,5 @@
 -- Put expired leases of one crawl back into the queue with one loss more; after too many losses they stay out as
--- poison.
+-- poison. Called by the reconciler (`handlers/crawls/reconcile.py`).
 -- own: most losses, how many poison leases to return, then for each: pair, token
 -- -> for each: epoch, poison (0 or 1), token, claimed, host, attempts, losses, hops, kind and URL
 --

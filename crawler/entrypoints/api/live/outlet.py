@@ -1,4 +1,7 @@
-"""Sends events to one WebSocket client without blocking, and counts the bytes the client has not read yet."""
+"""Sends events to one WebSocket client without blocking, and counts the bytes the client has not read yet.
+
+A client that is too slow is closed by `reader.py` (4408).
+"""
 
 import asyncio
 from collections import deque
