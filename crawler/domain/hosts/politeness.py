@@ -10,7 +10,7 @@ atomic over all workers of all machines is decided inside Redis, by scripts in `
 - when the gap begins: `note_sent` (host_rules.lua), at the moment the request went out. Until a worker says so the host
   is held (`take_turn`, serving.lua), for `hold_seconds` at most.
 
-The least gap that operators set for all hosts (`requests_per_host_hour`): `least_gap_ms` in `domain/runtime_settings.py`.
+The least gap that operators set for all hosts (`requests_per_host_hour`) is in `domain/runtime_settings.py`.
 """
 
 import re
