@@ -238,6 +238,10 @@ SELECT jsonb_build_object(
         WHERE r.fetch_state = 'done'),
     'merged_links', (SELECT coalesce(sum(variants), 0) FROM rows),
     'total_links', (SELECT count(*) + coalesce(sum(variants), 0) FROM rows),
+    'nofollow_links', (SELECT coalesce(sum(jsonb_array_length(p.links_found)), 0) FROM rows r
+        JOIN crawl_jobs c ON c.id = r.crawl_job_id
+        JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = r.normalized_url
+        WHERE r.depth = 0 AND r.fetch_state = 'done' AND p.links_followed = '[]'),
     'requests', (SELECT count(*) FROM request_log WHERE crawl_id = :crawl),
     'latency_ms', (SELECT jsonb_build_object(
         'p50', percentile_disc(0.5) WITHIN GROUP (ORDER BY elapsed_ms),

@@ -102,6 +102,9 @@ class CrawlConfig(BaseModel):
     content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
     max_links_per_page: int | None = Field(None, gt=0)
+    follow_nofollow: bool = Field(
+        default=False, description="Follow links that a page marks nofollow; known pages are watched in any case"
+    )
     learn_noise: bool | None = Field(
         None, description="Fetch some pages twice to learn what changes by itself; null: scheduled crawls do"
     )

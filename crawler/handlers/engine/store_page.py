@@ -42,7 +42,7 @@ def store_page(
     context = settled.context
     links, urls, unusable = _resolve_links(page)
     settled.canonical = usable(page.canonical, page.base_url)
-    follow = [] if page.nofollow else [u for link, u in zip(links, urls, strict=True) if "nofollow" not in link[2]]
+    follow = _followed(page, links, urls, follow_nofollow=context.crawl.config.follow_nofollow)
     outline = Outline(
         links_found=_json([link[0] for link in links]),
         links_followed=_json([url.href for url in follow]) if len(follow) < len(links) else None,
@@ -109,6 +109,15 @@ def _differs(outline: Outline, follow: Sequence[Url], previous: Previous) -> boo
     known = (previous.links_followed, previous.links_unusable or [], previous.canonical_url, previous.noindex)
     unusable = orjson.loads(outline.links_unusable or "[]")
     return ([url.href for url in follow], unusable, outline.canonical_url, outline.noindex) != known
+
+
+def _followed(
+    page: ParsedPage, links: Sequence[tuple[str, str, str]], urls: Sequence[Url], *, follow_nofollow: bool
+) -> Sequence[Url]:
+    """The links that the page lets be followed: it may say nofollow for all of them, or for each."""
+    if follow_nofollow:
+        return urls
+    return [] if page.nofollow else [url for link, url in zip(links, urls, strict=True) if "nofollow" not in link[2]]
 
 
 def usable(href: str | None, base: str | None = None) -> Url | None:

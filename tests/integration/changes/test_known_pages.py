@@ -37,6 +37,13 @@ def test_a_home_page_that_turns_nofollow_blinds_nobody(crawler: Engine, site: Si
     assert paths(site, told(second)["changed_page_urls"]) == ["/", "/a", "/b"]
     assert paths(site, told(second)["new_page_urls"]) == ["/new"], "linked from a page that may be followed"
     assert told(second)["not_compared_urls"] == []
+    assert (first.stats["nofollow_links"], second.stats["nofollow_links"]) == (0, 2), "why so few were found at first"
+
+
+def test_links_marked_nofollow_are_followed_where_that_is_wanted(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": home("/a", head=NOFOLLOW), "/a": '<a rel="nofollow" href="/b">b</a>', "/b": []})
+    assert crawler.crawl(site.url(), use_sitemaps=False).pages_crawled == 1
+    assert crawler.crawl(site.url(), use_sitemaps=False, follow_nofollow=True).pages_crawled == 3
 
 
 def test_a_page_nothing_links_to_is_compared_by_every_crawl_as_long_as_it_answers(crawler: Engine, site: Site) -> None:

@@ -155,10 +155,10 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
 def warnings(crawl: CrawlJob) -> list[str]:
     """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
-    return [sentence for sentence in (*_of_theend_words(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
+    return [sentence for sentence in (*_of_the_end(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
 
 
-def _of_theend_words(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
     left = reasons.get(Reason.MAX_PAGES, 0)
     if crawl.end_reason is EndReason.MAX_PAGES:
         yield (
@@ -171,6 +171,11 @@ def _of_theend_words(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[st
     redirected = reasons.get(Reason.REDIRECTED, 0)
     if redirected and not crawl.pages_crawled:
         yield f"Nothing but redirects was found ({redirected:,}); crawl the URL they lead to."
+    elif nofollow := crawl.stats.get("nofollow_links", 0):
+        yield (
+            f"The first page marks its links as nofollow ({count(nofollow, 'link')}), so they were not followed; "
+            "'crawler project set PROJECT_ID --setting follow_nofollow=true' follows them."
+        )
     elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
         looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
         yield f"The first page links to no other page, {looked}."
