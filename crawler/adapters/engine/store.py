@@ -47,8 +47,11 @@ def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
 
 
 def _set_phase(db: Connection, crawl: CrawlJob) -> None:
-    """A project's `phase_status` is the status of its latest crawl."""
-    db.execute(update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value))
+    """Set the project's `phase_status`: the status of its latest crawl, not of a batch of the acquisition queue."""
+    if not crawl.from_queue:
+        db.execute(
+            update(t.projects).where(t.projects.c.id == crawl.project_id).values(phase_status=crawl.status.value)
+        )
 
 
 def insert_crawl(
@@ -220,6 +223,18 @@ class Store:
             query = query.where(t.crawl_jobs.c.id < before)
         with transaction(self.engine) as db:
             return [_crawl(row) for row in db.execute(query)]
+
+    def find_latest_crawl(self, project_id: UUID) -> CrawlJob | None:
+        """A project's latest crawl that is no batch of the acquisition queue."""
+        query = (
+            select(*_CRAWL_COLUMNS)
+            .where(t.crawl_jobs.c.project_id == project_id, ~t.crawl_jobs.c.from_queue)
+            .order_by(t.crawl_jobs.c.id.desc())
+            .limit(1)
+        )
+        with transaction(self.engine) as db:
+            row = db.execute(query).one_or_none()
+        return _crawl(row) if row else None
 
     def open_crawls(self) -> list[CrawlJob]:
         with transaction(self.engine) as db:

@@ -1,4 +1,4 @@
-"""Progress of a project's latest crawl, as its phase status."""
+"""Progress of a project's latest crawl, as its phase status. Batches of the acquisition queue do not count."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -10,7 +10,7 @@ from crawler.domain.crawls.progress import progress
 
 
 class ProjectCrawls(ProjectReader, Protocol):
-    def list_crawls(self, project_id: UUID, limit: int = 50) -> list[CrawlJob]: ...
+    def find_latest_crawl(self, project_id: UUID) -> CrawlJob | None: ...
 
 
 class LiveStats(Protocol):
@@ -40,8 +40,8 @@ class DescribeProgress:
 
     def of_project(self, project_id: UUID) -> PhaseStatus:
         project = self._store.get_project(project_id)
-        latest = self._store.list_crawls(project_id, limit=1)
-        if not latest:
+        latest = self._store.find_latest_crawl(project_id)
+        if latest is None:
             return PhaseStatus(
                 status="pending",
                 crawl_id=None,
@@ -52,7 +52,7 @@ class DescribeProgress:
                 error_message=None,
                 stats={},
             )
-        return self.of_crawl(latest[0])
+        return self.of_crawl(latest)
 
     def of_crawl(self, crawl: CrawlJob) -> PhaseStatus:
         waiting = None if crawl.status.is_over else self._frontier.stats(crawl.id)

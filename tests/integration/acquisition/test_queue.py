@@ -384,3 +384,16 @@ def test_a_change_of_very_many_says_where_to_go_on(queue: Queue, monkeypatch: py
             break
         after = part.next_after
     assert parts == [2, 2, 1, 0]
+
+
+def test_a_batch_of_the_queue_is_not_the_phase_of_its_project(queue: Queue, site: Site) -> None:
+    lay(site, {"/": [], "/single": []})
+    crawl = queue.engine.crawl(site.url())
+    queue.add(site.url("/single"), project_id=crawl.project_id)
+    (batch,) = queue.start()
+    progress = queue.tools.crawls.progress.of_project(crawl.project_id)
+    assert (progress.crawl_id, progress.status) == (crawl.id, "completed"), "the batch is under way"
+    queue.work()
+    assert queue.tools.store.get_crawl(batch).status == "completed"
+    assert queue.tools.store.get_project(crawl.project_id).phase_status == "completed"
+    assert queue.tools.crawls.progress.of_project(crawl.project_id).crawl_id == crawl.id
