@@ -150,7 +150,11 @@ class FinishCrawl:
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id))
         self._events.publish(crawl.id, "completed", crawl_result(done))
         self._hints.after_crawl(crawl.id)
-        log.info("crawl_ended", crawl_id=str(crawl.id), status=done.status.value, pages=done.pages_crawled)
+        ended = {"crawl_id": str(crawl.id), "status": done.status.value, "pages": done.pages_crawled}
+        if done.status is CrawlStatus.FAILED:
+            log.warning("crawl_ended", **ended, error=done.error_message)
+        else:
+            log.info("crawl_ended", **ended)
         return done
 
 

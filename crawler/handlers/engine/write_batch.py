@@ -7,7 +7,9 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.acquisition.entries import error_words
 from crawler.domain.clock import from_ms
+from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.crawls.frontier import End, Entry, Outcome
 from crawler.domain.engine.ledger import (
     CrawlsFull,
@@ -83,6 +85,7 @@ class WriteBatch:
         depths: Depths = {}
         written, children = self._write_patiently(batch, depths)
         self._failpoint("after_commit")
+        _log_failed_entries(written)
         queued = self._complete(written, children)
         self._failpoint("after_complete")
         with suppress(Unavailable):  # the reconciler finds pages whose document is missing
@@ -208,6 +211,16 @@ class WriteBatch:
         by_digest = {entry.digest: entry for entry in entries}
         late = {context.key(parse(by_digest[digest].url)): by_digest[digest].depth for digest in lowered}
         self._lower(context, {url: depth for url, depth in late.items() if done.get(url) != depth})
+
+
+def _log_failed_entries(written: Sequence[LeaseResult]) -> None:
+    """Log why entries of the acquisition queue failed: nobody looks at the crawls of their batches."""
+    for settled in written:
+        end = settled.url_end
+        if end is None or end.state is FetchState.DONE or settled.redirect or not settled.context.crawl.from_queue:
+            continue
+        error = error_words(end.reason, end.error_message, end.http_status)
+        log.warning("entry_failed", url=settled.lease.url, error=error)
 
 
 def _forget_followed(batch: Sequence[LeaseResult]) -> None:

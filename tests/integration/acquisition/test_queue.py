@@ -397,3 +397,14 @@ def test_a_batch_of_the_queue_is_not_the_phase_of_its_project(queue: Queue, site
     assert queue.tools.store.get_crawl(batch).status == "completed"
     assert queue.tools.store.get_project(crawl.project_id).phase_status == "completed"
     assert queue.tools.crawls.progress.of_project(crawl.project_id).crawl_id == crawl.id
+
+
+def test_an_entry_that_fails_is_logged_with_its_error(
+    queue: Queue, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.set_fault("/gone", status=404)
+    queue.add(site.url("/gone"))
+    queue.work()
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "entry_failed" in line]
+    assert site.url("/gone") in line
+    assert "not_found" in line
