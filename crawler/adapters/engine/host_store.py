@@ -1,4 +1,8 @@
-"""Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data."""
+"""Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data.
+
+How long blocks and delays are: `domain/hosts/politeness.py`. Which delay holds now:
+`adapters/frontier/lua/host_rules.lua`.
+"""
 
 from datetime import datetime
 
