@@ -1,6 +1,6 @@
 """Entries become batches, and come back when a batch is over before their turn.
 
-How many places there are, and what a batch is: `handlers/acquisition/run_queue.py`. How a stranded entry ends:
+How many places there are, in all and for a host: `handlers/acquisition/run_queue.py`. How a stranded entry ends:
 `stranded_end` in `domain/acquisition/entries.py`.
 """
 

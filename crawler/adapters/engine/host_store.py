@@ -1,7 +1,6 @@
 """Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data.
 
-How long blocks and delays are: `domain/hosts/politeness.py`. Which delay holds now:
-`adapters/frontier/lua/host_rules.lua`.
+How long blocks and delays are, and which of several holds: `domain/hosts/politeness.py`.
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
 """Work off the acquisition queue: entries become batches, which are crawls like any other to the engine.
 
-Which entries are next, and how many of a host: `adapters/acquisition/queue_claims.py`. Settings of a batch and ends of
-stranded entries: `domain/acquisition/entries.py`.
+Which entries are next: `adapters/acquisition/queue_claims.py`. Settings of a batch and ends of stranded entries:
+`domain/acquisition/entries.py`.
 """
 
 from collections.abc import Callable, Sequence
