@@ -1,4 +1,7 @@
-"""Categories in Postgres, and who names them."""
+"""Categories in Postgres, and who names them.
+
+Selectors are checked by `handlers/acquisition/manage_categories.py`, and read by `domain/acquisition/selectors.py`.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,6 +1,9 @@
 """Selectors of operators on pages of strangers, in a process of its own: what hangs, crashes or grows ends here.
 
 Requests come on stdin and answers go to stdout, each with its length in front. The process ends with its parent.
+
+What is read from a page: `extract_fields` in `domain/acquisition/selector_reading.py`. The time limit is kept by the
+parent, `extraction_process.py`.
 """
 
 import gc

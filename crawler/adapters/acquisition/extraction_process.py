@@ -1,4 +1,7 @@
-"""Extracts pages in a child process: a time limit that holds whatever a page does, and a crash that costs one page."""
+"""Extracts pages in a child process: a time limit that holds whatever a page does, and a crash that costs one page.
+
+The child is `extraction_child.py`; what it reads is decided in `domain/acquisition/selector_reading.py`.
+"""
 
 import os
 import selectors

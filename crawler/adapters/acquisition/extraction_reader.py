@@ -1,4 +1,7 @@
-"""Extractions as they are shown and exported."""
+"""Extractions as they are shown and exported.
+
+As CSV and JSON lines: `domain/acquisition/extractions.py`.
+"""
 
 from collections.abc import Generator
 from typing import Any

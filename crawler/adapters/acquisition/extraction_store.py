@@ -1,4 +1,8 @@
-"""Entries on their way from fetched to done. All of one entry's rows are written in one transaction, or none."""
+"""Entries on their way from fetched to done. All of one entry's rows are written in one transaction, or none.
+
+The steps between are in `handlers/acquisition/extract_entries.py`. How many lost workers are too many: `MOST_LOSSES` in
+`domain/retries.py`.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,7 @@
-"""How often fields have a value, counted in the transaction that writes the extraction."""
+"""How often fields have a value, counted in the transaction that writes the extraction.
+
+When a field has dropped: `judge_fill` in `domain/acquisition/field_fill.py`.
+"""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby

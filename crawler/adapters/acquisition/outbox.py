@@ -1,4 +1,7 @@
-"""The outbox: what is to be told to other services is written with what it tells of, and sent afterwards."""
+"""The outbox: what is to be told to other services is written with what it tells of, and sent afterwards.
+
+When it is relayed: `handlers/acquisition/relay_outbox.py`. Its rows are written by `extraction_store.py`.
+"""
 
 from collections.abc import Callable
 from uuid import UUID

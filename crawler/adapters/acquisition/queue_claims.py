@@ -1,4 +1,8 @@
-"""Entries become batches, and come back when a batch is over before their turn."""
+"""Entries become batches, and come back when a batch is over before their turn.
+
+How many places there are, in all and for a host: `handlers/acquisition/run_queue.py`. How a stranded entry ends:
+`stranded_end` in `domain/acquisition/entries.py`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""The acquisition queue in Postgres: filling, listing, changing many at once."""
+"""The acquisition queue in Postgres: filling, listing, changing many at once.
+
+Which URLs are taken: `new_entry` in `domain/acquisition/entries.py`. Which entries are fetched next: `queue_claims.py`.
+"""
 
 import io
 import time

@@ -1,4 +1,7 @@
-"""Chromium's command line flags: use only our proxy, no background requests, low memory."""
+"""Chromium's command line flags: use only our proxy, no background requests, low memory.
+
+What the proxy lets through: `egress_proxy.py`.
+"""
 
 import os
 from dataclasses import dataclass

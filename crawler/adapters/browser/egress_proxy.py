@@ -7,6 +7,8 @@
 
 A door belongs to one visit: what one crawl opened for itself (`FetchRequest.opened`) stays closed to the pages of all
 others. Closing a door ends every connection made through it. All of it runs in one event loop.
+
+Which addresses are forbidden: `domain/hosts/egress.py`.
 """
 
 import asyncio

@@ -9,6 +9,9 @@
    before the first one starts.
 
 Create it after a fork, use it from one thread. Nothing heavy is imported or started before the first `submit`.
+
+Which pages get here: `handlers/engine/render_where_needed.py`. The visits are run by `tab_pool.py`, one of them is
+`visit.py`.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""Fetcher of the browser lane: a browser for pages to be rendered, curl for everything else."""
+"""Fetcher of the browser lane: a browser for pages to be rendered, curl for everything else.
+
+Which pages are to be rendered: `handlers/engine/render_where_needed.py`.
+"""
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.engine.ports import Fetcher

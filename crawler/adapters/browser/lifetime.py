@@ -1,4 +1,7 @@
-"""Lifetime of browsers: start a Chromium with crawl4ai's connection, and replace it when it is worn, dead or idle."""
+"""Lifetime of browsers: start a Chromium with crawl4ai's connection, and replace it when it is worn, dead or idle.
+
+When a browser is worn: `Wear` in `options.py`, with values from `config.py` (`render_pages` and the like).
+"""
 
 import asyncio
 import os

@@ -1,4 +1,7 @@
-"""Text and links of a page as fetched over plain HTTP, kept in Redis for comparison with the browser's version."""
+"""Text and links of a page as fetched over plain HTTP, kept in Redis for comparison with the browser's version.
+
+The comparison: `compare` in `domain/rendering/url_shapes.py`.
+"""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""Options of the browser lane, and one of its jobs. Imports nothing heavy."""
+"""Options of the browser lane, and one of its jobs. Imports nothing heavy.
+
+The values come from `config.py`, by way of `bootstrap/engine.py`.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Totals of rendered pages, restarts and seconds of all render workers, in Redis."""
+"""Totals of rendered pages, restarts and seconds of all render workers, in Redis.
+
+Counted by `fetcher.py`, shown by `adapters/operating/metrics_reader.py`.
+"""
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 

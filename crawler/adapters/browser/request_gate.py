@@ -8,6 +8,8 @@ project's own headers go to its own origin only.
 
 A document is requested once per visit. A page that would reload itself is kept as it stands; if it has set a cookie
 meanwhile, the engine may request it again with the cookie, in the host's next turn.
+
+What the engine then does with a redirect: `handlers/engine/record_page.py`.
 """
 
 import asyncio

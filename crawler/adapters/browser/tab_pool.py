@@ -1,6 +1,8 @@
 """Tab pool: runs visit jobs in tabs, as many at once as there are tabs, in one event loop.
 
 Imported only where a browser is about to be driven.
+
+How many tabs: `BrowserOptions` in `options.py`. When the engine tries a page again: `domain/retries.py`.
 """
 
 import asyncio

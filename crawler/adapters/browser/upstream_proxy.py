@@ -1,4 +1,7 @@
-"""The operator's proxy (CRAWLER_PROXY_URL) for browser connections: HTTP CONNECT or SOCKS 5."""
+"""The operator's proxy (CRAWLER_PROXY_URL) for browser connections: HTTP CONNECT or SOCKS 5.
+
+Which addresses may be asked of it: `domain/hosts/egress.py`. Over HTTP without a browser: `adapters/curl/handle.py`.
+"""
 
 import asyncio
 import ssl

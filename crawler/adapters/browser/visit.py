@@ -1,4 +1,7 @@
-"""One visit of the browser to a page: a context and egress door of its own, and its result."""
+"""One visit of the browser to a page: a context and egress door of its own, and its result.
+
+When a page is done: `page_idle.py`. Which requests it may send: `request_gate.py`.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,8 @@
-"""Notes in Redis from one visit of a page to the next: use no browser, or send these cookies."""
+"""Notes in Redis from one visit of a page to the next: use no browser, or send these cookies.
+
+When such a note is made: `handlers/engine/fall_back_to_http.py` (no browser) and `render_where_needed.py` beside it
+(cookies).
+"""
 
 from typing import Any
 from uuid import UUID

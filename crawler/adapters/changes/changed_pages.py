@@ -1,4 +1,8 @@
-"""The two versions of each page that changed between two crawls, from both crawls' ledgers."""
+"""The two versions of each page that changed between two crawls, from both crawls' ledgers.
+
+Which pages count as changed: `handlers/changes/diff_crawl.py`. Which older version:
+`adapters/engine/compared_versions.py`.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""Two versions of one page: which a crawl compared, and what is kept of each."""
+"""Two versions of one page: which a crawl compared, and what is kept of each.
+
+Which older version a crawl is compared with: `adapters/engine/compared_versions.py`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""What a project's crawls found changed, one line each. Summaries hold every URL: only their counts are read."""
+"""What a project's crawls found changed, one line each. Summaries hold every URL: only their counts are read.
+
+The counts are made by `change_summary` in `domain/changes/summary.py`.
+"""
 
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,4 +1,7 @@
-"""A project's noise rules in Postgres."""
+"""A project's noise rules in Postgres.
+
+What rules mean: `domain/noise/rules.py`. Which are learned: `domain/noise/learned.py`.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -1,4 +1,8 @@
-"""Reads pairs of snapshots for comparing: a page in two crawls, or two looks of one crawl."""
+"""Reads pairs of snapshots for comparing: a page in two crawls, or two looks of one crawl.
+
+Too large: `MAX_BYTES` in `domain/noise/page_pairs.py`. What is compared with them:
+`handlers/changes/apply_noise_rules.py`.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""Project list for the overview: each project with its latest crawl, what that changed, and its next run."""
+"""Project list for the overview: each project with its latest crawl, what that changed, and its next run.
+
+When the next run is: `domain/notices/schedule.py`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Count the URLs of a crawl that were skipped or failed, by reason, while it runs."""
+"""Count the URLs of a crawl that were skipped or failed, by reason, while it runs.
+
+What the reasons mean: `domain/reason_words.py`.
+"""
 
 from uuid import UUID
 

@@ -2,6 +2,8 @@
 
 Failed and skipped URLs have an index by reason. Other filters (a state that a URL has for a moment, a note on most
 pages) scan a limited number of rows at a time: no query takes long, and an index would cost each page a write.
+
+Which reasons are failed and which skipped: `domain/reasons.py`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Map libcurl's error numbers to our reasons: the only place where that happens."""
+"""Map libcurl's error numbers to our reasons: the only place where that happens.
+
+Which reasons are retried: `domain/engine/judging.py`.
+"""
 
 import re
 

@@ -10,6 +10,9 @@ With a proxy it is the proxy that connects, after a lookup of its own. So the ta
 *every* address it has must be allowed. If the proxy's own resolver finds other addresses, the proxy must judge them.
 
 Create it after a fork, use it from one thread.
+
+Which addresses are allowed: `domain/hosts/egress.py`. When a request may go out at all: `domain/hosts/politeness.py`.
+Retries: `domain/retries.py`.
 """
 
 import resource

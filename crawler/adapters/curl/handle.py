@@ -1,4 +1,7 @@
-"""Create libcurl handles with all options that are the same for all requests of a fetcher (TLS, proxy, limits)."""
+"""Create libcurl handles with all options that are the same for all requests of a fetcher (TLS, proxy, limits).
+
+Timeouts and sizes come from `config.py`; the limits that hold while bytes arrive are in `transfer.py`.
+"""
 
 import re
 from dataclasses import dataclass

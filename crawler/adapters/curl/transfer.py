@@ -2,6 +2,8 @@
 
 The callbacks run inside libcurl, thousands of times a second: they only count, collect and decide. Every limit is
 enforced here while bytes arrive, so a hostile response costs what the limit says and no more.
+
+What a status or failure means for the URL: `domain/engine/judging.py`.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,8 @@
 """The feed's order. A number from a sequence is not the order of commits: whoever took a smaller one may commit later,
 and a reader that went past it would never see it. Here numbers are given under the lock of the project's own row, which
 is held until the commit; so a number is never smaller than one that a reader has seen.
+
+It is read by `reader.py`.
 """
 
 from collections.abc import Iterable, Sequence

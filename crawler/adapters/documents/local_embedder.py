@@ -1,4 +1,7 @@
-"""Vectors made in this process by a static model (package `model2vec`, extra `embed`): no network, no GPU."""
+"""Vectors made in this process by a static model (package `model2vec`, extra `embed`): no network, no GPU.
+
+When chunks get vectors: `handlers/documents/embed_documents.py`.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -2,6 +2,8 @@
 
 Its address is the operator's own setting, like that of the database: it may be inside the house. Redirects are not
 followed, and nothing of the environment (proxies, .netrc) is used: the key goes to that address alone.
+
+When chunks get vectors: `handlers/documents/embed_documents.py`. Tries: `EMBED_WAITS_SECONDS` in `domain/retries.py`.
 """
 
 import time

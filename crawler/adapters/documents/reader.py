@@ -1,4 +1,7 @@
-"""Documents for those who read: the feed in its order, single ones, their chunks."""
+"""Documents for those who read: the feed in its order, single ones, their chunks.
+
+The order of the feed is given by `feed.py`. Search: `chunk_search.py`.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,8 @@
-"""Documents as they are made: claimed for a while, kept in one transaction, taken out when their page is gone."""
+"""Documents as they are made: claimed for a while, kept in one transaction, taken out when their page is gone.
+
+What becomes a document: `handlers/engine/batch_rows.py`. How it is made and cut:
+`handlers/documents/ingest_documents.py`. Which pages are gone: `handlers/changes/diff_crawl.py`.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,7 @@
-"""Vectors of chunks, in Postgres with pgvector. Kept as plain numbers: a server without it has the same tables."""
+"""Vectors of chunks, in Postgres with pgvector. Kept as plain numbers: a server without it has the same tables.
+
+When vectors are made: `handlers/documents/embed_documents.py`. The search by them: `chunk_search.py`.
+"""
 
 import hashlib
 import time

@@ -2,6 +2,9 @@
 
 Statements have the same order in every process, and the rows of each are sorted by key, so that two batches can wait
 for each other but never deadlock.
+
+What is written is decided before: `handlers/engine/batch_rows.py`. Retries of a commit:
+`handlers/engine/write_batch.py`.
 """
 
 import struct

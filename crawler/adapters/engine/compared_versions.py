@@ -2,6 +2,8 @@
 
 It is the baseline's version. Where the baseline did not get the page (it failed, or the crawl ended before), it is the
 last version that any crawl stored.
+
+Which crawl is the baseline: `choose_baseline` in `domain/changes/baseline.py`.
 """
 
 # SQL that joins the earlier version as `o` to the ledger row `u` and its version `v`. OFFSET goes further back.

@@ -1,4 +1,7 @@
-"""The commit's counters of each crawl, and its fence: nothing is written to a crawl that is over or has max_pages."""
+"""The commit's counters of each crawl, and its fence: nothing is written to a crawl that is over or has max_pages.
+
+How many pages max_pages allows, and who else keeps to it: `domain/engine/max_pages.py`.
+"""
 
 from collections import Counter
 from typing import NamedTuple

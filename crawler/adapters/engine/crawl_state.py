@@ -1,4 +1,7 @@
-"""Read all that a worker needs about a crawl at once, and store what the crawl learns about its scope and rendering."""
+"""Read all that a worker needs about a crawl at once, and store what the crawl learns about its scope and rendering.
+
+What is learned is decided in `handlers/engine/process_response.py` (scope) and `render_where_needed.py` beside it.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,8 @@
-"""The commit's documents: a stored page and its document that has to be made are written in one transaction."""
+"""The commit's documents: a stored page and its document that has to be made are written in one transaction.
+
+Which pages become documents: `handlers/engine/batch_rows.py`. They are made by
+`handlers/documents/ingest_documents.py`.
+"""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data."""
+"""Hosts in Postgres: robots.txt, blocks, delays and pauses, kept even when Redis loses its data.
+
+How long blocks and delays are, and which of several holds: `domain/hosts/politeness.py`.
+"""
 
 from datetime import datetime
 

@@ -1,4 +1,7 @@
-"""The ledger (a crawl's URLs) outside the hot path: read it whole, close it, lower depths, compute statistics."""
+"""The ledger (a crawl's URLs) outside the hot path: read it whole, close it, lower depths, compute statistics.
+
+The hot path writes by `url_commit.py`. When the ledger is closed: `handlers/crawls/finish_crawl.py`.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,8 @@
-"""The commit's pages: stored, unchanged and unfetched ones, with their versions and bytes."""
+"""The commit's pages: stored, unchanged and unfetched ones, with their versions and bytes.
+
+Whether a page changed is decided in `handlers/engine/store_page.py`. How long versions are kept:
+`adapters/postgres/retention.py`.
+"""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter

@@ -1,4 +1,7 @@
-"""Probes in Postgres: requests beyond a crawl's pages, planned in one transaction before the first is queued."""
+"""Probes in Postgres: requests beyond a crawl's pages, planned in one transaction before the first is queued.
+
+Which are planned: `handlers/crawls/plan_probes.py`. What the responses mean: `domain/changes/removals.py`.
+"""
 
 from collections.abc import Container, Iterator, Sequence
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""The commit's entries of the acquisition queue: an entry ends in the same transaction as its URL."""
+"""The commit's entries of the acquisition queue: an entry ends in the same transaction as its URL.
+
+How an entry ends: `entry_end` in `domain/acquisition/entries.py`.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""The commit's browser results: screenshots, why pages were rendered, and what comparisons showed."""
+"""The commit's browser results: screenshots, why pages were rendered, and what comparisons showed.
+
+Which pages are rendered: `domain/rendering/signals.py`. What comparisons teach: `domain/rendering/url_shapes.py`.
+"""
 
 from collections.abc import Sequence
 from operator import attrgetter

@@ -1,4 +1,7 @@
-"""Store of projects, crawls and API keys in Postgres: rows to values and back."""
+"""Store of projects, crawls and API keys in Postgres: rows to values and back.
+
+Which status may follow which: `CrawlJob` in `domain/crawls/crawl.py`. The queries of lists: `adapters/crawls`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""The commit's ledger rows: URLs that ended, and URLs that were found."""
+"""The commit's ledger rows: URLs that ended, and URLs that were found.
+
+How a URL ends: `domain/engine/judging.py`. Which links become URLs: `handlers/engine/follow_links.py`.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

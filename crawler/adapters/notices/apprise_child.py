@@ -2,6 +2,8 @@
 
 A request in JSON comes on stdin, an answer in JSON goes to stdout. Addresses with secrets go neither into logs nor
 onto command lines.
+
+Which addresses may be dialled: `domain/hosts/egress.py`.
 """
 
 import json

@@ -1,4 +1,8 @@
-"""Other channels by their Apprise URL, each message from a short-lived process that may dial what we may."""
+"""Other channels by their Apprise URL, each message from a short-lived process that may dial what we may.
+
+Which URLs are taken at all: `domain/notices/channels.py`. The process: `apprise_child.py`. When:
+`handlers/notices/notify_crawl.py`.
+"""
 
 import json
 import os

@@ -2,6 +2,8 @@
 
 They are triggers only. RedBeat knows no zone per entry and forgets what Redis forgets; the row in Postgres is the
 truth, and the reconciler starts what no entry did.
+
+When the next run is: `domain/notices/schedule.py`. The run: `handlers/notices/run_schedules.py`.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""Notifications in Postgres: what was sent to whom, and what came of it."""
+"""Notifications in Postgres: what was sent to whom, and what came of it.
+
+Who is told, and when: `handlers/notices/notify_crawl.py`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime

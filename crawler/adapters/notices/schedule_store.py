@@ -1,4 +1,8 @@
-"""Schedules in Postgres, where the truth about the next run is, and the slots that were used."""
+"""Schedules in Postgres, where the truth about the next run is, and the slots that were used.
+
+The next run is computed in `domain/notices/schedule.py`, and started by `handlers/notices/run_schedules.py`. Waits
+after failed runs: `CRAWL_WAITS` in `domain/retries.py`.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime

@@ -2,6 +2,9 @@
 
 The settings allow for known behaviour of Celery on Redis: a message can vanish between pop and record, a long task is
 redelivered after the visibility timeout, a silent socket waits for ever. None of that may cost more than time.
+
+The tasks are in `workers/tasks.py`, what holds for all of them in `workers/task_contract.py`; queues in `queues.py`.
+Scheduled crawls are no fixed entries: `adapters/notices/beat_entries.py`.
 """
 
 from typing import Any

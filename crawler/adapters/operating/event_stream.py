@@ -8,6 +8,8 @@ entry's id is the number of its last one, so a reader who missed some asks for w
     cr:events:{project}         stream: type, at, crawl, count, items (JSON array of the events' data)
     cr:events:{project}:seq     the number of the last event
     cr:progress:{crawl}         the highest percentage told
+
+What is published, and how often: `handlers/engine/publish_events.py`.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,7 @@
-"""Follow a project's live events for many clients: one reader of the Redis stream per process serves all listeners."""
+"""Follow a project's live events for many clients: one reader of the Redis stream per process serves all listeners.
+
+The clients are in `entrypoints/api/live`.
+"""
 
 import asyncio
 import sys

@@ -2,6 +2,8 @@
 
 The request log of a day may have millions of rows, so the counts of all hosts are computed now and then, and cached.
 All else, and every number of a single host, is current.
+
+What the numbers come to for a host: `handlers/hosts/describe_hosts.py`.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""Politeness audit: gaps, parallel requests and violations at each host, computed in SQL from the request log."""
+"""Politeness audit: gaps, parallel requests and violations at each host, computed in SQL from the request log.
+
+The rules that are audited: `domain/hosts/politeness.py`.
+"""
 
 from typing import Any, NamedTuple
 from uuid import UUID

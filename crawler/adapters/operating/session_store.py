@@ -4,6 +4,9 @@
 
     cr:session:{sha256 of the token}    the API key's id and when the session began; gone after so long unused
     cr:ticket:{sha256 of the ticket}    the API key's id; for one sign-in, from a link a person was given
+
+The cookie and the CSRF token: `entrypoints/http/cookie_session.py`. Who may sign in:
+`entrypoints/dashboard/pages/login.py`.
 """
 
 import hashlib

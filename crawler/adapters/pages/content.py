@@ -1,4 +1,8 @@
-"""What a page was at a version: its bytes, its markdown, and the versions there are."""
+"""What a page was at a version: its bytes, its markdown, and the versions there are.
+
+How markdown is made: `domain/markdown/page.py`. What changed between versions: `handlers/changes/compare_versions.py`.
+How long versions are kept: `adapters/postgres/retention.py`.
+"""
 
 from collections.abc import Generator
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""A crawl's pages as they were at that crawl, streamed: a cursor on the server, a few rows in memory."""
+"""A crawl's pages as they were at that crawl, streamed: a cursor on the server, a few rows in memory.
+
+The formats are in `domain/exports/files.py` and `domain/exports/warc_export.py`.
+"""
 
 from collections.abc import Generator
 from datetime import UTC

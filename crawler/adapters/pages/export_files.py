@@ -1,4 +1,7 @@
-"""Export files: each appears whole under its name, or not at all."""
+"""Export files: each appears whole under its name, or not at all.
+
+What is in them: `domain/exports/files.py`. Who writes them: `entrypoints/cli/backend/local_exports.py`.
+"""
 
 import os
 from collections.abc import Iterable

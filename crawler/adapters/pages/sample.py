@@ -1,4 +1,7 @@
-"""Addresses of a project's stored pages, evenly picked where there are many: for a glance at what rules would do."""
+"""Addresses of a project's stored pages, evenly picked where there are many: for a glance at what rules would do.
+
+The rules are tried by `handlers/crawls/preview_settings.py`.
+"""
 
 from typing import NamedTuple
 from uuid import UUID

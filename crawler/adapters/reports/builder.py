@@ -1,4 +1,8 @@
-"""Writes down what one crawl found wrong with its site: once, when it is over, in one transaction."""
+"""Writes down what one crawl found wrong with its site: once, when it is over, in one transaction.
+
+What counts as a finding: `queries.py`. Limits: `ReportLimits` in `domain/exports/reports.py`. Which crawl it is
+compared with: `handlers/crawls/report_crawl.py`.
+"""
 
 import json
 from typing import Any

@@ -2,6 +2,8 @@
 
 Each gives key, url, problem, text, value, related and related_count. Their parameters: `crawl`, the lists of reasons
 `broken` and `redirecting`, `invalid_tags`, `slow_ms`, `large_bytes`, `sources`.
+
+Limits, lists of reasons and words: `domain/exports/reports.py`.
 """
 
 from typing import NamedTuple

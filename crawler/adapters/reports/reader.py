@@ -1,4 +1,7 @@
-"""Reports as they were written down: a few rows by their key, or all of them streamed."""
+"""Reports as they were written down: a few rows by their key, or all of them streamed.
+
+What counts as a finding: `queries.py`.
+"""
 
 from collections.abc import Generator, Sequence
 from typing import Any

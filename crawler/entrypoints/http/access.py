@@ -1,4 +1,7 @@
-"""Dependencies that check access to ids in a path. What the caller's key may not see is answered with 404."""
+"""Dependencies that check access to ids in a path. What the caller's key may not see is answered with 404.
+
+Whose key it is, and its scope: `auth.py`. What a key may see: `ApiKey` in `domain/api_keys.py`.
+"""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,6 +1,9 @@
 """Authentication by API key, for HTTP and WebSocket: every path except the liveness probe needs one.
 
 Reading needs scope `read`, every other method `write`. Routes that affect the whole system add `AdminOnly`.
+
+Scopes: `domain/api_keys.py`. Rate limit for wrong keys: `failed_logins.py`. Which projects a key may see: `access.py`.
+The dashboard's pages: `entrypoints/dashboard/serving/session_gate.py`.
 """
 
 from typing import Annotated

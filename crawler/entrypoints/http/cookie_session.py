@@ -2,6 +2,9 @@
 
 The browser sends the cookie whichever site's page makes the request. So every change also needs the token, which pages
 of other sites cannot read. The token is derived from the cookie's value, so that it needs no storage.
+
+How long a session lasts: `adapters/operating/session_store.py`. Which pages need one:
+`entrypoints/dashboard/serving/session_gate.py`.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""Middleware that limits the time of a request: a server that hangs blocks a thread of ours, but never the caller."""
+"""Middleware that limits the time of a request: a server that hangs blocks a thread of ours, but never the caller.
+
+Which paths may take longer: `STREAMED` in `body_limit.py`.
+"""
 
 import asyncio
 

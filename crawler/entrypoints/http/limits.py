@@ -1,4 +1,8 @@
-"""Limits of one request (sizes and counts), and of requests at the same time."""
+"""Limits of one request (sizes and counts), and of requests at the same time.
+
+Largest body: `body_limit.py`. Longest time: `deadline.py`. Exports at the same time: `streaming.py`. Rows of a list:
+`MOST` in `cursors.py`. Wrong keys: `failed_logins.py`. WebSockets: `entrypoints/api/live/audience.py`.
+"""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Origin check for WebSockets: browsers let any site's page connect, and only Origin tells which."""
+"""Origin check for WebSockets: browsers let any site's page connect, and only Origin tells which.
+
+Requests with the dashboard's cookie: `is_own_page` in `cookie_session.py`.
+"""
 
 from urllib.parse import SplitResult, urlsplit
 

@@ -1,4 +1,7 @@
-"""Errors as `application/problem+json` (RFC 9457): a sentence for people, a stable code for programs."""
+"""Errors as `application/problem+json` (RFC 9457): a sentence for people, a stable code for programs.
+
+Each error's code and HTTP status: `errors.py`.
+"""
 
 from http import HTTPStatus
 from typing import Any

@@ -1,4 +1,7 @@
-"""Security headers of every response: crawled content must not run as ours in a browser, nor be cached on the way."""
+"""Security headers of every response: crawled content must not run as ours in a browser, nor be cached on the way.
+
+The dashboard's own (CSP): `entrypoints/dashboard/serving/headers.py`.
+"""
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,4 +1,7 @@
-"""Streaming responses for exports: a few rows in memory, and the query is closed as soon as the client is gone."""
+"""Streaming responses for exports: a few rows in memory, and the query is closed as soon as the client is gone.
+
+What is in an export: `domain/exports/files.py`.
+"""
 
 import threading
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator

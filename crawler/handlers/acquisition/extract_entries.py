@@ -1,4 +1,8 @@
-"""Read what the pages of fetched entries say, and hand it on: fetched → extracting → done, or failed with a reason."""
+"""Read what the pages of fetched entries say, and hand it on: fetched → extracting → done, or failed with a reason.
+
+Pages are read by `domain/acquisition/selector_reading.py`, in a child process
+(`adapters/acquisition/extraction_process.py`). When a field has dropped: `domain/acquisition/field_fill.py`.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Put URLs into the acquisition queue: a few by hand, or a file of a million rows in bounded memory."""
+"""Put URLs into the acquisition queue: a few by hand, or a file of a million rows in bounded memory.
+
+Which rows are good: `new_entry` in `domain/acquisition/entries.py`. Files are read by `queue_csv.py` and
+`warc_import.py` there.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""After the engine's commit: somebody reads the pages of the entries that were fetched. Once a second is enough."""
+"""After the engine's commit: somebody reads the pages of the entries that were fetched. Once a second is enough.
+
+The pages are read by `extract_entries.py`.
+"""
 
 from typing import Protocol
 

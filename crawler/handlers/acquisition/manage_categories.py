@@ -1,4 +1,8 @@
-"""Categories: which selectors read their pages, how well that goes, and what others would read."""
+"""Categories: which selectors read their pages, how well that goes, and what others would read.
+
+The form of selectors: `selectors.py` in `domain/acquisition`; their grammar: `selector_syntax.py` there, injected as
+`check`; when a field has dropped: `field_fill.py` there.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,8 @@
-"""Hand extractions on to whoever classifies them. What cannot be sent now waits; nothing is lost."""
+"""Hand extractions on to whoever classifies them. What cannot be sent now waits; nothing is lost.
+
+They are written by `adapters/acquisition/extraction_store.py`, picked and marked by `outbox.py` there, and sent by
+`classify` in `adapters/operating/celery_queue.py`.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,8 @@
-"""Work off the acquisition queue: entries become batches, which are crawls like any other to the engine."""
+"""Work off the acquisition queue: entries become batches, which are crawls like any other to the engine.
+
+Which entries are next: `adapters/acquisition/queue_claims.py`. Settings of a batch and ends of stranded entries:
+`domain/acquisition/entries.py`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol

@@ -1,4 +1,8 @@
-"""Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice."""
+"""Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice.
+
+The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_changes.py` over all pages,
+`domain/noise/learned.py` for what is learned.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""What a crawl found changed, for the API, the command line and the dashboard."""
+"""What a crawl found changed, for the API, the command line and the dashboard.
+
+They are compared and counted by `diff_crawl.py`; their shape is in `domain/changes/summary.py`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol

@@ -1,4 +1,8 @@
-"""Compare a finished crawl with the one before, and keep the summary with it."""
+"""Compare a finished crawl with the one before, and keep the summary with it.
+
+What is new, changed or removed: `compare` in `domain/changes/comparison.py`, with `domain/changes/removals.py`. Which
+crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules.py`.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

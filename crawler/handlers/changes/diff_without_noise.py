@@ -1,4 +1,7 @@
-"""What changed between two versions of a page, line by line and without noise; and what would keep a line quiet."""
+"""What changed between two versions of a page, line by line and without noise; and what would keep a line quiet.
+
+What is noise: `domain/noise/page_noise.py`. Which rules are suggested: `domain/noise/suggestions.py`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

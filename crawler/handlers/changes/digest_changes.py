@@ -1,4 +1,7 @@
-"""What changed on a crawl's changed pages, in a few lines each: for mails and terminals."""
+"""What changed on a crawl's changed pages, in a few lines each: for mails and terminals.
+
+Which lines are chosen and how they are cut: `domain/changes/digest.py`.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

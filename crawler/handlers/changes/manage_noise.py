@@ -1,4 +1,7 @@
-"""Manage a project's noise rules: those of people, and learned ones that people can switch off."""
+"""Manage a project's noise rules: those of people, and learned ones that people can switch off.
+
+What a rule means: `domain/noise/rules.py`. Rules are learned in `apply_noise_rules.py`.
+"""
 
 from typing import Protocol
 from uuid import UUID

@@ -1,4 +1,8 @@
-"""Pause, resume and cancel a crawl: Postgres first, then the frontier. No request starts a few seconds later."""
+"""Pause, resume and cancel a crawl: Postgres first, then the frontier. No request starts a few seconds later.
+
+Which status may follow which: `CrawlJob` in `domain/crawls/crawl.py`. That a paused crawl gets no lease:
+`hindrance` in `adapters/frontier/lua/pair_rules.lua`.
+"""
 
 from uuid import UUID
 

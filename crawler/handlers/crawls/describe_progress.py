@@ -1,4 +1,7 @@
-"""Progress of a project's latest crawl, as its phase status. Batches of the acquisition queue do not count."""
+"""Progress of a project's latest crawl, as its phase status. Batches of the acquisition queue do not count.
+
+The percentage is computed by `progress` in `domain/crawls/progress.py`.
+"""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID

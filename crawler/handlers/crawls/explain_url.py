@@ -1,4 +1,8 @@
-"""Explain one URL of a crawl: how it was found, why it was skipped or waits, its requests. For terminal and API."""
+"""Explain one URL of a crawl: how it was found, why it was skipped or waits, its requests. For terminal and API.
+
+The sentences are in `domain/explaining/url_explanation.py`, those of reasons in `domain/reason_words.py`; the queries
+in `adapters/crawls/explain_reader.py`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime

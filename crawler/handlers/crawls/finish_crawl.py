@@ -1,4 +1,8 @@
-"""Finish a crawl, once: decide why it ended, close its ledger, count its results, start what follows."""
+"""Finish a crawl, once: decide why it ended, close its ledger, count its results, start what follows.
+
+What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; statistics are counted by `statistics` in
+`adapters/engine/ledger.py`.
+"""
 
 from uuid import UUID
 

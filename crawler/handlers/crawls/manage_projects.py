@@ -1,4 +1,8 @@
-"""Create, change and delete projects: the same rules for API, terminal and dashboard."""
+"""Create, change and delete projects: the same rules for API, terminal and dashboard.
+
+Settings and their limits: `CrawlConfig` in `domain/crawls/crawl.py`. Names: `checked_name` in
+`domain/crawls/project.py`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,4 +1,7 @@
-"""Preview of the scope: would these URLs be crawled, and by which rule? With options that are not saved yet."""
+"""Preview of the scope: would these URLs be crawled, and by which rule? With options that are not saved yet.
+
+The rules are in `domain/urls/scope.py`, the built-in patterns in `domain/urls/presets.py`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,7 @@
-"""Preview of settings: what changed settings would do to a project's pages. Nothing is saved."""
+"""Preview of settings: what changed settings would do to a project's pages. Nothing is saved.
+
+URLs are judged by `preview_scope.py`; which pages are tried is picked by `adapters/pages/sample.py`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

@@ -1,4 +1,7 @@
-"""Rebuild a running crawl's frontier in Redis from Postgres, on request."""
+"""Rebuild a running crawl's frontier in Redis from Postgres, on request.
+
+What is queued afterwards is decided by `handlers/engine/fill_frontier.py`, which is injected.
+"""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""Report of a crawl: what it found wrong with the site, and which findings are new. For terminal and API."""
+"""Report of a crawl: what it found wrong with the site, and which findings are new. For terminal and API.
+
+What counts as a finding: `adapters/reports/queries.py`. Limits (slow, large) and words: `domain/exports/reports.py`.
+"""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple, Protocol

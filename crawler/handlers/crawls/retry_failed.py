@@ -1,4 +1,7 @@
-"""Retry failed URLs of a crawl: in the same crawl while it runs, else in a new one that fetches only them."""
+"""Retry failed URLs of a crawl: in the same crawl while it runs, else in a new one that fetches only them.
+
+Which reasons count as failed: `FAILED` in `domain/reasons.py`. Automatic retries: `domain/retries.py`.
+"""
 
 from typing import NamedTuple
 from uuid import UUID

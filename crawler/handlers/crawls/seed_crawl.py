@@ -1,4 +1,7 @@
-"""Seed a pending crawl: open and fill its frontier, mark it as in progress, and send hints to workers."""
+"""Seed a pending crawl: open and fill its frontier, mark it as in progress, and send hints to workers.
+
+The first URLs were committed by `start_crawl.py` (`first_urls`); they are queued by `handlers/engine/fill_frontier.py`.
+"""
 
 from uuid import UUID
 

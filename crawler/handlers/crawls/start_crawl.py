@@ -1,4 +1,8 @@
-"""Start a crawl: commit its row and its first URLs, then send a hint to a worker."""
+"""Start a crawl: commit its row and its first URLs, then send a hint to a worker.
+
+Settings and their limits: `CrawlConfig` in `domain/crawls/crawl.py`. One crawl of a project at a time: an index in
+`adapters/postgres/tables/crawls.py`. Next step: `seed_crawl.py`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,8 @@
-"""Vectors for the chunks of documents. Text is searchable before; a service that is down only puts them off."""
+"""Vectors for the chunks of documents. Text is searchable before; a service that is down only puts them off.
+
+The model: `openai_embedder.py` or `local_embedder.py` in `adapters/documents`. What is due, and when again:
+`vector_store.py` there.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -2,6 +2,9 @@
 
 A hint only says that something may wait. Documents are claimed for a while; who dies over some leaves them to the
 next, and what was made of a version that is not due any more is thrown away.
+
+Which pages become documents: `handlers/engine/batch_rows.py`. How they are cut: `domain/documents/chunking.py`. Claims:
+`adapters/documents/store.py`.
 """
 
 import time

@@ -1,4 +1,7 @@
-"""Turn a batch of lease results into the database rows that one commit writes. No I/O."""
+"""Turn a batch of lease results into the database rows that one commit writes. No I/O.
+
+The statements are in `adapters/engine/batch_writer.py` and the files beside it.
+"""
 
 from collections.abc import Sequence
 

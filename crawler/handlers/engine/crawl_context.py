@@ -1,4 +1,7 @@
-"""Crawl context: settings, scope and state of a crawl that a worker process caches while the frontier is open."""
+"""Crawl context: settings, scope and state of a crawl that a worker process caches while the frontier is open.
+
+The scope's rules are in `domain/urls/scope.py`; the state is read by `adapters/engine/crawl_state.py`.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

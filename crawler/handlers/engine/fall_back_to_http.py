@@ -3,6 +3,8 @@
 The page is queued once more in the browser lane, and its next visit does without a browser (`plan` in
 `render_where_needed.py`). So its request keeps the host's delay like any other, and what is stored is what the server
 sends now.
+
+How often the browser tries before: `MAX_RENDERS` in `domain/retries.py`.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,8 @@
-"""Fill a crawl's frontier from the ledger in Postgres: at its start, after Redis lost it, or on request."""
+"""Fill a crawl's frontier from the ledger in Postgres: at its start, after Redis lost it, or on request.
+
+The order in the queue: `score` in `domain/crawls/frontier.py`. What may be claimed meanwhile:
+`adapters/frontier/lua/rebuild.lua`.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID

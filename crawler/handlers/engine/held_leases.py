@@ -1,4 +1,7 @@
-"""Leases that a shift has claimed and not settled. However the shift ends, none stays behind until it expires."""
+"""Leases that a shift has claimed and not settled. However the shift ends, none stays behind until it expires.
+
+Leases that expire all the same go back by `adapters/frontier/lua/reap.lua`.
+"""
 
 from collections.abc import Iterable, Sequence
 

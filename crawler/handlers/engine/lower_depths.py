@@ -1,4 +1,7 @@
-"""A shorter path to a URL was found: lower depths in the ledger, and queue URLs that were too deep before."""
+"""A shorter path to a URL was found: lower depths in the ledger, and queue URLs that were too deep before.
+
+How deep is too deep: `domain/urls/scope.py`.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""Publish a crawl's live events after each commit: its pages as one batch, its progress at most twice a second."""
+"""Publish a crawl's live events after each commit: its pages as one batch, its progress at most twice a second.
+
+Percentages: `domain/crawls/progress.py`. The stream and how long it is kept: `adapters/operating/event_stream.py`.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,8 @@
-"""Read sitemaps: fetched under the same delays and limits as pages, their URLs discovered at depth 1."""
+"""Read sitemaps: fetched under the same delays and limits as pages, their URLs discovered at depth 1.
+
+Parsed in `domain/urls/sitemaps.py`. Which sitemaps are read: `sitemaps` in `robots_and_backoff.py`. Most URLs of all
+sitemaps: `MAX_LISTED` in `crawl_context.py`.
+"""
 
 from typing import Any
 

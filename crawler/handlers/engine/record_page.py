@@ -1,4 +1,7 @@
-"""Record what a page's response means for its URL: failed, skipped or redirected. No I/O: the batch writes later."""
+"""Record what a page's response means for its URL: failed, skipped or redirected. No I/O: the batch writes later.
+
+The response is judged in `domain/engine/judging.py`. A page that is stored: `store_page.py`.
+"""
 
 from datetime import datetime
 

@@ -1,6 +1,9 @@
 """Record a probe's response: a request beyond the crawl's pages, which checks on a page and never stores one.
 
 A missing page that answers is queued as a page of this crawl: it is watched as long as it answers.
+
+Which pages are probed: `domain/changes/probes.py`. What the response means: `judge_probe` in
+`domain/changes/removals.py`.
 """
 
 from datetime import datetime

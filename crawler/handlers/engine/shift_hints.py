@@ -1,4 +1,7 @@
-"""Hints a shift sends to other workers: there is work, now or later, in this lane or the other."""
+"""Hints a shift sends to other workers: there is work, now or later, in this lane or the other.
+
+They are sent by `adapters/operating/celery_queue.py`. One at a time over all processes: `adapters/frontier/shifts.py`.
+"""
 
 import time
 from collections.abc import Iterable

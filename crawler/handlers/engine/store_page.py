@@ -1,4 +1,7 @@
-"""Store a page: turn a parsed page into rows to write and links to follow. No I/O: the batch writes later."""
+"""Store a page: turn a parsed page into rows to write and links to follow. No I/O: the batch writes later.
+
+Pages are parsed in `domain/pages/parsing.py`; the rows are written by `adapters/engine/page_commit.py`.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

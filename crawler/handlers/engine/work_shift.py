@@ -2,6 +2,9 @@
 
 The order inside a round makes the engine fast: responses free their slots, the next URLs are claimed and launched, the
 network is driven, and only then is anything parsed.
+
+Which URL is due and who gets it is decided in Redis: `due.lua`, `claim.lua` and `serving.lua` in
+`adapters/frontier/lua`.
 """
 
 import time

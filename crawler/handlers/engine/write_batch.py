@@ -1,4 +1,8 @@
-"""Write a batch of lease results: one database commit first, then the frontier is updated. Always in that order."""
+"""Write a batch of lease results: one database commit first, then the frontier is updated. Always in that order.
+
+The commit is in `adapters/engine/batch_writer.py`, its retries in `domain/retries.py`. Leases end by
+`adapters/frontier/lua/complete.lua`.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

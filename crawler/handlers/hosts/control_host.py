@@ -1,4 +1,7 @@
-"""Operators' controls of a host: pause, resume, delay, deny, allow. Stored in Postgres, then set in the frontier."""
+"""Operators' controls of a host: pause, resume, delay, deny, allow. Stored in Postgres, then set in the frontier.
+
+Which delay holds of several: `domain/hosts/politeness.py`. Names and limits: `domain/hosts/overview.py`.
+"""
 
 from datetime import datetime, timedelta
 from typing import Protocol

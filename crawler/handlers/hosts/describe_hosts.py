@@ -1,4 +1,8 @@
-"""Describe hosts for the terminal and the API: what Postgres stores, and their state in the frontier now."""
+"""Describe hosts for the terminal and the API: what Postgres stores, and their state in the frontier now.
+
+The delay that holds: `owed_gap` in `domain/hosts/politeness.py`. The order of the list:
+`adapters/operating/host_reader.py`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

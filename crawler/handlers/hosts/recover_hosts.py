@@ -1,4 +1,8 @@
-"""Recover hosts after rate limiting: lower learned delays over time, and restore blocks that Redis lost."""
+"""Recover hosts after rate limiting: lower learned delays over time, and restore blocks that Redis lost.
+
+How fast a delay is lowered: `forgive` in `domain/hosts/politeness.py`. It was raised by
+`handlers/engine/robots_and_backoff.py`.
+"""
 
 from datetime import datetime, timedelta
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""Tries other rules and thresholds on crawls that are over."""
+"""Tries other rules and thresholds on crawls that are over.
+
+Whether a crawl would have been told: `judge` in `domain/notices/backtests.py`.
+"""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

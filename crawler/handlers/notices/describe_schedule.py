@@ -1,4 +1,7 @@
-"""A schedule with its next runs and what became of the last ones."""
+"""A schedule with its next runs and what became of the last ones.
+
+The next runs: `upcoming` in `domain/notices/schedule.py`. Warnings: `warn_about_channels.py`.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

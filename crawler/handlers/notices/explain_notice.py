@@ -1,4 +1,7 @@
-"""Why a crawl's changes were told to somebody, or to nobody."""
+"""Why a crawl's changes were told to somebody, or to nobody.
+
+What decides: `should_notify` in `domain/notices/notice.py`, and `domain/changes/significance.py`.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""Sends a notice again because somebody asked: by the workers where there are any, since their settings count."""
+"""Sends a notice again because somebody asked: by the workers where there are any, since their settings count.
+
+Sent by `NotifyCrawl.resend` in `notify_crawl.py`, here or by a worker.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Keeps a project's schedule: what was asked, its next run, and the entry that triggers it."""
+"""Keeps a project's schedule: what was asked, its next run, and the entry that triggers it.
+
+Times, zones and limits: `domain/notices/schedule.py`. Runs are started by `run_schedules.py`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol

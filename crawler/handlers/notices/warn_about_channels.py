@@ -1,6 +1,8 @@
 """What will keep notices from being sent, as far as that is known before: for whoever sets or looks at a schedule.
 
 Mails are sent by the notify workers, so their settings count. Where no such worker is there, ours are the best guess.
+
+What workers say of themselves: `adapters/operating/live_workers.py`.
 """
 
 from collections.abc import Callable

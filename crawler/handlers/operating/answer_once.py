@@ -1,4 +1,7 @@
-"""Idempotent requests: a request with the same Idempotency-Key is done once; a repeat gets the same response."""
+"""Idempotent requests: a request with the same Idempotency-Key is done once; a repeat gets the same response.
+
+Responses are kept, and repeats found, by `adapters/postgres/idempotency_store.py`.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Runtime settings of operators: read from Postgres every few seconds, and passed on to listeners."""
+"""Runtime settings of operators: read from Postgres every few seconds, and passed on to listeners.
+
+Which settings there are: `domain/runtime_settings.py`. Listeners are added in `bootstrap/engine.py`.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""All open WebSocket connections of this process: limits how many there are, and closes those that lost access."""
+"""All open WebSocket connections of this process: limits how many there are, and closes those that lost access.
+
+Slow clients are closed by `reader.py`.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

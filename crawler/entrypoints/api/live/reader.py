@@ -1,4 +1,7 @@
-"""One WebSocket client: sends missed events, then live ones. A client that falls behind catches up at its own pace."""
+"""One WebSocket client: sends missed events, then live ones. A client that falls behind catches up at its own pace.
+
+The events come from `adapters/operating/event_tail.py`.
+"""
 
 import asyncio
 from enum import Enum

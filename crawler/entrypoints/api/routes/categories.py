@@ -1,4 +1,7 @@
-"""`/categories`: selectors that extract fields from pages of the acquisition queue. Needs a key for all projects."""
+"""`/categories`: selectors that extract fields from pages of the acquisition queue. Needs a key for all projects.
+
+Decided in `handlers/acquisition/manage_categories.py`.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,4 +1,8 @@
-"""`/crawl/{id}`: show, pause, resume, cancel and retry a crawl, list its URLs, export its pages."""
+"""`/crawl/{id}`: show, pause, resume, cancel and retry a crawl, list its URLs, export its pages.
+
+Decided in `control_crawl.py` and `retry_failed.py` in `handlers/crawls`; export formats in `domain/exports/files.py`;
+the list of URLs in `adapters/crawls/url_reader.py`.
+"""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,7 @@
-"""`/projects/{id}/documents`, `/documents/{id}`, `/projects/{id}/search`: pages as documents, and search."""
+"""`/projects/{id}/documents`, `/documents/{id}`, `/projects/{id}/search`: pages as documents, and search.
+
+The feed is read by `adapters/documents/reader.py`; search is in `handlers/documents/search_documents.py`.
+"""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,8 @@
-"""`/crawl/{id}/explain`, `/audit`, `/rebuild-frontier`: debug a crawl, check its politeness, repair its frontier."""
+"""`/crawl/{id}/explain`, `/audit`, `/rebuild-frontier`: debug a crawl, check its politeness, repair its frontier.
+
+Decided in `handlers/crawls/explain_url.py`, `adapters/operating/politeness_audit.py` and
+`handlers/crawls/rebuild_frontier.py`.
+"""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""Health checks and metrics: liveness, readiness of Postgres and Redis, Prometheus metrics."""
+"""Health checks and metrics: liveness, readiness of Postgres and Redis, Prometheus metrics.
+
+The checks are in `entrypoints/doctor.py`, the metrics in `adapters/operating/metrics_reader.py`.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""`/projects/{id}/crawl-history`: a project's earlier crawls, and the changes each of them found."""
+"""`/projects/{id}/crawl-history`: a project's earlier crawls, and the changes each of them found.
+
+The comparison is made by `handlers/changes/diff_crawl.py`, and described by `describe_changes.py` beside it.
+"""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,8 @@
-"""`/hosts`: rate limits, pauses and blocks of each host, and how operators change them. Admin keys only."""
+"""`/hosts`: rate limits, pauses and blocks of each host, and how operators change them. Admin keys only.
+
+Decided in `handlers/hosts/control_host.py` and `describe_hosts.py` beside it; delays and blocks in
+`domain/hosts/politeness.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`/keys`: create, list and revoke API keys. A key is shown once; only its hash is stored."""
+"""`/keys`: create, list and revoke API keys. A key is shown once; only its hash is stored.
+
+What a scope allows: `domain/api_keys.py` and `entrypoints/http/auth.py`.
+"""
 
 from datetime import datetime
 from typing import Annotated

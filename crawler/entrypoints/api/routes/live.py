@@ -1,4 +1,8 @@
-"""`WS /projects/{id}/ws`: live events of a project's crawls over WebSocket."""
+"""`WS /projects/{id}/ws`: live events of a project's crawls over WebSocket.
+
+What is published: `handlers/engine/publish_events.py`. How many connections: `entrypoints/api/live/audience.py`. Slow
+clients: `reader.py` there.
+"""
 
 import asyncio
 from typing import Annotated

@@ -1,6 +1,9 @@
 """`/projects/{id}/noise-rules`: content that comparisons ignore.
 
 `/schedule/backtest`: try other rules on past crawls.
+
+Decided in `handlers/changes/manage_noise.py` and `handlers/notices/backtest_schedule.py`; what rules mean in
+`domain/noise/rules.py`.
 """
 
 from datetime import datetime

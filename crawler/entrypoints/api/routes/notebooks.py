@@ -1,4 +1,7 @@
-"""`/notebooks/{id}/crawl`: projects and their crawls, under the names that notebook clients use."""
+"""`/notebooks/{id}/crawl`: projects and their crawls, under the names that notebook clients use.
+
+Crawls are started by `handlers/crawls/start_crawl.py`, with the settings of `domain/crawls/source_crawl.py`.
+"""
 
 from uuid import UUID
 

@@ -1,4 +1,7 @@
-"""`/notifications`: notifications that were sent, their delivery results, and sending one again."""
+"""`/notifications`: notifications that were sent, their delivery results, and sending one again.
+
+Who is told, and when: `handlers/notices/notify_crawl.py`.
+"""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,8 @@
-"""A page's content: markdown, stored HTML, screenshots, versions, and the diff between two versions."""
+"""A page's content: markdown, stored HTML, screenshots, versions, and the diff between two versions.
+
+Read by `adapters/pages/content.py`; markdown is made in `domain/markdown/page.py`, diffs in
+`handlers/changes/compare_versions.py`.
+"""
 
 import re
 from datetime import datetime

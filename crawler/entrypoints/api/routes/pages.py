@@ -1,4 +1,7 @@
-"""`/projects/{id}/pages`: list and read a project's pages as they were last fetched."""
+"""`/projects/{id}/pages`: list and read a project's pages as they were last fetched.
+
+The query is in `adapters/pages/reader.py`.
+"""
 
 from datetime import UTC, datetime
 from typing import Annotated

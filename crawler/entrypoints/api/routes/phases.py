@@ -1,4 +1,7 @@
-"""`/projects/{id}/phases/crawl`: start a crawl of a project, and read its progress."""
+"""`/projects/{id}/phases/crawl`: start a crawl of a project, and read its progress.
+
+Decided in `handlers/crawls/start_crawl.py`; the percentage in `domain/crawls/progress.py`.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,4 +1,8 @@
-"""`/projects`: create, change, list and delete projects (websites to crawl and watch)."""
+"""`/projects`: create, change, list and delete projects (websites to crawl and watch).
+
+Decided in `handlers/crawls/manage_projects.py`; settings and their limits in `domain/crawls/crawl.py`; the preview in
+`handlers/crawls/preview_scope.py`.
+"""
 
 from datetime import datetime
 from typing import Annotated, Any

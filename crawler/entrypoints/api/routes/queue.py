@@ -1,4 +1,8 @@
-"""`/queue`: the acquisition queue, URLs of many sites fetched in batches. Needs a key for all projects."""
+"""`/queue`: the acquisition queue, URLs of many sites fetched in batches. Needs a key for all projects.
+
+Decided in `handlers/acquisition/fill_queue.py` and `run_queue.py` beside it; lists and bulk changes in
+`adapters/acquisition/queue_store.py`.
+"""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,7 @@
-"""`/projects/{id}/schedule`: when a project is crawled again, and who is notified."""
+"""`/projects/{id}/schedule`: when a project is crawled again, and who is notified.
+
+Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notices/schedule.py`.
+"""
 
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict

@@ -1,4 +1,7 @@
-"""`/settings`: settings that operators change at runtime, without a restart."""
+"""`/settings`: settings that operators change at runtime, without a restart.
+
+Which there are: `domain/runtime_settings.py`. How they reach the workers: `handlers/operating/follow_settings.py`.
+"""
 
 from fastapi import APIRouter
 from pydantic import Field

@@ -1,4 +1,7 @@
-"""Categories of the acquisition queue, for commands: local and remote backend."""
+"""Categories of the acquisition queue, for commands: local and remote backend.
+
+Decided in `handlers/acquisition/manage_categories.py`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,4 +1,7 @@
-"""Documents and search, for commands: local and remote backend."""
+"""Documents and search, for commands: local and remote backend.
+
+Search is in `handlers/documents/search_documents.py`.
+"""
 
 from itertools import islice
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""Exports a crawl's pages to files, directly from this machine's Postgres."""
+"""Exports a crawl's pages to files, directly from this machine's Postgres.
+
+The formats are in `domain/exports/files.py`, the queries in `adapters/pages/export.py`.
+"""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager

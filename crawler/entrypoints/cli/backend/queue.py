@@ -1,4 +1,7 @@
-"""The acquisition queue, for commands: local and remote backend."""
+"""The acquisition queue, for commands: local and remote backend.
+
+Decided in `handlers/acquisition/fill_queue.py` and `run_queue.py` beside it.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager

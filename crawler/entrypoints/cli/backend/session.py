@@ -1,4 +1,7 @@
-"""Setup of a command: settings, servers, schema, and the App with its adapters."""
+"""Setup of a command: settings, servers, schema, and the App with its adapters.
+
+Settings are in `config.py`, embedded servers in `bootstrap/servers.py`, the App in `bootstrap/app.py`.
+"""
 
 import time
 from collections.abc import Iterator

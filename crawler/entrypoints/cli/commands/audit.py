@@ -1,4 +1,7 @@
-"""`crawler audit`: check from the request log whether a crawl kept its delays and limits for each host."""
+"""`crawler audit`: check from the request log whether a crawl kept its delays and limits for each host.
+
+What is a violation: `adapters/operating/politeness_audit.py`.
+"""
 
 import json
 from typing import Annotated

@@ -1,4 +1,7 @@
-"""`crawler schedule backtest`: test other thresholds and noise rules on past crawls."""
+"""`crawler schedule backtest`: test other thresholds and noise rules on past crawls.
+
+Decided in `handlers/notices/backtest_schedule.py` and `domain/notices/backtests.py`.
+"""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,7 @@
-"""`crawler category`: selectors that extract fields from pages of the acquisition queue."""
+"""`crawler category`: selectors that extract fields from pages of the acquisition queue.
+
+Decided in `handlers/acquisition/manage_categories.py`; the form of selectors in `domain/acquisition/selectors.py`.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""`crawler changes`: new, removed and changed URLs of a crawl, and the diff of changed pages."""
+"""`crawler changes`: new, removed and changed URLs of a crawl, and the diff of changed pages.
+
+The comparison is made by `handlers/changes/diff_crawl.py`, and described by `describe_changes.py` beside it.
+"""
 
 import json
 from collections.abc import Sequence

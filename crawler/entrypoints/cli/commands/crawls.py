@@ -1,4 +1,7 @@
-"""`crawler crawl`: show, list, pause, resume, cancel and retry crawls."""
+"""`crawler crawl`: show, list, pause, resume, cancel and retry crawls.
+
+Decided in `control_crawl.py`, `retry_failed.py` and `rebuild_frontier.py` in `handlers/crawls`.
+"""
 
 import json
 from datetime import UTC, datetime

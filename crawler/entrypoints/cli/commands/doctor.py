@@ -1,4 +1,7 @@
-"""`crawler doctor`: diagnose servers, schema, browser, clock and settings, and say how to fix what is wrong."""
+"""`crawler doctor`: diagnose servers, schema, browser, clock and settings, and say how to fix what is wrong.
+
+The checks are in `entrypoints/doctor.py`.
+"""
 
 import json
 from typing import Annotated

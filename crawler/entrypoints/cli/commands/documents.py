@@ -1,4 +1,7 @@
-"""`crawler documents` and `crawler search`: list and search a project's pages as documents."""
+"""`crawler documents` and `crawler search`: list and search a project's pages as documents.
+
+Search is in `handlers/documents/search_documents.py`; which pages become documents: `handlers/engine/batch_rows.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`crawler explain`: why a URL was crawled, skipped or failed in a crawl."""
+"""`crawler explain`: why a URL was crawled, skipped or failed in a crawl.
+
+Decided in `handlers/crawls/explain_url.py`; the sentences are in `domain/explaining/url_explanation.py`.
+"""
 
 from collections.abc import Iterator
 from typing import Annotated

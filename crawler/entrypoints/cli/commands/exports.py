@@ -1,4 +1,7 @@
-"""`crawler export`: write a crawl's pages to files."""
+"""`crawler export`: write a crawl's pages to files.
+
+The formats are in `domain/exports/files.py`; the files are written by `entrypoints/cli/backend/local_exports.py`.
+"""
 
 import json
 from pathlib import Path

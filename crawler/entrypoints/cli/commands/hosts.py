@@ -1,4 +1,8 @@
-"""`crawler host`: delay, pauses and blocks of each host, and how an operator changes them."""
+"""`crawler host`: delay, pauses and blocks of each host, and how an operator changes them.
+
+Decided in `handlers/hosts/control_host.py` and `describe_hosts.py` beside it; delays and blocks in
+`domain/hosts/politeness.py`.
+"""
 
 import json
 from collections.abc import Iterator

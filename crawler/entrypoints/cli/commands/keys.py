@@ -1,4 +1,7 @@
-"""`crawler key`: create, list and revoke API keys. A key is shown once; only its hash is stored."""
+"""`crawler key`: create, list and revoke API keys. A key is shown once; only its hash is stored.
+
+What a scope allows: `domain/api_keys.py` and `entrypoints/http/auth.py`.
+"""
 
 import json
 from typing import Annotated

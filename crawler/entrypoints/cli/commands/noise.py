@@ -1,4 +1,7 @@
-"""`crawler noise`: noise rules, the content that a project's comparisons ignore."""
+"""`crawler noise`: noise rules, the content that a project's comparisons ignore.
+
+Decided in `handlers/changes/manage_noise.py`; what rules mean in `domain/noise/rules.py`.
+"""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""`crawler notification`: list notifications that were sent, and send one again."""
+"""`crawler notification`: list notifications that were sent, and send one again.
+
+Who is told, and when: `handlers/notices/notify_crawl.py`.
+"""
 
 import json
 from typing import Annotated

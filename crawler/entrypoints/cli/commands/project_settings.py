@@ -1,4 +1,7 @@
-"""`crawler project set`: change a project and its crawl settings."""
+"""`crawler project set`: change a project and its crawl settings.
+
+The settings, their limits and defaults: `CrawlConfig` in `domain/crawls/crawl.py`.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""`crawler project`: create, list, show and delete projects (websites to crawl and watch)."""
+"""`crawler project`: create, list, show and delete projects (websites to crawl and watch).
+
+Decided in `handlers/crawls/manage_projects.py`.
+"""
 
 import json
 import sys

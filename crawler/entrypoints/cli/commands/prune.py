@@ -1,4 +1,7 @@
-"""`crawler prune`: delete data that is older than the retention settings allow."""
+"""`crawler prune`: delete data that is older than the retention settings allow.
+
+What is deleted: `adapters/postgres/retention.py`.
+"""
 
 import json
 from typing import Annotated

@@ -1,4 +1,8 @@
-"""`crawler queue`: the acquisition queue, URLs of many sites that are fetched in batches."""
+"""`crawler queue`: the acquisition queue, URLs of many sites that are fetched in batches.
+
+Decided in `handlers/acquisition/fill_queue.py` and `run_queue.py` beside it; lists and bulk changes in
+`adapters/acquisition/queue_store.py`.
+"""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""`crawler report`: problems a crawl found on its site, such as broken links and missing titles."""
+"""`crawler report`: problems a crawl found on its site, such as broken links and missing titles.
+
+Made by `handlers/crawls/report_crawl.py`; what counts as a finding: `adapters/reports/queries.py`.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator

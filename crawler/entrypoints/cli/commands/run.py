@@ -1,4 +1,8 @@
-"""`crawler run`: crawl one website on this machine, from start to summary."""
+"""`crawler run`: crawl one website on this machine, from start to summary.
+
+The options are checked in `entrypoints/cli/input/run_options.py`; the crawl is started and watched by
+`entrypoints/cli/watching/watch_crawl.py`.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""`crawler schedule`: when a project is crawled again, and who is notified."""
+"""`crawler schedule`: when a project is crawled again, and who is notified.
+
+Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notices/schedule.py`.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime

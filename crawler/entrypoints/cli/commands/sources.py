@@ -1,4 +1,7 @@
-"""`crawler source`: crawl the pages near a URL and add them to a project as documents."""
+"""`crawler source`: crawl the pages near a URL and add them to a project as documents.
+
+Its settings: `domain/crawls/source_crawl.py`. Which pages become documents: `handlers/engine/batch_rows.py`.
+"""
 
 import json
 from typing import Annotated

@@ -1,4 +1,7 @@
-"""`crawler up`: run the whole system (dashboard, API, workers, schedules, Flower) until Ctrl-C."""
+"""`crawler up`: run the whole system (dashboard, API, workers, schedules, Flower) until Ctrl-C.
+
+The processes are listed in `entrypoints/processes.py`, and restarted by `supervisor/supervisor.py`.
+"""
 
 import socket
 from collections.abc import Callable, Mapping

@@ -1,4 +1,8 @@
-"""`crawler crawl watch`: watch a crawl that other workers run."""
+"""`crawler crawl watch`: watch a crawl that other workers run.
+
+The view is in `entrypoints/cli/screen/live_view.py`; of a service elsewhere:
+`entrypoints/cli/watching/remote_watch.py`.
+"""
 
 import json
 import time

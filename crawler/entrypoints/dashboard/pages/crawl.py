@@ -1,4 +1,8 @@
-"""`/crawls/{id}`: a crawl's live progress and result, with buttons to pause, resume, cancel and retry."""
+"""`/crawls/{id}`: a crawl's live progress and result, with buttons to pause, resume, cancel and retry.
+
+Decided in `control_crawl.py` and `retry_failed.py` in `handlers/crawls`; the percentage in `domain/crawls/progress.py`;
+why hosts wait: `hindrance` in `adapters/frontier/lua/pair_rules.lua`.
+"""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,4 +1,8 @@
-"""`/crawls/{id}/changes`: changes a crawl found, why they were notified or not, and the diff of each changed page."""
+"""`/crawls/{id}/changes`: changes a crawl found, why they were notified or not, and the diff of each changed page.
+
+The comparison is made by `handlers/changes/diff_crawl.py`; why it was notified or not:
+`handlers/notices/explain_notice.py`.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple

@@ -1,4 +1,7 @@
-"""`/crawls/{id}/report`: problems a crawl found on its site, such as broken links; full tables as CSV."""
+"""`/crawls/{id}/report`: problems a crawl found on its site, such as broken links; full tables as CSV.
+
+Made by `handlers/crawls/report_crawl.py`; what counts as a finding: `adapters/reports/queries.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,8 @@
-"""`/crawls/{id}/urls`, `/crawls/{id}/explain`: every URL of a crawl, and why one was crawled, skipped or failed."""
+"""`/crawls/{id}/urls`, `/crawls/{id}/explain`: every URL of a crawl, and why one was crawled, skipped or failed.
+
+Decided in `handlers/crawls/explain_url.py`; the list is in `adapters/crawls/url_reader.py`, the words in
+`domain/reason_words.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`/projects/{id}/documents`: pages as documents, their chunks, and search over them."""
+"""`/projects/{id}/documents`: pages as documents, their chunks, and search over them.
+
+The list is in `adapters/documents/listing.py`; search is in `handlers/documents/search_documents.py`.
+"""
 
 from typing import Annotated, Any
 from urllib.parse import urljoin

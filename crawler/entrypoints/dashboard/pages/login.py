@@ -1,4 +1,8 @@
-"""`/login`, `/logout`: sign in with an API key, or with the link that `crawler up` prints."""
+"""`/login`, `/logout`: sign in with an API key, or with the link that `crawler up` prints.
+
+Keys are looked up by `entrypoints/http/auth.py`, wrong ones counted by `failed_logins.py` there. How long a session
+lasts: `adapters/operating/session_store.py`.
+"""
 
 from typing import Annotated
 from urllib.parse import urlsplit

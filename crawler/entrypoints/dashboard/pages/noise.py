@@ -1,6 +1,9 @@
 """`/projects/{id}/noise`: noise rules, the content that comparisons ignore.
 
 A rule can be tried on past crawls first.
+
+Decided in `handlers/changes/manage_noise.py`; what rules mean in `domain/noise/rules.py`; suggestions in
+`domain/noise/suggestions.py`.
 """
 
 from typing import Annotated, Any, NamedTuple

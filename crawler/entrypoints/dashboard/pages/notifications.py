@@ -1,4 +1,7 @@
-"""`/notifications`: notifications that were sent, their delivery results, and sending one again."""
+"""`/notifications`: notifications that were sent, their delivery results, and sending one again.
+
+Who is told, and when: `handlers/notices/notify_crawl.py`. Sending again: `resend_notice.py` beside it.
+"""
 
 import re
 from typing import Annotated, Any

@@ -1,4 +1,8 @@
-"""`/projects/{id}/pages/{page_id}`: one page with fields, text, markdown, versions, links, and its HTML source."""
+"""`/projects/{id}/pages/{page_id}`: one page with fields, text, markdown, versions, links, and its HTML source.
+
+Links to and from it: `adapters/pages/neighbours.py`. Versions: `adapters/pages/content.py`. Markdown:
+`domain/markdown/page.py`.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,6 +1,8 @@
 """The diff of two page versions: side by side or line by line, without noise or whole, and screenshots.
 
 Screenshots are laid over each other in the browser: `templates/parts/picture_diff.html` and `static/compare.js`.
+
+What changed is decided in `handlers/changes/diff_without_noise.py`.
 """
 
 from collections.abc import Mapping, Sequence

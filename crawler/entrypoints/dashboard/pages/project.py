@@ -1,4 +1,8 @@
-"""`/projects/{id}`: one project with its state, crawls and pages, and the buttons to crawl, review or delete it."""
+"""`/projects/{id}`: one project with its state, crawls and pages, and the buttons to crawl, review or delete it.
+
+Decided in `handlers/crawls/start_crawl.py` and `manage_projects.py` beside it; the list of pages is in
+`adapters/pages/reader.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`/projects/{id}/changes`: all crawls of a project that found changes."""
+"""`/projects/{id}/changes`: all crawls of a project that found changes.
+
+The query is in `adapters/changes/history.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,8 @@
-"""`/projects/new`, `/projects/{id}/edit`: create and edit a project, with a preview of its URL rules while typing."""
+"""`/projects/new`, `/projects/{id}/edit`: create and edit a project, with a preview of its URL rules while typing.
+
+Decided in `manage_projects.py` and `preview_settings.py` in `handlers/crawls`; the fields are in
+`entrypoints/dashboard/forms/crawl_options.py`, limits in `domain/crawls/crawl.py`.
+"""
 
 from collections.abc import Mapping
 from typing import Any

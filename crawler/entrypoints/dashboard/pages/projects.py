@@ -1,4 +1,7 @@
-"""`/`: the list of all projects."""
+"""`/`: the list of all projects.
+
+Its states and the query are in `adapters/crawls/project_list.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,8 @@
-"""`/queue`: entries of the acquisition queue with filters, and actions on many entries at once (retry, delete)."""
+"""`/queue`: entries of the acquisition queue with filters, and actions on many entries at once (retry, delete).
+
+Bulk changes are in `adapters/acquisition/queue_store.py`, runs in `handlers/acquisition/run_queue.py`; filters in
+`entrypoints/dashboard/views/queue_filters.py`.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""`/queue/add`: add URLs to the acquisition queue by hand, or import a file through the API."""
+"""`/queue/add`: add URLs to the acquisition queue by hand, or import a file through the API.
+
+Decided in `handlers/acquisition/fill_queue.py`; which URLs are good: `new_entry` in `domain/acquisition/entries.py`.
+"""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID

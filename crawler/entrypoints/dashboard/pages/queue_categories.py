@@ -1,4 +1,7 @@
-"""`/queue/categories`: selectors by category, how often each field has a value, and a try on a stored page."""
+"""`/queue/categories`: selectors by category, how often each field has a value, and a try on a stored page.
+
+Decided in `handlers/acquisition/manage_categories.py`; the fields are in `entrypoints/dashboard/forms/selectors.py`.
+"""
 
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""`/queue/{id}`: one entry of the acquisition queue: its state, why it failed, and the extracted fields."""
+"""`/queue/{id}`: one entry of the acquisition queue: its state, why it failed, and the extracted fields.
+
+Why it failed, in words: `entrypoints/dashboard/views/queue_failures.py`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,8 @@
-"""`/projects/{id}/schedule`: when a project is crawled again and who is notified; shows the next runs while typing."""
+"""`/projects/{id}/schedule`: when a project is crawled again and who is notified; shows the next runs while typing.
+
+Decided in `handlers/notices/set_schedule.py`; the next runs in `domain/notices/schedule.py`; the fields are in
+`entrypoints/dashboard/forms/schedule.py`.
+"""
 
 from collections.abc import Mapping
 from typing import Any

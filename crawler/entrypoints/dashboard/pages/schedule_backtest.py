@@ -1,4 +1,7 @@
-"""`/projects/{id}/schedule/backtest`: test other notification thresholds on past crawls."""
+"""`/projects/{id}/schedule/backtest`: test other notification thresholds on past crawls.
+
+Decided in `handlers/notices/backtest_schedule.py` and `domain/notices/backtests.py`.
+"""
 
 from typing import Annotated, Any
 

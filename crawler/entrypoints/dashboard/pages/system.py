@@ -1,4 +1,7 @@
-"""`/system`: state of servers, workers and queues. For admins only, because it shows all projects together."""
+"""`/system`: state of servers, workers and queues. For admins only, because it shows all projects together.
+
+What is shown is read by `entrypoints/dashboard/views/system_state.py`.
+"""
 
 from fastapi import APIRouter, Request, Response
 

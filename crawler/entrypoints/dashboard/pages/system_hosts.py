@@ -1,4 +1,8 @@
-"""`/system/hosts`: delay, pauses and blocks of each host with their reasons, and the operator's changes to them."""
+"""`/system/hosts`: delay, pauses and blocks of each host with their reasons, and the operator's changes to them.
+
+Decided in `handlers/hosts/control_host.py` and `describe_hosts.py` beside it; delays and blocks in
+`domain/hosts/politeness.py`.
+"""
 
 from datetime import timedelta
 from typing import Annotated, Any

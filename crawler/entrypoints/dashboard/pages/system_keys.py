@@ -1,4 +1,7 @@
-"""`/system/keys`: create, list and revoke API keys. A key is shown once."""
+"""`/system/keys`: create, list and revoke API keys. A key is shown once.
+
+What a scope allows: `domain/api_keys.py` and `entrypoints/http/auth.py`.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID

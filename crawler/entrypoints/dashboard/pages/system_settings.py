@@ -1,4 +1,7 @@
-"""`/system/settings`: settings that operators change at runtime, their current values, and where each comes from."""
+"""`/system/settings`: settings that operators change at runtime, their current values, and where each comes from.
+
+Limits of the values: `domain/runtime_settings.py`. How they reach the workers: `handlers/operating/follow_settings.py`.
+"""
 
 from typing import Any, NamedTuple
 
