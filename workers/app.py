@@ -1,4 +1,7 @@
-"""The Celery app: `celery -A workers.app worker -Q fetch`."""
+"""The Celery app: `celery -A workers.app worker -Q fetch`.
+
+The configuration is in `crawler/adapters/operating/celery_app.py`, the tasks in `tasks.py`.
+"""
 
 import gc
 import multiprocessing

@@ -1,4 +1,7 @@
-"""API keys and their scopes. A key is shown once and stored only as a hash."""
+"""API keys and their scopes. A key is shown once and stored only as a hash.
+
+Keys are checked in `entrypoints/http/auth.py`.
+"""
 
 import hashlib
 import hmac

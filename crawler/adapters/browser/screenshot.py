@@ -1,6 +1,8 @@
 """Screenshots: an image of the whole page, and a thumbnail of its top.
 
 They are stored by `adapters/engine/rendering_commit.py`.
+
+Whether one is taken, and what happens if it fails: `_picture` in `visit.py`.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""What became of pages that are pages no longer. Only what is known to be gone or to have moved counts as removed."""
+"""What became of pages that are pages no longer. Only what is known to be gone or to have moved counts as removed.
+
+Pages that a crawl did not meet are asked for by probes: `probes.py`, planned by `handlers/crawls/plan_probes.py`.
+"""
 
 import re
 from collections import Counter

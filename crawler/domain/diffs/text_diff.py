@@ -1,4 +1,8 @@
-"""What changed between two texts, line by line, in a bounded time whatever they are."""
+"""What changed between two texts, line by line, in a bounded time whatever they are.
+
+Used by `handlers/changes/compare_versions.py`. The diff without noise is made of blocks: `block_diff.py` and
+`handlers/changes/diff_without_noise.py`.
+"""
 
 import difflib
 import re

@@ -1,4 +1,7 @@
-"""What a search finds: chunks of documents, in the order of how well they answer, with the matching words marked."""
+"""What a search finds: chunks of documents, in the order of how well they answer, with the matching words marked.
+
+Ranks are merged by `fuse`; the queries are in `adapters/documents/chunk_search.py`.
+"""
 
 import re
 from collections import Counter

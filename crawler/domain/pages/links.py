@@ -1,4 +1,7 @@
-"""Where a page leads: anchors, image maps, frames, next and previous, refreshes."""
+"""Where a page leads: anchors, image maps, frames, next and previous, refreshes.
+
+All links are read here, nofollow or not; which are followed: `handlers/engine/follow_links.py`.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -5,6 +5,8 @@ of other sites cannot read. The token is derived from the cookie's value, so tha
 
 How long a session lasts: `adapters/operating/session_store.py`. Which pages need one:
 `entrypoints/dashboard/serving/session_gate.py`.
+
+Forms are refused by `_guard` in `entrypoints/dashboard/forms/fields.py`, requests to the API by `auth.py`.
 """
 
 import base64

@@ -1,6 +1,8 @@
 """Origin check for WebSockets: browsers let any site's page connect, and only Origin tells which.
 
 Requests with the dashboard's cookie: `is_own_page` in `cookie_session.py`.
+
+Forms are refused by `_guard` in `entrypoints/dashboard/forms/fields.py`, requests to the API by `auth.py`.
 """
 
 from urllib.parse import SplitResult, urlsplit

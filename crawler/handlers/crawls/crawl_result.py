@@ -1,4 +1,7 @@
-"""A finished crawl's result, as it is published when the crawl ends."""
+"""A finished crawl's result, as it is published when the crawl ends.
+
+Its statistics: `statistics` in `adapters/engine/ledger.py`.
+"""
 
 from typing import Any
 

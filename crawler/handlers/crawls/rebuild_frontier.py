@@ -1,6 +1,8 @@
 """Rebuild a running crawl's frontier in Redis from Postgres, on request.
 
 What is queued afterwards is decided by `handlers/engine/fill_frontier.py`, which is injected.
+
+After Redis was emptied it happens by itself: `reconcile.py`.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,8 @@
 """Store a page: turn a parsed page into rows to write and links to follow. No I/O: the batch writes later.
 
 Pages are parsed in `domain/pages/parsing.py`; the rows are written by `adapters/engine/page_commit.py`.
+
+Links that the page marks nofollow are dropped here (`_followed`).
 """
 
 from collections.abc import Mapping, Sequence

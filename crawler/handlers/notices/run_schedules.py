@@ -5,6 +5,8 @@ leaves a row the reconciler finishes, and the crawl is the same one. A scheduled
 5 and after 15 minutes.
 
 Which slot is due, and which of several missed ones: `due_slot` in `domain/notices/schedule.py`.
+
+Called by beat's entries (`adapters/notices/beat_entries.py`), and by `recover_schedules.py` for what beat missed.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,8 @@
 """Sends one notice by its channel and keeps what came of it. Never twice by itself: that is for its callers.
 
 Channels: `mailer.py`, `webhook_sender.py` and `apprise_sender.py` in `adapters/notices`.
+
+Whether a crawl is worth a notice at all: `should_notify` in `domain/notices/notice.py`.
 """
 
 from collections.abc import Callable
