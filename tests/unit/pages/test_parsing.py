@@ -251,6 +251,37 @@ def test_directives_for_other_robots_are_not_ours() -> None:
     assert (found.noindex, found.nofollow) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("content", "noindex", "nofollow"),
+    [
+        ("crawler: noindex", True, False),
+        ("Crawler/0.1 : noindex, nofollow", True, True),
+        ("otherbot: noindex, crawler: nofollow", False, True),
+        ("noindex, otherbot: nofollow", True, False),
+        ("crawler: noindex, otherbot: nofollow", True, False),
+        ("crawlerx: none, craw: none", False, False),
+        ("otherbot: max-snippet: 5, noindex", False, False),
+        ("crawler: max-snippet: 5, noindex", True, False),
+        ("unavailable_after: Wednesday, 25-Jun-30 15:00:00 GMT, noindex", True, False),
+        ("otherbot: unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", False, False),
+        ("unavailable_after: 2030-06-25T15:00:00+02:00, noindex", True, False),
+    ],
+)
+def test_directives_for_a_named_robot_are_for_it_alone(content: str, noindex: bool, nofollow: bool) -> None:
+    header = page("<p>x", headers={"x-robots-tag": content}, robot="crawler")
+    assert (header.noindex, header.nofollow) == (noindex, nofollow)
+
+
+def test_a_meta_tag_of_our_name_is_for_us() -> None:
+    found = page("<meta name=Crawler content=noindex><meta name=crawlerx content=nofollow>", robot="crawler")
+    assert (found.noindex, found.nofollow) == (True, False)
+
+
+def test_a_page_read_for_nobody_has_no_directives_of_nameless_tags() -> None:
+    found = page("<meta name='' content=noindex><meta content=nofollow>")
+    assert (found.noindex, found.nofollow) == (False, False)
+
+
 def test_directives_add_up() -> None:
     found = page("<meta name=robots content=noindex>", headers={"x-robots-tag": "nofollow"})
     assert (found.noindex, found.nofollow) == (True, True)
