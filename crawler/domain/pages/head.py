@@ -16,7 +16,11 @@ MAX_DESCRIPTION = 5_000
 MAX_TRANSLATIONS = 500
 
 _META, _LINK, _TITLE, _BASE = map(tag_id, ("meta", "link", "title", "base"))
-_REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?["']?\s*([^"'\s][^"']*?)\s*["']?\s*$""", re.IGNORECASE)
+# As browsers read it: "url=" is never a part of the URL, which may be quoted.
+_REFRESH = re.compile(
+    r"""\s*[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?+(?:(["'])(?P<quoted>.*?)(?:\1|$)|(?P<bare>.*))""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 Attributes = dict[str, str | None]
 
@@ -67,9 +71,10 @@ def _read_meta(head: PageHead, attributes: Attributes, robot: str) -> None:
         case "robots":
             obey_robots(head, content, robot)
         case "refresh":
-            target = _REFRESH.match(content[:10_000])
+            found = _REFRESH.match(content[:10_000])
+            target = (found["quoted"] or found["bare"] or "").partition("#")[0].strip() if found else ""
             if target:
-                head.links.append(Link(target[1].partition("#")[0], "", "refresh"))
+                head.links.append(Link(target, "", "refresh"))
         case _ if name and name == robot.lower():
             obey_robots(head, content, robot)
 

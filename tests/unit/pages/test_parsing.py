@@ -312,6 +312,31 @@ def test_an_anchor_is_the_text_of_its_link_in_whole_words() -> None:
     assert len(page(f"<a href=1>{'long ' * 1000}</a>").links[0].anchor) == 199
 
 
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("30;url=", None),
+        ("30; URL = ", None),
+        ("30;url=''", None),
+        ("30;url=#top", None),
+        ("30", None),
+        ("30;", None),
+        ("soon", None),
+        ("0;url=/a", "/a"),
+        ("0, /a", "/a"),
+        ("0 /a", "/a"),
+        (".5;url=&quot;/a&quot; b", "/a"),
+        ("0;url='/a", "/a"),
+        ("0;url=/it's", "/it's"),
+        ("0;url=url=x", "url=x"),
+        ("0;url", "url"),
+    ],
+)
+def test_a_refresh_leads_where_browsers_go_and_without_a_target_nowhere(content: str, target: str | None) -> None:
+    found = page(f'<meta http-equiv=refresh content="{content}">').links
+    assert [link.url for link in found] == ([target] if target else [])
+
+
 def test_image_maps_next_previous_refresh_and_frames_are_links() -> None:
     found = page(
         "<link rel=next href=/2#x><link rel='prev' href=/0><meta http-equiv=refresh content=\"5; URL='/moved#a'\">"
