@@ -313,6 +313,34 @@ def test_an_anchor_is_the_text_of_its_link_in_whole_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("charset", "href", "url"),
+    [
+        ("windows-1252", "/ä?q=ä&b=Ж", "/ä?q=%E4&b=%26%231046%3B"),
+        ("windows-1251", "?q=Ж", "?q=%C6"),
+        ("shift_jis", "/s?q=表示", "/s?q=%95\\%8E%A6"),
+        ("euc-jp", "http://a.example/s?q=日本", "http://a.example/s?q=%C6%FC%CB%DC"),
+        ("gbk", "/s?q=汉€", "/s?q=%BA%BA%80"),
+        ("big5", "/s?q=中", "/s?q=%A4%A4"),
+        ("euc-kr", "/s?q=한", "/s?q=%C7%D1"),
+        ("windows-1252", "/s?q=%C3%A4&b=a b", "/s?q=%C3%A4&b=a b"),
+        ("windows-1252", "mailto:a@a.example?subject=ä", "mailto:a@a.example?subject=ä"),
+        ("utf-8", "/s?q=ä", "/s?q=ä"),
+    ],
+)
+def test_the_query_of_a_link_is_in_the_charset_of_its_page(charset: str, href: str, url: str) -> None:
+    escaped = "".join(char if char.isascii() else f"&#{ord(char)};" for char in href)
+    markup = f"<link rel=canonical href='{escaped}'><a href='{escaped}#x'>x</a>"
+    found = page(markup.encode(charset), content_type=f"text/html; charset={charset}")
+    assert [link.url for link in found.links] == [url]
+    assert found.canonical == url
+
+
+def test_a_page_in_utf16_asks_in_utf8() -> None:
+    found = page("<a href='/s?q=ä'>x</a>".encode("utf-16"), content_type="text/html")
+    assert [link.url for link in found.links] == ["/s?q=ä"]
+
+
+@pytest.mark.parametrize(
     ("content", "target"),
     [
         ("30;url=", None),
