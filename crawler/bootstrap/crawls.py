@@ -9,6 +9,7 @@ from crawler.adapters.crawls.reason_counts import ReasonCounts
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
+from crawler.domain.hosts.robots import product_token
 from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
@@ -118,7 +119,8 @@ class Crawls:
 
     @cached_property
     def report(self) -> ReportCrawl:
-        return ReportCrawl(self._app.store, ReportBuilder(self._app.database), ReportReader(self._app.database))
+        builder = ReportBuilder(self._app.database, product_token(self._app.user_agent))
+        return ReportCrawl(self._app.store, builder, ReportReader(self._app.database))
 
     @cached_property
     def urls(self) -> UrlReader:

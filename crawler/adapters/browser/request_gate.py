@@ -24,6 +24,7 @@ from playwright.async_api import CDPSession
 from crawler.adapters.browser.egress_proxy import Door, Endpoint
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import Target, target_of
+from crawler.domain.pages.robots_directives import join_fields
 from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
 
@@ -259,5 +260,5 @@ def _joined(fields: Any) -> dict[str, str]:
     headers: dict[str, str] = {}
     for field in fields:
         name = field["name"].lower()
-        headers[name] = f"{headers[name]}, {field['value']}" if name in headers else field["value"]
+        headers[name] = join_fields(name, headers[name], field["value"]) if name in headers else field["value"]
     return headers

@@ -5,6 +5,8 @@ libcurl has already checked how the status line begins, unfolded folded lines, r
 
 from typing import NamedTuple
 
+from crawler.domain.pages.robots_directives import join_fields
+
 
 class ResponseHead(NamedTuple):
     status: int
@@ -23,7 +25,7 @@ def parse_head(lines: list[bytes]) -> ResponseHead:
         if colon:
             name = name.lower().rstrip()
             value = value.strip()
-            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+            headers[name] = join_fields(name, headers[name], value) if name in headers else value
     return ResponseHead(_status(status), version.partition("/")[2], headers)
 
 

@@ -32,8 +32,9 @@ _NOT_WHOLE = "The crawl did not see the whole site, so nobody can tell which pag
 
 
 class ReportBuilder:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, robot: str = "") -> None:
         self._engine = engine
+        self._robot = robot
 
     def __call__(self, crawl: CrawlJob, baseline: ReportHead | None, key_of: KeyOf, limits: ReportLimits) -> None:
         """Safe to repeat, and to do twice at once: a report that is there stays."""
@@ -44,7 +45,7 @@ class ReportBuilder:
             _refuse_pruned(db, crawl)
             db.execute(text("SET LOCAL work_mem = '64MB'"))
             db.execute(text("SET LOCAL statement_timeout = '10min'"))
-            facts = lay_out(db, crawl.id, key_of, limits)
+            facts = lay_out(db, crawl.id, key_of, limits, self._robot)
             _lay_out_baseline(db, baseline)
             notes = _notes(db, crawl, facts)
             for kind in FindingKind:

@@ -37,7 +37,7 @@ class Facts(NamedTuple):
     invalid_tags: list[str]
 
 
-def lay_out(db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits) -> Facts:
+def lay_out(db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits, robot: str) -> Facts:
     given = {
         "crawl": crawl_id,
         "pointed_to": sorted(BROKEN_REASONS | REDIRECT_REASONS),
@@ -45,7 +45,7 @@ def lay_out(db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits)
         "reread": MOST_REREAD,
     }
     _run(db, _PAGES, given)
-    _reread(db)
+    _reread(db, robot)
     _read_headers(db)
     _run(db, _TRANSLATIONS, given)
     _run(db, _HREFS, given)
@@ -79,17 +79,22 @@ def _change(db: Connection, statement: str, rows: Iterable[Any]) -> None:
             execute_values(low, statement, part, page_size=_AT_ONCE)
 
 
-def _reread(db: Connection) -> None:
+def _reread(db: Connection, robot: str) -> None:
     """Pages that have changed since say what they said then in their snapshots."""
     found = _streamed(db, _STALE, _SNAPSHOTS_AT_ONCE, most=MOST_REREAD)
-    _change(db, _SET_FACTS, filter(None, map(_as_it_was, found)))
+    _change(db, _SET_FACTS, filter(None, (_as_it_was(row, robot) for row in found)))
 
 
-def _as_it_was(row: Row[Any]) -> tuple[Any, ...] | None:
+def _as_it_was(row: Row[Any], robot: str) -> tuple[Any, ...] | None:
     body = snapshot_bytes(row)
     try:
         page = parse_page(
-            body, url=row.url, content_type=row.content_type or "", headers=row.headers, detect_language=False
+            body,
+            url=row.url,
+            content_type=row.content_type or "",
+            headers=row.headers,
+            detect_language=False,
+            robot=robot,
         )
     except UnparsablePage:
         return None

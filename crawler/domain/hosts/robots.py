@@ -1,6 +1,7 @@
 """robots.txt rules (RFC 9309): parse bytes, say whether a URL is allowed, by which line, and the crawl delay.
 
-Protego decides; the line that decided is found here. Fetching and caching: `handlers/engine/robots_and_backoff.py`.
+Which group is ours is decided here, what it says of a URL by protego; the line that decided is found here again.
+Fetching and caching: `handlers/engine/robots_and_backoff.py`.
 """
 
 import codecs
@@ -23,19 +24,15 @@ MAX_SITEMAPS = 100
 _MAX_URL = 2000
 _MAX_EXPLAINED = 5000
 """Most rules among which the deciding line is looked for: it takes some 20 µs a rule."""
-_OTHER_AGENT = "(other)"
-"""Stands for all agents other than ours; no product token can contain it."""
 _SPELLINGS = {
     "user-agent": "agent", "useragent": "agent", "user agent": "agent",
     "allow": "allow",
     "disallow": "disallow", "dissallow": "disallow", "dissalow": "disallow", "disalow": "disallow",
     "diasllow": "disallow", "disallaw": "disallow",
     "sitemap": "sitemap", "sitemaps": "sitemap", "site-map": "sitemap",
-    "host": "host",
-    "crawl-delay": "other", "crawl delay": "other", "request-rate": "other", "request rate": "other",
-    "visit-time": "other", "visit time": "other",
+    "crawl-delay": "pace", "crawl delay": "pace", "request-rate": "pace", "request rate": "pace",
 }  # fmt: skip
-_SITE_WIDE = ("sitemap", "host")
+_RULES = ("allow", "disallow")
 _TOKEN = re.compile(r"[A-Za-z_-][A-Za-z0-9_-]*").match
 _COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z_-][A-Za-z0-9_-]*)", re.IGNORECASE).search
 
@@ -63,6 +60,10 @@ def robots_policy(status: int, failure: Reason | None) -> RobotsPolicy:
 @lru_cache(maxsize=256)
 def product_token(user_agent: str) -> str:
     """The name by which robots.txt addresses us: `crawler` of `crawler/0.1 (+https://…)`."""
+    return _token(user_agent)
+
+
+def _token(user_agent: str) -> str:
     found = _TOKEN(user_agent.strip())
     if found and found.group().lower() == "mozilla":
         named = _COMPATIBLE(user_agent)
@@ -106,8 +107,7 @@ class Robots:
 
     def permits(self, url: str, agent: str) -> bool:
         """Whether the URL is allowed, without the line: fast, for each request."""
-        token = product_token(agent)
-        return bool(self._group(token).protego.can_fetch(url, token))
+        return bool(self._group(product_token(agent)).protego.can_fetch(url, "*"))
 
     def allows(self, url: str, agent: str) -> tuple[bool, str]:
         """Whether the URL is allowed, and the line that decided, for display."""
@@ -122,10 +122,9 @@ class Robots:
 
     def crawl_delay(self, agent: str) -> float | None:
         """Seconds between requests that the host asks for, by Crawl-delay or Request-rate; at most a minute."""
-        token = product_token(agent)
-        protego = self._group(token).protego
-        rate = protego.request_rate(token)
-        asked = [protego.crawl_delay(token), rate.seconds / rate.requests if rate and rate.requests > 0 else None]
+        protego = self._group(product_token(agent)).protego
+        rate = protego.request_rate("*")
+        asked = [protego.crawl_delay("*"), rate.seconds / rate.requests if rate and rate.requests > 0 else None]
         delays = [delay for delay in asked if delay is not None and delay >= 0 and math.isfinite(delay)]
         return min(max(delays), MAX_CRAWL_DELAY_SECONDS) if delays else None
 
@@ -145,10 +144,11 @@ def _decoded(body: bytes) -> str:
 
 
 def _directive(number: int, line: str) -> _Line | None:
-    """Parse one line as generously as protego does: "User agent foo" and some misspellings count."""
+    """Parse one line as generously as protego does: "User agent foo" and some misspellings count.
+
+    Other records are none: they must not interfere with the ones that are (RFC 9309, section 2.2.4).
+    """
     content = line.partition("#")[0].strip()
-    if not content:
-        return None
     name, colon, rest = content.partition(":")
     kind = _SPELLINGS.get(name.strip().lower()) if colon else None
     if kind:
@@ -159,48 +159,42 @@ def _directive(number: int, line: str) -> _Line | None:
             kind = _SPELLINGS.get(" ".join(words[:count]).lower())
             if kind:
                 return _Line(number, line.strip(), kind, " ".join(words[count:]))
-    return _Line(number, line.strip(), "other", "") if colon else None
+    return None
 
 
 def _group_for(lines: tuple[_Line, ...], token: str) -> _Group:
-    """The rules that apply to `token`, with all other agents merged into one.
+    """What applies to `token`, and nothing else: protego is handed one group.
 
-    Protego stores each rule once per agent above it: 66 KB of agents and rules cost it 5 seconds and 290 MB, and
-    robots.txt may have 500 KiB. Only the rules of the best-matching agent count, so nothing is lost.
+    It takes "craw" for our name and a version for another one, and it stores each rule once per agent above it: 66 KB
+    of agents and rules cost it 5 seconds and 290 MB, and robots.txt may have 500 KiB.
     """
-    winner = _best_agent(lines, token)
-    text = []
-    for line in lines:
-        if line.kind == "agent" and line.value:
-            text.append(f"User-agent: {winner if _agent(line) == winner else _OTHER_AGENT}")
-        else:
-            text.append(line.text)
-    return _Group(Protego.parse("\n".join(text)), _rules_of(lines, winner))
+    named = {_agent(line) for line in lines if line.kind == "agent"}
+    ours = _lines_of(lines, token if token in named else "*")
+    text = "\n".join(("User-agent: *", *(line.text for line in ours)))
+    return _Group(Protego.parse(text), tuple(line for line in ours if line.kind in _RULES))
 
 
 def _agent(line: _Line) -> str:
-    name = line.value.lower()
-    return name if name == "*" else name.replace("*", "")
+    """The product token of an agent line, which may carry a version or be a whole user agent; empty if it has none."""
+    if line.value.split()[:1] == ["*"]:
+        return "*"
+    named = _token(line.value).lower()
+    return named if named != "*" else ""
 
 
-def _best_agent(lines: tuple[_Line, ...], token: str) -> str:
-    """The longest agent name that our token begins with, else `*`."""
-    names = {_agent(line) for line in lines if line.kind == "agent"}
-    return max((name for name in names if name and token.startswith(name)), key=len, default="*")
-
-
-def _rules_of(lines: tuple[_Line, ...], winner: str) -> tuple[_Line, ...]:
-    rules = []
-    ours, previous = False, ""
+def _lines_of(lines: tuple[_Line, ...], agent: str) -> tuple[_Line, ...]:
+    """All groups of the agent as one. Only a rule ends the list of agents; a delay is for the agents above it."""
+    found = []
+    ours, has_rules = False, False
     for line in lines:
         if line.kind == "agent":
-            starts_group = previous != "agent"
-            ours = (ours and not starts_group) or _agent(line) == winner
-        elif ours and line.value and line.kind in ("allow", "disallow"):
-            rules.append(line)
-        if line.kind not in _SITE_WIDE:
-            previous = line.kind
-    return tuple(rules)
+            ours = (ours and not has_rules) or _agent(line) == agent
+            has_rules = False
+        elif line.kind in _RULES:
+            has_rules = True
+        if ours and line.value and line.kind in (*_RULES, "pace"):
+            found.append(line)
+    return tuple(found)
 
 
 def _deciding(rules: tuple[_Line, ...], kind: str, url: str) -> _Line | None:

@@ -6,39 +6,23 @@ knows (`utf-7`, `rot13`, `unicode_escape` …) are nobody's charset.
 """
 
 import re
+from collections.abc import Iterable, Iterator
+
+from crawler.domain.pages.legacy_charsets import CODECS, decode
 
 UTF_8 = "utf-8"
 FALLBACK = "windows-1252"
 
 _BOMS = ((b"\xef\xbb\xbf", UTF_8), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _PRESCAN_BYTES = 1024
+_HEAD_BYTES = 64 * 1024
+"""Where a declaration may stand that comes late, after long scripts; browsers then start over with it."""
 _CONTENT_TYPE = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _LABEL = re.compile(rb"""\s*=\s*["']?\s*([^\s"'/>;]+)""")
 _XML = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']""")
 _UTF_16 = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
-
-_CODECS = {
-    FALLBACK: "cp1252",
-    "ibm866": "cp866",
-    "windows-874": "cp874",
-    "koi8-r": "koi8_r",
-    "koi8-u": "koi8_u",
-    "macintosh": "mac_roman",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "gb18030": "gb18030",
-    "gbk": "gb18030",  # a superset, and what browsers decode with
-    "big5": "big5hkscs",
-    "euc-jp": "euc_jp",
-    "iso-2022-jp": "iso2022_jp",
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "utf-16le": "utf-16-le",
-    "utf-16be": "utf-16-be",
-    "iso-8859-8-i": "iso8859-8",
-    **{f"iso-8859-{n}": f"iso8859-{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"windows-125{n}": f"cp125{n}" for n in (0, 1, 3, 4, 5, 6, 7, 8)},
-}
+_NO_MARKUP = re.compile(rb"<(script|style|title)\b.*?(?:</\1|\Z)", re.DOTALL)
 
 _ALIASES = {
     UTF_8: "utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
@@ -74,7 +58,7 @@ _ALIASES = {
 
 
 def _all_labels() -> dict[str, str]:
-    labels = {name: name for name in (UTF_8, *_CODECS)}
+    labels = {name: name for name in (UTF_8, *CODECS)}
     for name, aliases in _ALIASES.items():
         labels.update(dict.fromkeys(aliases.split(), name))
     for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16):
@@ -97,7 +81,7 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
         body = body[skip:]
     if charset == UTF_8:
         return body, charset
-    return body.decode(_CODECS[charset], "replace").encode(UTF_8, "replace"), charset
+    return decode(body, charset).encode(UTF_8, "replace"), charset
 
 
 def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:
@@ -109,30 +93,43 @@ def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:
 
 
 def _from_header(content_type: str) -> str | None:
-    found = _CONTENT_TYPE.search(content_type)
-    return _LABELS.get(found[1].lower()) if found else None
+    return _known(_CONTENT_TYPE.findall(content_type))
 
 
 def _from_markup(body: bytes) -> str | None:
-    start = body[:_PRESCAN_BYTES].lower()
-    if b"<!--" in start:
-        start = _COMMENT.sub(b"", start)
-    found = _in_meta(start) or _XML.match(start)
-    charset = _LABELS.get(found[1].decode("latin-1").strip()) if found else None
+    """Most pages declare it early; only for the others the whole head is searched."""
+    charset = _declared(body[:_PRESCAN_BYTES].lower())
+    if charset is None and len(body) > _PRESCAN_BYTES:
+        head = _COMMENT.sub(b"", body[:_HEAD_BYTES].lower())
+        charset = _declared(_NO_MARKUP.sub(b"", head).partition(b"<body")[0])
     # Whoever could read the declaration as ASCII was not reading UTF-16.
     return UTF_8 if charset in ("utf-16le", "utf-16be") else charset
 
 
-def _in_meta(start: bytes) -> re.Match[bytes] | None:
-    """The charset in a meta tag. A search, not one pattern over all tags: it runs for all pages without a header."""
+def _declared(start: bytes) -> str | None:
+    if b"<!--" in start:
+        start = _COMMENT.sub(b"", start)
+    return _known(_in_meta(start)) or _known(found[1].decode("latin-1") for found in [_XML.match(start)] if found)
+
+
+def _known(labels: Iterable[str]) -> str | None:
+    """The first label that means something."""
+    return next((_LABELS[label] for label in map(_plain, labels) if label in _LABELS), None)
+
+
+def _plain(label: str) -> str:
+    return label.strip().lower()
+
+
+def _in_meta(start: bytes) -> Iterator[str]:
+    """The charsets in meta tags. A search, not one pattern over all tags: it runs for all pages without a header."""
     at = start.find(b"charset")
     while at >= 0:
         tag = start.rfind(b"<", 0, at)
         found = _LABEL.match(start, at + 7) if start.startswith(b"<meta", tag) else None
-        if found:
-            return found
+        if found and found.end() < len(start):  # "iso-8859-1" may be the beginning of "iso-8859-15"
+            yield found[1].decode("latin-1")
         at = start.find(b"charset", at + 7)
-    return None
 
 
 def _guess(body: bytes) -> str:

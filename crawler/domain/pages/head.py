@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from crawler.domain.pages.links import Link
+from crawler.domain.pages.robots_directives import words_for
 from crawler.domain.pages.tag_ids import tag_id
 from crawler.domain.pages.text import one_line
 
@@ -15,9 +16,11 @@ MAX_DESCRIPTION = 5_000
 MAX_TRANSLATIONS = 500
 
 _META, _LINK, _TITLE, _BASE = map(tag_id, ("meta", "link", "title", "base"))
-_REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?["']?\s*([^"'\s][^"']*?)\s*["']?\s*$""", re.IGNORECASE)
-# "unavailable_after: 25 Jun" is a directive, "otherbot: noindex" a directive for somebody else.
-_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+# As browsers read it: "url=" is never a part of the URL, which may be quoted.
+_REFRESH = re.compile(
+    r"""\s*[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?+(?:(["'])(?P<quoted>.*?)(?:\1|$)|(?P<bare>.*))""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 Attributes = dict[str, str | None]
 
@@ -34,13 +37,13 @@ class PageHead:
     links: list[Link] = field(default_factory=list)
 
 
-def read_head(nodes: Iterable[LexborNode]) -> PageHead:
-    """The first of each kind counts; robots directives add up."""
+def read_head(nodes: Iterable[LexborNode], robot: str = "") -> PageHead:
+    """The first of each kind counts; robots directives add up, those for all and those for `robot`, our name."""
     head = PageHead()
     for node in nodes:
         tag = node.tag_id
         if tag == _META:
-            _read_meta(head, node.attributes)
+            _read_meta(head, node.attributes, robot)
         elif tag == _LINK:
             _read_link(head, node.attributes)
         elif tag == _TITLE:
@@ -50,30 +53,30 @@ def read_head(nodes: Iterable[LexborNode]) -> PageHead:
     return head
 
 
-def obey_robots(head: PageHead, directives: str) -> None:
+def obey_robots(head: PageHead, directives: str, robot: str) -> None:
     """`directives` as in a robots meta tag or an X-Robots-Tag header."""
-    for part in directives.lower().split(","):
-        name, found, _ = part.partition(":")
-        if found and name.strip() not in _VALUED:
-            return  # from here on it speaks to another robot
-        words = name.split()
-        head.noindex = head.noindex or "noindex" in words or "none" in words
-        head.nofollow = head.nofollow or "nofollow" in words or "none" in words
+    words = words_for(robot, directives)
+    head.noindex = head.noindex or "noindex" in words
+    head.nofollow = head.nofollow or "nofollow" in words
 
 
-def _read_meta(head: PageHead, attributes: Attributes) -> None:
+def _read_meta(head: PageHead, attributes: Attributes, robot: str) -> None:
     content = attributes.get("content")
     if not content:
         return
-    match (attributes.get("name") or attributes.get("http-equiv") or "").strip().lower():
+    name = (attributes.get("name") or attributes.get("http-equiv") or "").strip().lower()
+    match name:
         case "description":
             head.description = head.description or one_line(content, MAX_DESCRIPTION) or None
         case "robots":
-            obey_robots(head, content)
+            obey_robots(head, content, robot)
         case "refresh":
-            target = _REFRESH.match(content[:10_000])
+            found = _REFRESH.match(content[:10_000])
+            target = (found["quoted"] or found["bare"] or "").partition("#")[0].strip() if found else ""
             if target:
-                head.links.append(Link(target[1].partition("#")[0], "", "refresh"))
+                head.links.append(Link(target, "", "refresh"))
+        case _ if name and name == robot.lower():
+            obey_robots(head, content, robot)
 
 
 def _read_canonical(head: PageHead, href: str) -> None:

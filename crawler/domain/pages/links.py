@@ -16,7 +16,7 @@ MAX_REL = 100
 
 class Link(NamedTuple):
     url: str
-    """As written, without its fragment and without white space around it."""
+    """As written, without its fragment and without white space around it; its query is in the page's charset."""
     anchor: str
     rel: str
     """In lower case. `refresh`, `next`, `prev`, `frame` and `canonical` tell links that are no anchors."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 
-from crawler.domain.pages import language
-from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages import language, robots_directives
+from crawler.domain.pages.charsets import UTF_8, to_utf8
 from crawler.domain.pages.head import MAX_TITLE, PageHead, obey_robots, read_head
 from crawler.domain.pages.links import Link, read_links
 from crawler.domain.pages.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.pages.measure import Measure, complete, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
+from crawler.domain.pages.query_encoding import in_charset
 from crawler.domain.pages.text import first_line, read_text, unwrap_inline
 from crawler.domain.urls import url as urls
 
@@ -32,7 +33,7 @@ class ParsedPage:
     base_url: str
     """What links are relative to: `<base href>` if there is a usable one, else the page's URL."""
     canonical: str | None
-    """As written."""
+    """As written; as in links, the query is in the page's charset."""
     noindex: bool
     nofollow: bool
     hreflang: list[tuple[str, str]]
@@ -55,20 +56,24 @@ def parse_page(
     hash_chars: int | None = None,
     max_links: int = 5000,
     detect_language: bool = True,
+    robot: str = "",
 ) -> ParsedPage:
     """Read a page. Raises UnparsablePage, and only for markup built to hurt a parser.
 
+    `robot` is our product token: what a page tells other robots by name is not for us.
     Without `detect_language` that is left to the caller: of many pages in a row it takes half the time.
     """
     markup, charset = to_utf8(body, content_type)
     refuse_bombs(markup)
     tree = parse(markup)
     nodes = sort_nodes(tree)
-    head = read_head(nodes.head)
-    obey_robots(head, headers.get("x-robots-tag", ""))
+    head = _in_charset(read_head(nodes.head, robot), charset)
+    obey_robots(head, headers.get(robots_directives.HEADER, ""), robot)
     shell = read_shell(nodes)
     unwrap_inline(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
+    if charset != UTF_8:
+        links = [link._replace(url=in_charset(link.url, charset)) for link in links]
     text, encoded, words = read_text(nodes)
     h1 = first_line(nodes.headings, MAX_TITLE)
     base_url = _base_url(url, head.base)
@@ -95,6 +100,14 @@ def parse_page(
 
 def _declared(root: dict[str, str | None]) -> str | None:
     return root.get("lang") or root.get("xml:lang")
+
+
+def _in_charset(head: PageHead, charset: str) -> PageHead:
+    if charset != UTF_8:
+        head.canonical = head.canonical and in_charset(head.canonical, charset)
+        head.base = head.base and in_charset(head.base, charset)
+        head.translations = [(tag, in_charset(href, charset)) for tag, href in head.translations]
+    return head
 
 
 def _base_url(url: str, base: str | None) -> str:

@@ -1,7 +1,8 @@
 """URLs: read once by one parser, kept canonical; the string that was judged is the string that is fetched.
 
 Two parsers that disagree about a URL are how internal addresses get dialled, so whatever other software might read
-differently (user names, backslashes, odd IPv4 notations, line breaks in a host) is refused instead of mended.
+differently (user names, backslashes or line breaks at a host, odd IPv4 notations) is refused instead of mended.
+A backslash in a path hides no host: it is a slash, as browsers read it.
 
 `normalize` makes one key of the spellings of a URL. Two URLs with the same content are two pages.
 """
@@ -32,6 +33,8 @@ _WHOLE = ("http://", "https://")
 _SHORTEST_ORIGIN = len("http://a")
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _LINE_BREAKS = str.maketrans("", "", "\t\n\r")
+_SLASHES = ("\\\\", "\\/", "/\\")
+"""What browsers read as the two slashes before a host, and others as a path."""
 _HEAD = re.compile(r"(?:([a-zA-Z][a-zA-Z0-9+.\-]*):)?(?://([^/?#]*))?").match
 _IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+").fullmatch
 _UNRESERVED = re.compile(r"%(?:2d|2e|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f|7e)").sub
@@ -146,8 +149,8 @@ def _read_anew(raw: str, base: str | None) -> Url | Unusable:
         refusal = _bad_scheme(scheme, base) or _bad_authority(authority, text.startswith(head.group()))
         if refusal:
             return Unusable(raw, *refusal)
-    if "\\" in clean and "\\" in clean.partition("#")[0].partition("?")[0]:
-        return Unusable(raw, Reason.EGRESS, "The URL has a backslash; programs disagree about what it means.")
+    if "\\" in clean and (clean.startswith(_SLASHES) or "\\" in (authority or "")):
+        return Unusable(raw, Reason.EGRESS, "The URL has a backslash at its host; programs disagree about it.")
     try:
         href = join_url(base, clean) if base is not None else URL(clean).href
     except ValueError:  # lone surrogates too: they cannot be encoded

@@ -21,7 +21,7 @@ from crawler.handlers.engine.store_page import record_unchanged, usable
 MAX_LINKS = 5000
 
 
-def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> ParsedPage | None:
+def read_page(settled: LeaseResult, result: FetchResult, now: datetime, robot: str) -> ParsedPage | None:
     """Parse the page. None when it cannot be parsed; then it is settled as failed."""
     config = settled.context.crawl.config
     if is_pdf(result.content_type, result.body):
@@ -35,6 +35,7 @@ def read_page(settled: LeaseResult, result: FetchResult, now: datetime) -> Parse
             hash_chars=config.hash_chars,
             max_links=config.max_links_per_page or MAX_LINKS,
             detect_language=False,
+            robot=robot,
         )
     except UnparsablePage as exc:
         record_refused(settled, Reason.PARSE, exc.message, now, result)

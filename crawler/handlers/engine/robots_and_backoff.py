@@ -16,7 +16,7 @@ from crawler.domain.crawls.frontier import HostState, Lease
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.hosts.host import HostRecord
 from crawler.domain.hosts.politeness import ROBOTS_FRESH_SECONDS, block_seconds, learned_delay, retry_after
-from crawler.domain.hosts.robots import Robots, RobotsPolicy, robots_policy
+from crawler.domain.hosts.robots import Robots, RobotsPolicy, product_token, robots_policy
 from crawler.domain.reasons import Reason
 from crawler.domain.retries import (
     ABSENT,
@@ -95,6 +95,11 @@ class RobotsAndBackoff:
     def set_user_agent(self, user_agent: str) -> None:
         """Use another user agent. Its rules hold at once; its crawl delay holds after the next read of robots.txt."""
         self._agent = user_agent
+
+    @property
+    def robot(self) -> str:
+        """The name by which robots.txt and pages address us."""
+        return product_token(self._agent)
 
     # -- robots.txt -------------------------------------------------------------------------
 

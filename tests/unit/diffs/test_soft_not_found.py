@@ -21,6 +21,48 @@ def test_a_title_or_heading_that_says_nothing_else_says_it(said: str) -> None:
     assert says_not_found(page("Acme", said), "text/html")
 
 
+@pytest.mark.parametrize("said", [
+    "La página que buscas no existe", "No se encontró la página", "Esta página ya no está disponible",
+    "Die angeforderte Seite wurde leider nicht gefunden", "Diese Seite existiert nicht mehr",
+    "お探しのページは見つかりませんでした。", "ページが存在しません", "404エラー",
+    "La page demandée n’existe plus", "Cette page est introuvable", "Página não encontrada", "A página não existe mais",
+    "Страница не найдена", "СТРАНИЦА НЕ НАЙДЕНА", "Такой страницы не существует", "Ошибка 404",
+    "Pagina non trovata", "La pagina richiesta non esiste", "Pagina niet gevonden", "Deze pagina bestaat niet meer",
+    "Strona nie istnieje", "Nie znaleziono strony", "Sayfa bulunamadı", "SAYFA BULUNAMADI", "404 hatası",
+    "صفحه مورد نظر یافت نشد", "صفحه پیدا نشد", "页面不存在",
+    "找不到网页", "您访问的页面不存在！", "404错误", "找不到頁面",
+    "Không tìm thấy trang", "Trang bạn yêu cầu không tồn tại",
+    "Halaman tidak ditemukan", "Maaf, halaman yang Anda cari tidak ada",
+    "Stránka nenalezena", "Stranka nebyla nalezena", "페이지를 찾을 수 없습니다", "존재하지 않는 페이지입니다",
+    "Сторінку не знайдено", "Такої сторінки не існує", "Az oldal nem található", "A keresett oldal nem létezik",
+    "الصفحة غير موجودة", "عذراً، الصفحة المطلوبة غير موجودة", "لم يتم العثور على الصفحة",
+    "404 Nicht gefunden", "404：找不到", "Pagina no encontrada",
+])  # fmt: skip
+def test_the_languages_most_used_on_the_web_are_understood(said: str) -> None:
+    assert says_not_found(page(said), "text/html; charset=utf-8")
+    assert says_not_found(page(f"Acme – {said}"), "text/html; charset=utf-8")
+    assert says_not_found(page("Acme", said), "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("title", [
+    "Cómo arreglar el error 404", "Как исправить ошибку 404",
+    "404号室の料金", "404 hatası nasıl çözülür", "404エラーとは",
+    "페이지를 찾을 수 없음 오류 해결 방법", "如何解决页面不存在的问题", "Страница найдена",
+    "Stránka nalezena", "找到了页面", "ページが見つかりました",
+    "Introuvable", "Nicht gefunden", "Страница не найдена в архиве музея",
+    "Seite gefunden", "La página", "找不到", "صفحه",
+    "Die verlorene Seite wurde nicht gefunden, aber die Suche geht weiter", "Halaman", "Nie znaleziono winnych",
+])  # fmt: skip
+def test_a_page_about_something_in_another_language_does_not(title: str) -> None:
+    assert not says_not_found(page(title, title), "text/html; charset=utf-8")
+
+
+def test_a_long_page_is_long_in_scripts_without_blanks_too() -> None:
+    text = "このページでは見つからない場合の対処法を説明します。" * 30
+    body = f"<title>ページが見つかりません</title><body><h1>ページが見つかりません</h1><p>{text}</p></body>"
+    assert not says_not_found(body.encode(), "text/html; charset=utf-8")
+
+
 @pytest.mark.parametrize("title", [
     "Peugeot 404", "Cars | 404", "How to fix 404 errors", "Lost and found", "The lost page",
     "Room 404 - Rates and photos",

@@ -54,11 +54,52 @@ def test_only_the_group_that_names_us_counts() -> None:
     assert allows(text, "/x") == (True, "no rule for this URL")
     assert allows(text, "/private") == (False, "line 6: Disallow: /private")
     assert allows(text, "/x", "someone/1.0") == (False, "line 2: Disallow: /")
-    assert allows(text, "/c", "crawl/1.0") == (False, "line 8: Disallow: /c")
+    assert allows(text, "/c", "craw/1.0") == (False, "line 8: Disallow: /c")
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["crawler/0.1", "crawler/9", "CRAWLER", AGENT, "crawler*", "Mozilla/5.0 (compatible; crawler/0.1; +https://a.org)"],
+)
+def test_a_group_that_names_us_with_a_version_or_by_the_full_user_agent_is_ours(named: str) -> None:
+    text = f"User-agent: {named}\nDisallow: /ours\n\nUser-agent: *\nDisallow: /all"
+    assert [allows(text, path)[0] for path in ("/ours", "/all")] == [False, True]
+
+
+@pytest.mark.parametrize("named", ["crawlerx", "craw", "crawler-x", "crawler2", "xcrawler", "*crawler", "c", ""])
+def test_a_part_of_our_name_or_more_than_it_is_not_ours(named: str) -> None:
+    text = f"User-agent: {named}\nDisallow: /theirs\n\nUser-agent: *\nDisallow: /all"
+    assert [allows(text, path)[0] for path in ("/theirs", "/all")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "between", ["", "# note", "Sitemap: /s.xml", "Crawl-delay: 5", "Foo: bar", "Noindex: /a", "Host: a"]
+)
+def test_only_a_rule_ends_the_list_of_agents(between: str) -> None:
+    text = f"User-agent: crawler\n{between}\nUser-agent: other\nDisallow: /a"
+    assert allows(text, "/a") == (False, "line 4: Disallow: /a")
+    assert allows(text, "/a", "other") == (False, "line 4: Disallow: /a")
+    between_rules = f"User-agent: crawler\nDisallow: /a\n{between}\nDisallow: /b\nUser-agent: other\nDisallow: /c"
+    assert [allows(between_rules, path)[0] for path in ("/a", "/b", "/c")] == [False, False, True]
+
+
+def test_an_empty_rule_ends_the_list_of_agents_too() -> None:
+    assert allows("User-agent: crawler\nDisallow:\nUser-agent: other\nDisallow: /", "/a")[0]
+
+
+def test_a_delay_is_for_the_agents_above_it() -> None:
+    robots = Robots.parse(b"User-agent: crawler\nCrawl-delay: 5\nUser-agent: other\nDisallow: /a")
+    assert (robots.crawl_delay(AGENT), robots.crawl_delay("other")) == (5, None)
+
+
+def test_a_star_does_not_add_to_the_group_that_names_us() -> None:
+    text = "User-agent: *\nDisallow: /all\nCrawl-delay: 9\nUser-agent: crawler/2\nDisallow: /ours"
+    assert Robots.parse(text.encode()).crawl_delay(AGENT) is None
+    assert [allows(text, path)[0] for path in ("/ours", "/all")] == [False, True]
 
 
 def test_groups_of_one_name_are_merged() -> None:
-    text = "User-agent: crawler\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: crawler\nDisallow: /c"
+    text = "User-agent: crawler\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: Crawler/0.1\nDisallow: /c"
     assert [allows(text, path)[0] for path in ("/a", "/b", "/c")] == [False, True, False]
     assert allows(text, "/c")[1] == "line 6: Disallow: /c"
 
@@ -154,18 +195,38 @@ files = st.lists(directives, max_size=12).map("\n".join)
 urls = st.sampled_from(["/", "/a", "/a/", "/a/b", "/a/b/c", "/b", "/A", "/é", "/a?b"]).map(SITE.__add__)
 
 
-@given(files, urls, st.sampled_from(["crawler", "craw", "Other", "zbot", "crawler-x"]))
-def test_the_verdict_is_that_of_the_whole_file(text: str, url: str, agent: str) -> None:
-    whole = Protego.parse(text)
+def group_of(text: str, agent: str) -> str:
+    """The file as if we were its only robot: its groups by RFC 9309, told line by line."""
+    groups: list[tuple[set[str], list[str]]] = []
+    open_for_agents = False
+    for line in text.splitlines():
+        words = line.lower().replace(":", " ").split()
+        if words[:1] == ["user-agent"] or words[:2] == ["user", "agent"]:
+            if line.startswith("User-agent foo"):
+                continue  # an unknown record: its name has a blank
+            if not open_for_agents:
+                groups.append((set(), []))
+            open_for_agents = True
+            name = line.removeprefix("User-agent:").removeprefix("user agent").strip().lower()
+            groups[-1][0].add(name if name == "*" else name.rstrip("*").partition("/")[0].partition(" ")[0])
+        elif words[:1] in (["disallow"], ["dissallow"], ["allow"]):
+            open_for_agents = False
+            if groups:
+                groups[-1][1].append(line)
+    names = {name for agents, _ in groups for name in agents}
+    mine = agent.lower() if agent.lower() in names else "*"
+    return "\n".join(["User-agent: *", *(rule for agents, rules in groups if mine in agents for rule in rules)])
+
+
+@given(files, urls, st.sampled_from(["crawler", "craw", "Other", "zbot", "crawler-x", "a"]))
+def test_the_verdict_is_that_of_our_groups_alone(text: str, url: str, agent: str) -> None:
+    whole = Protego.parse(group_of(text, agent))
     robots = Robots.parse(text.encode())
     allowed, line = robots.allows(url, agent)
-    assert allowed == robots.permits(url, agent) == whole.can_fetch(url, agent)
+    assert allowed == robots.permits(url, agent) == whole.can_fetch(url, "*")
     assert line == "no rule for this URL" or line.split(": ", 1)[1] in text
     if not allowed:
         assert line != "no rule for this URL"
-    delay = whole.crawl_delay(agent)
-    if delay is not None and whole.request_rate(agent) is None:
-        assert robots.crawl_delay(agent) == min(delay, 60)
 
 
 @given(files, urls)

@@ -22,3 +22,9 @@ def test_utf8_is_read_as_utf8_and_anything_else_as_latin1() -> None:
     first = b"HTTP/1.1 302 Found\r\n"
     assert parse_head([first, "Location: /größe\r\n".encode()]).headers["location"] == "/größe"
     assert parse_head([first, "Location: /größe\r\n".encode("latin-1")]).headers["location"] == "/größe"
+
+
+@pytest.mark.parametrize("fields", [("otherbot: noindex", "nofollow"), ("nofollow", "otherbot: noindex")])
+def test_a_robots_field_for_everybody_stays_so_beside_one_for_a_named_robot(fields: tuple[str, ...]) -> None:
+    lines = [b"HTTP/1.1 200 OK\r\n", *(f"X-Robots-Tag: {field}\r\n".encode() for field in fields)]
+    assert parse_head(lines).headers["x-robots-tag"] == "nofollow, otherbot: noindex"

@@ -251,6 +251,37 @@ def test_directives_for_other_robots_are_not_ours() -> None:
     assert (found.noindex, found.nofollow) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("content", "noindex", "nofollow"),
+    [
+        ("crawler: noindex", True, False),
+        ("Crawler/0.1 : noindex, nofollow", True, True),
+        ("otherbot: noindex, crawler: nofollow", False, True),
+        ("noindex, otherbot: nofollow", True, False),
+        ("crawler: noindex, otherbot: nofollow", True, False),
+        ("crawlerx: none, craw: none", False, False),
+        ("otherbot: max-snippet: 5, noindex", False, False),
+        ("crawler: max-snippet: 5, noindex", True, False),
+        ("unavailable_after: Wednesday, 25-Jun-30 15:00:00 GMT, noindex", True, False),
+        ("otherbot: unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", False, False),
+        ("unavailable_after: 2030-06-25T15:00:00+02:00, noindex", True, False),
+    ],
+)
+def test_directives_for_a_named_robot_are_for_it_alone(content: str, noindex: bool, nofollow: bool) -> None:
+    header = page("<p>x", headers={"x-robots-tag": content}, robot="crawler")
+    assert (header.noindex, header.nofollow) == (noindex, nofollow)
+
+
+def test_a_meta_tag_of_our_name_is_for_us() -> None:
+    found = page("<meta name=Crawler content=noindex><meta name=crawlerx content=nofollow>", robot="crawler")
+    assert (found.noindex, found.nofollow) == (True, False)
+
+
+def test_a_page_read_for_nobody_has_no_directives_of_nameless_tags() -> None:
+    found = page("<meta name='' content=noindex><meta content=nofollow>")
+    assert (found.noindex, found.nofollow) == (False, False)
+
+
 def test_directives_add_up() -> None:
     found = page("<meta name=robots content=noindex>", headers={"x-robots-tag": "nofollow"})
     assert (found.noindex, found.nofollow) == (True, True)
@@ -279,6 +310,59 @@ def test_an_anchor_is_the_text_of_its_link_in_whole_words() -> None:
     ).links
     assert [link.anchor for link in found] == ["John Doe", "Head line"]
     assert len(page(f"<a href=1>{'long ' * 1000}</a>").links[0].anchor) == 199
+
+
+@pytest.mark.parametrize(
+    ("charset", "href", "url"),
+    [
+        ("windows-1252", "/ä?q=ä&b=Ж", "/ä?q=%E4&b=%26%231046%3B"),
+        ("windows-1251", "?q=Ж", "?q=%C6"),
+        ("shift_jis", "/s?q=表示", "/s?q=%95\\%8E%A6"),
+        ("euc-jp", "http://a.example/s?q=日本", "http://a.example/s?q=%C6%FC%CB%DC"),
+        ("gbk", "/s?q=汉€", "/s?q=%BA%BA%80"),
+        ("big5", "/s?q=中", "/s?q=%A4%A4"),
+        ("euc-kr", "/s?q=한", "/s?q=%C7%D1"),
+        ("windows-1252", "/s?q=%C3%A4&b=a b", "/s?q=%C3%A4&b=a b"),
+        ("windows-1252", "mailto:a@a.example?subject=ä", "mailto:a@a.example?subject=ä"),
+        ("utf-8", "/s?q=ä", "/s?q=ä"),
+    ],
+)
+def test_the_query_of_a_link_is_in_the_charset_of_its_page(charset: str, href: str, url: str) -> None:
+    escaped = "".join(char if char.isascii() else f"&#{ord(char)};" for char in href)
+    markup = f"<link rel=canonical href='{escaped}'><a href='{escaped}#x'>x</a>"
+    found = page(markup.encode(charset), content_type=f"text/html; charset={charset}")
+    assert [link.url for link in found.links] == [url]
+    assert found.canonical == url
+
+
+def test_a_page_in_utf16_asks_in_utf8() -> None:
+    found = page("<a href='/s?q=ä'>x</a>".encode("utf-16"), content_type="text/html")
+    assert [link.url for link in found.links] == ["/s?q=ä"]
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("30;url=", None),
+        ("30; URL = ", None),
+        ("30;url=''", None),
+        ("30;url=#top", None),
+        ("30", None),
+        ("30;", None),
+        ("soon", None),
+        ("0;url=/a", "/a"),
+        ("0, /a", "/a"),
+        ("0 /a", "/a"),
+        (".5;url=&quot;/a&quot; b", "/a"),
+        ("0;url='/a", "/a"),
+        ("0;url=/it's", "/it's"),
+        ("0;url=url=x", "url=x"),
+        ("0;url", "url"),
+    ],
+)
+def test_a_refresh_leads_where_browsers_go_and_without_a_target_nowhere(content: str, target: str | None) -> None:
+    found = page(f'<meta http-equiv=refresh content="{content}">').links
+    assert [link.url for link in found] == ([target] if target else [])
 
 
 def test_image_maps_next_previous_refresh_and_frames_are_links() -> None:

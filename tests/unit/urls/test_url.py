@@ -153,6 +153,24 @@ def test_a_seed_needs_its_scheme(raw: str) -> None:
     assert refused(raw).reason is Reason.SCHEME
 
 
+@pytest.mark.parametrize(
+    ("raw", "href"),
+    [
+        ("\\a\\b", "http://example.com/a/b"),
+        ("a\\b", "http://example.com/dir/a/b"),
+        ("..\\a", "http://example.com/a"),
+        ("/a\\\\b", "http://example.com/a//b"),
+        ("/a\\..\\b?c\\d#e\\f", "http://example.com/b?c\\d"),
+        ("http://other.example/a\\b", "http://other.example/a/b"),
+        (".\\\\other.example", "http://example.com/dir//other.example"),
+    ],
+)
+def test_a_backslash_in_a_path_is_a_slash(raw: str, href: str) -> None:
+    base = "http://example.com/dir/page"
+    assert parse(raw, base).href == href
+    assert [url.href for url in links([raw], base) if isinstance(url, Url)] == [href]
+
+
 ODD_IPV4 = ["127.1", "0x7f.1", "2130706433", "017700000001", "0177.0.0.1", "0", "127.000.000.001", "127.0.0.1."]
 ODD_IPV4 += ["①②⑦.⓪.⓪.①", "127。0。0。1", "１２７.0.0.1", "0x7f000001", "0x", "127.0.0.0x1", "127.0.1"]
 
@@ -175,7 +193,14 @@ def test_ipv4_in_unusual_notation_is_refused(host: str, form: str) -> None:
         "http:\\\\example.com\\",
         "\\\\example.com/",
         "/\\example.com/",
-        "a\\b",
+        "\\/example.com/",
+        "\t/\n\\example.com/",
+        "\\\\\\example.com/",
+        "http:/\\example.com/",
+        "http:\\example.com/",
+        "http://example.com\\a",
+        "http://good.example\\evil.example/",
+        "//example.com\\a",
         "http://exa\tmple.com/",
         "http://exa\nmple.com/",
         "http://exa\rmple.com/",
