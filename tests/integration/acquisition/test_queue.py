@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.domain.acquisition.entries import (
@@ -399,12 +400,10 @@ def test_a_batch_of_the_queue_is_not_the_phase_of_its_project(queue: Queue, site
     assert queue.tools.crawls.progress.of_project(crawl.project_id).crawl_id == crawl.id
 
 
-def test_an_entry_that_fails_is_logged_with_its_error(
-    queue: Queue, site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_entry_that_fails_is_logged_with_its_error(queue: Queue, site: Site) -> None:
     site.set_fault("/gone", status=404)
     queue.add(site.url("/gone"))
-    queue.work()
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "entry_failed" in line]
-    assert site.url("/gone") in line
-    assert "not_found" in line
+    with capture_logs() as logged:
+        queue.work()
+    (line,) = [line for line in logged if line["event"] == "entry_failed"]
+    assert (line["url"], line["error"]) == (site.url("/gone"), "not_found (HTTP 404)")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from tests.integration.handmade import Clock, asked, host_of, lay
@@ -96,12 +97,13 @@ def test_a_block_that_ends_in_time_is_waited_for(crawler: Engine, site: Site) ->
     ],
 )
 def test_a_crawl_whose_seed_cannot_be_fetched_fails_and_says_why(
-    crawler: Engine, site: Site, fault: dict[str, Any], why: str, capsys: pytest.CaptureFixture[str]
+    crawler: Engine, site: Site, fault: dict[str, Any], why: str
 ) -> None:
     site.set_fault("/", **fault)
-    crawl = crawler.crawl(site.url())
-    (logged,) = [line for line in capsys.readouterr().out.splitlines() if "crawl_ended" in line]
-    assert why in logged
+    with capture_logs() as logged:
+        crawl = crawler.crawl(site.url())
+    (ended,) = [line for line in logged if line["event"] == "crawl_ended"]
+    assert why in ended["error"]
     assert (crawl.status, crawl.end_reason, crawl.pages_crawled) == (CrawlStatus.FAILED, None, 0)
     assert why in (crawl.error_message or "")
     assert crawl.completed_at is not None
