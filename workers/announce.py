@@ -24,6 +24,7 @@ def announce(settings: Settings) -> type[bootsteps.StartStopStep]:
 
     class Announce(bootsteps.StartStopStep):  # type: ignore[misc]
         requires = ("celery.worker.consumer.tasks:Tasks",)
+        _announcer: "Announcer | None" = None
 
         def start(self, consumer: Any) -> None:
             consumed = [str(name) for name in consumer.app.amqp.queues.consume_from]
@@ -37,8 +38,9 @@ def announce(settings: Settings) -> type[bootsteps.StartStopStep]:
             consumer.timer.call_repeatedly(EVERY_SECONDS, self._announcer)
 
         def stop(self, _: Any) -> None:
-            with suppress(RedisUnavailable, AttributeError):  # else the announcement expires in half a minute
-                self._announcer.leave()
+            if self._announcer is not None:
+                with suppress(RedisUnavailable):  # else the announcement expires in half a minute
+                    self._announcer.leave()
 
     return Announce
 

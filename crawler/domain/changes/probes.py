@@ -21,7 +21,8 @@ SEEN = "seen"
 MOST_ROUNDS = 21
 """How long a missing page is asked for again: by so many crawls, where one in vain counts for several."""
 ROUNDS = {Removal.ALIVE: 1, Removal.BLOCKED: 7}
-"""What one crawl counts for: a page that answers is asked for by twenty crawls more, one nobody could tell by three."""
+"""What one crawl counts for: an address that answers with no page (a file, a redirect) is asked for by twenty crawls
+more, one nobody could tell by three. One that answers with a page needs none: it is a page of the crawl."""
 
 
 class Purpose(StrEnum):

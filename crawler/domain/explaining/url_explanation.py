@@ -33,7 +33,7 @@ SOURCE_WORDS = {
     Source.REDIRECT: "a redirect of",
     Source.CANONICAL: "named as canonical by",
     Source.SITEMAP: "listed in the sitemap",
-    Source.KNOWN: "known from the crawl before; nothing links to it",
+    Source.KNOWN: "known from the crawl before; no link led to it",
 }
 _WAIT_WORDS = {
     Wait.READY: "its turn is now: it goes as soon as a worker has a free hand",
