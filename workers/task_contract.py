@@ -22,6 +22,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from crawler import telemetry
 from crawler.domain.retries import TASK_WAITS_SECONDS
 from crawler.errors import CrawlerError, Unavailable
+from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 
@@ -40,7 +41,7 @@ class TaskRefused(Exception):
     """Its arguments are a stable code and a sentence."""
 
     def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(code, telemetry.redact(sentence[:LONGEST_SENTENCE]))
+        super().__init__(code, redact(sentence[:LONGEST_SENTENCE]))
 
 
 def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[..., Any]:
@@ -91,7 +92,7 @@ def is_deep(value: object) -> bool:
 
 
 def shown(arguments: object) -> str:
-    return telemetry.redact(_SECRET.sub(r"\1'…'", str(arguments or "")[:LONGEST_ARGUMENTS]))
+    return redact(_SECRET.sub(r"\1'…'", str(arguments or "")[:LONGEST_ARGUMENTS]))
 
 
 class ContractTask(Task):  # type: ignore[misc]

@@ -21,7 +21,7 @@ from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
 from crawler.errors import CrawlerError
-from crawler.telemetry import redact
+from crawler.redaction import redact
 
 _CONTACT = re.compile(r"https?://|@")
 

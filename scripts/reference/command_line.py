@@ -6,9 +6,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
 
-import typer.main
-
-from crawler.entrypoints.cli.app import cli
+from crawler.entrypoints.cli.app import SUBCOMMANDS
 from scripts.reference.text import prose, table
 
 
@@ -31,7 +29,7 @@ def commands() -> list[Command]:
         for name, inner in getattr(command, "commands", {}).items():
             yield from below(f"{path} {name}", inner)
 
-    return list(below("crawler", typer.main.get_command(cli)))
+    return [found for one in SUBCOMMANDS for found in below(f"crawler {one.name}", one.load())]
 
 
 def command_list() -> str:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import TracebackType
 from typing import Any, Self
 
@@ -227,8 +228,9 @@ def _open_streams() -> None:
 
 
 def _main() -> None:
-    import_module("crawler.entrypoints.cli.app")
-    import_module("crawler.entrypoints.cli.run_alone")
+    for package in ("commands", "actions", "backend", "watching"):
+        for module in iter_modules([str(Path(start.__file__).with_name(package))]):
+            import_module(f"crawler.entrypoints.cli.{package}.{module.name}")
     gc.freeze()  # or every child copies and clears what all of them share
     with socket.socket(fileno=int(sys.argv[1])) as control:
         job = _Server(control).serve()

@@ -18,6 +18,7 @@ from crawler import telemetry
 from crawler.domain.documents.embedding import EmbeddingFailed, TextRefused, Vector, checked
 from crawler.domain.plain_text import one_line
 from crawler.domain.retries import EMBED_WAITS_SECONDS
+from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 
@@ -118,7 +119,7 @@ class OpenAIEmbedder:
             raise EmbeddingFailed(f"The embedding service refuses the key ({status}); correct CRAWLER_EMBED_KEY.")
         if status != requests.codes.ok:
             said = one_line(body[:2000].decode("utf-8", "replace"), 200)
-            said = telemetry.redact(said.replace(self._key, "…") if self._key else said)
+            said = redact(said.replace(self._key, "…") if self._key else said)
             failure = TextRefused if status in _TEXT_REFUSED else EmbeddingFailed
             raise failure(
                 f"The embedding service answers {status} ({said}); check CRAWLER_EMBED_URL and CRAWLER_EMBED_MODEL."

@@ -9,12 +9,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID, uuid5
 
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    from warcio import statusandheaders, warcwriter
+else:
+    statusandheaders = LazyModule("warcio.statusandheaders")
+    warcwriter = LazyModule("warcio.warcwriter")
 
 _VERSION = "WARC/1.1"
 _RECORDS = UUID("6f2f1c1e-0d1b-4f8e-9c57-5f0f5f0a7a11")
@@ -43,7 +48,7 @@ class ArchivedPage(NamedTuple):
 
 def as_warc(pages: Iterable[ArchivedPage]) -> Iterator[bytes]:
     held = BytesIO()
-    writer = WARCWriter(held, gzip=True, warc_version=_VERSION)
+    writer = warcwriter.WARCWriter(held, gzip=True, warc_version=_VERSION)
 
     def written() -> bytes:
         data = held.getvalue()
@@ -92,7 +97,7 @@ def _write_request(writer: Any, page: ArchivedPage) -> None:
     """The request, as far as it is known: which other headers went along is kept nowhere."""
     parts = urlsplit(page.url)
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-    asked = StatusAndHeaders(f"GET {target} HTTP/1.1", [("Host", parts.netloc)], is_http_request=True)
+    asked = statusandheaders.StatusAndHeaders(f"GET {target} HTTP/1.1", [("Host", parts.netloc)], is_http_request=True)
     named = _headers(page, "request", page.received_at) | {"WARC-Concurrent-To": _record_id(page, "response")}
     writer.write_record(writer.create_warc_record(page.url, "request", http_headers=asked, warc_headers_dict=named))
 
@@ -104,9 +109,9 @@ def _write_revisit(writer: Any, page: ArchivedPage, digest: str) -> None:
     writer.write_record(record)
 
 
-def _answer(page: ArchivedPage) -> StatusAndHeaders:
+def _answer(page: ArchivedPage) -> "statusandheaders.StatusAndHeaders":
     kept = [(name.title(), value) for name, value in page.headers.items() if value and name not in _OF_THE_WAY]
-    return StatusAndHeaders(
+    return statusandheaders.StatusAndHeaders(
         f"{page.http_status} {_phrase(page.http_status)}",
         [*kept, ("Content-Length", str(len(page.body)))],
         protocol="HTTP/1.1",

@@ -1,58 +1,36 @@
-"""The `crawler` command with all its subcommands (Typer)."""
+"""The `crawler` command: which subcommands it has, and where each is."""
 
-from crawler.entrypoints.cli.commands.audit import audit
-from crawler.entrypoints.cli.commands.backtest import backtest
-from crawler.entrypoints.cli.commands.categories import categories
-from crawler.entrypoints.cli.commands.changes import changes
-from crawler.entrypoints.cli.commands.crawls import crawls, rebuild_frontier
-from crawler.entrypoints.cli.commands.doctor import doctor
-from crawler.entrypoints.cli.commands.documents import documents, search
-from crawler.entrypoints.cli.commands.explain import explain
-from crawler.entrypoints.cli.commands.exports import export
-from crawler.entrypoints.cli.commands.hosts import hosts
-from crawler.entrypoints.cli.commands.keys import keys
-from crawler.entrypoints.cli.commands.noise import noise
-from crawler.entrypoints.cli.commands.notifications import notifications
-from crawler.entrypoints.cli.commands.projects import projects
-from crawler.entrypoints.cli.commands.prune import prune
-from crawler.entrypoints.cli.commands.queue import queue
-from crawler.entrypoints.cli.commands.report import report
-from crawler.entrypoints.cli.commands.run import run
-from crawler.entrypoints.cli.commands.schedules import schedules
-from crawler.entrypoints.cli.commands.sources import sources
-from crawler.entrypoints.cli.commands.up import up
-from crawler.entrypoints.cli.commands.watch import watch
-from crawler.entrypoints.cli.error_exit import guarded, quiet_logs
+from crawler.entrypoints.cli.error_exit import guarded
+from crawler.entrypoints.cli.lazy_group import Subcommand, lazy_group
 from crawler.entrypoints.cli.root_command import make_cli
 
-cli = make_cli()
-# These texts must fit beside the commands' names in the list; each command's own help says more.
-cli.command(short_help="Crawl one website; again: what changed?")(run)
-cli.command(short_help="Service, workers and Flower, until Ctrl-C.")(up)
-cli.command(short_help="What is wrong, and how to mend it.")(doctor)
-cli.command(short_help="Delete what is older than it is kept.")(prune)
-cli.add_typer(projects, name="project")
-cli.add_typer(sources, name="source")
-crawls.command(short_help="Look on until it is over.")(watch)
-cli.add_typer(crawls, name="crawl")
-cli.command(short_help="Write a crawl's pages to files.")(export)
-cli.command(short_help="What a crawl found changed.")(changes)
-cli.command(short_help="Was a crawl polite? Counted, by host.")(audit)
-cli.command(short_help="Why a URL was (not) crawled.")(explain)
-cli.command(short_help="Broken links, redirects, titles and more.")(report)
-cli.command(short_help="A project's pages as documents.")(documents)
-cli.command(short_help="Search a project's documents.")(search)
-cli.add_typer(queue, name="queue")
-cli.add_typer(categories, name="category")
-cli.add_typer(hosts, name="host")
-cli.command("rebuild-frontier", short_help="Fill a crawl's queue in Redis anew.")(rebuild_frontier)
-schedules.command(short_help="Try other rules on past crawls.")(backtest)
-cli.add_typer(schedules, name="schedule")
-cli.add_typer(noise, name="noise")
-cli.add_typer(notifications, name="notification")
-cli.add_typer(keys, name="key")
+SUBCOMMANDS = (
+    Subcommand("run", "run:run", "Crawl one website; again: what changed?"),
+    Subcommand("up", "up:up", "Service, workers and Flower, until Ctrl-C."),
+    Subcommand("doctor", "doctor:doctor", "What is wrong, and how to mend it."),
+    Subcommand("prune", "prune:prune", "Delete what is older than it is kept."),
+    Subcommand("export", "exports:export", "Write a crawl's pages to files."),
+    Subcommand("changes", "changes:changes", "What a crawl found changed."),
+    Subcommand("audit", "audit:audit", "Was a crawl polite? Counted, by host."),
+    Subcommand("explain", "explain:explain", "Why a URL was (not) crawled."),
+    Subcommand("report", "report:report", "Broken links, redirects, titles and more."),
+    Subcommand("documents", "documents:documents", "A project's pages as documents."),
+    Subcommand("search", "documents:search", "Search a project's documents."),
+    Subcommand("rebuild-frontier", "crawls:rebuild_frontier", "Fill a crawl's queue in Redis anew."),
+    Subcommand("project", "projects:projects", "Websites under care."),
+    Subcommand("source", "sources:sources", "Add pages of a website to a project."),
+    Subcommand("crawl", "crawls:crawls", "Look at crawls and steer them."),
+    Subcommand("queue", "queue:queue", "URLs of many sites, fetched in batches."),
+    Subcommand("category", "categories:categories", "How the queue's pages are read, by category."),
+    Subcommand("host", "hosts:hosts", "Look at hosts and steer how they are asked."),
+    Subcommand("schedule", "schedules:schedules", "When projects are crawled again, and who is told."),
+    Subcommand("noise", "noise:noise", "What changes by itself and is not to be told."),
+    Subcommand("notification", "notifications:notifications", "Who was told of what, and what they answered."),
+    Subcommand("key", "keys:keys", "Make, list and revoke API keys."),
+)
+
+cli = make_cli(lazy_group(*SUBCOMMANDS))
 
 
 def main() -> None:
-    quiet_logs()
     guarded(cli)

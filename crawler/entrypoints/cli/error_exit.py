@@ -13,9 +13,9 @@ from typing import Any
 import typer
 
 from crawler.entrypoints.cli.input.usage import HELP_WANTED, complaint
-from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.streams import OutputLost, mend_streams
 from crawler.errors import CrawlerError
+from crawler.redaction import redact
 
 INTERRUPTED = 130
 
@@ -77,13 +77,14 @@ def quiet_logs() -> None:
 
 
 def telemetry() -> ModuleType:
-    """Import `crawler.telemetry` on first use: its imports would delay a crawl's first request."""
+    """Import `crawler.telemetry` on first use: it takes longer than most errors of usage."""
     return import_module("crawler.telemetry")
 
 
 def tell(sentence: str) -> None:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     try:
-        Stderr().print(telemetry().redact(" ".join(sentence.split())), style="red", soft_wrap=True)
+        typer.secho(redact(" ".join(sentence.split())), err=True, fg=None if plain else "red")
     except BrokenPipeError:
         _give_up(1, 2)
 

@@ -3,13 +3,15 @@
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from crawler import __version__
 
 
-def make_cli() -> typer.Typer:
+def make_cli(group: type[TyperGroup] | None = None) -> typer.Typer:
     cli = typer.Typer(
         name="crawler",
+        cls=group,
         help="Crawl websites politely, keep every page, crawl again, and see what really changed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

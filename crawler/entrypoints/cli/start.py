@@ -1,35 +1,21 @@
 """Start of the `crawler` command: sets signal handlers and repairs closed streams before anything heavy is imported."""
 
-import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+
+from crawler.lazy_module import load
 
 
 def main() -> None:
     _open_closed_streams()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # replaced as soon as there is something to clean up
-    run = _imported()
+    run = load("crawler.entrypoints.cli.app").main
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         # A closed terminal (SIGHUP) and `timeout` (SIGTERM) end a command like Ctrl-C.
         signal.signal(number, _interrupt)
     run()
-
-
-def _imported() -> Callable[[], None]:
-    """Import the command with garbage collection off: imports leave no garbage, and this saves a second."""
-    gc.disable()
-    try:
-        if sys.argv[1:2] == ["run"]:
-            from crawler.entrypoints.cli.run_alone import main as run  # noqa: PLC0415 - half a second of imports
-        else:
-            from crawler.entrypoints.cli.app import main as run  # noqa: PLC0415 - a second of imports
-    finally:
-        gc.freeze()
-        gc.enable()
-    return run
 
 
 def _open_closed_streams() -> None:

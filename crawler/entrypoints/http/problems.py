@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from crawler import telemetry
 from crawler.errors import CrawlerError, RedisUnavailable, Unauthorized, Unavailable
-from crawler.telemetry import redact
+from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from crawler.telemetry import LONGEST_VALUE, redact
+from crawler.redaction import LONGEST_VALUE, redact
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ Commands are written once for both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
 from crawler.adapters.operating.politeness_audit import HostAudit
-from crawler.config import load_settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls.crawl import CrawlJob
@@ -27,10 +26,7 @@ from crawler.domain.notices.notice import Notification
 from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import CategoryBackend
 from crawler.entrypoints.cli.backend.documents import DocumentBackend
-from crawler.entrypoints.cli.backend.local import LocalBackend
 from crawler.entrypoints.cli.backend.queue import QueueBackend
-from crawler.entrypoints.cli.backend.remote import remote_backend
-from crawler.entrypoints.cli.backend.session import session
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 
@@ -98,14 +94,3 @@ class Backend(Protocol):
     def create_key(self, name: str, scope: Scope, project_ids: tuple[UUID, ...] | None) -> tuple[UUID, str]: ...
     def list_keys(self) -> list[ApiKey]: ...
     def revoke_key(self, key_id: UUID) -> None: ...
-
-
-@contextmanager
-def open_backend() -> Iterator[Backend]:
-    settings = load_settings()
-    if settings.api_url is None:
-        with session() as tools:
-            yield LocalBackend(tools)
-    else:
-        with remote_backend(settings) as backend:
-            yield backend

@@ -4,16 +4,18 @@ What is a violation: `adapters/operating/politeness_audit.py`.
 """
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
-from crawler.adapters.operating.politeness_audit import HostAudit
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
+
+if TYPE_CHECKING:
+    from crawler.adapters.operating.politeness_audit import HostAudit
 
 LEGEND = (
     "gap: least time between two requests, of whichever crawl; owed: what the project or robots.txt asks for; "
@@ -38,7 +40,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def _show(hosts: list[HostAudit], violations: int) -> None:
+def _show(hosts: list["HostAudit"], violations: int) -> None:
     screen = console()
     if not hosts:
         screen.print("The log has no request of this crawl: it made none, or they are no longer kept.")
@@ -54,7 +56,7 @@ def _show(hosts: list[HostAudit], violations: int) -> None:
     screen.print(LEGEND, style="dim")
 
 
-def _row(host: HostAudit) -> list[str | Text]:
+def _row(host: "HostAudit") -> list[str | Text]:
     gap = f"{host.smallest_gap_seconds:.3f} s" if host.smallest_gap_seconds is not None else ""
     at_once = f"{host.largest_parallelism} of {host.allowed_parallelism}"
     violations = Text(str(host.violations), "bold red" if host.violations else "")

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from crawler.domain.notices.backtests import MOST_CRAWLS, Trial, TrialRules, Verdict
 from crawler.domain.notices.schedule import NotifyOn
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from crawler.domain.acquisition.categories import CategoryShown, DryRun
 from crawler.domain.acquisition.field_fill import FieldFill
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, print_rows
 from crawler.errors import Invalid
 
-categories = typer.Typer(help="How the queue's pages are read, by category.", no_args_is_help=True)
+categories = typer.Typer(no_args_is_help=True)
 
 LARGEST_FILE = 1024 * 1024
 SHOWN_TEXT = 2000

@@ -5,7 +5,7 @@ The comparison is made by `handlers/changes/diff_crawl.py`, and described by `de
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
 
 import typer
@@ -16,12 +16,15 @@ from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, PageText
 from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
 from crawler.domain.diffs.text_diff import TextDiff
-from crawler.entrypoints.cli.backend.backend import Backend, open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.diff_lines import changed_lines
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend.backend import Backend
 
 MOST_LINES = 30
 """Changed lines that are shown for one page."""
@@ -61,7 +64,7 @@ def changes(
         _show(console(), found, texts)
 
 
-def _compared(backend: Backend, project_id: UUID, page: ChangedPage) -> _PageDiff:
+def _compared(backend: "Backend", project_id: UUID, page: ChangedPage) -> _PageDiff:
     """The diff of one page. One that cannot be compared gets a note, so that the others are still shown."""
     try:
         return _PageDiff(page, backend.diff(project_id, page), None)

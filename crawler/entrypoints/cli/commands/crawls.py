@@ -5,19 +5,25 @@ Decided in `control_crawl.py`, `retry_failed.py` and `rebuild_frontier.py` in `h
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 
 from crawler.domain.changes.summary import short_changes
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
 from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.lazy_module import LazyModule
 
-crawls = typer.Typer(help="Look at crawls and steer them.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.actions import watch as watching
+else:
+    watching = LazyModule("crawler.entrypoints.cli.actions.watch")
+
+crawls = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 CrawlId = Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")]
@@ -106,3 +112,12 @@ def rebuild_frontier(crawl_id: CrawlId) -> None:
     with open_backend() as backend:
         queued = backend.rebuild_frontier(crawl_id)
     typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")
+
+
+@crawls.command(short_help="Look on until it is over.")
+def watch(crawl_id: CrawlId, as_json: AsJson = False) -> None:
+    """Watch a crawl until it is over; Ctrl-C ends the watching, not the crawl.
+
+    With --json each event is a line, from the first one that is still kept to the last.
+    """
+    watching.watch_crawl(crawl_id, as_json=as_json)

@@ -1,22 +1,18 @@
 """`crawler doctor`: diagnose servers, schema, browser, clock and settings, and say how to fix what is wrong.
 
-The checks are in `entrypoints/doctor.py`.
+Done in `entrypoints/cli/actions/doctor.py`.
 """
 
-import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from crawler.bootstrap import build, with_servers
-from crawler.config import Settings, load_settings
-from crawler.entrypoints.cli.screen.terminal import console
-from crawler.entrypoints.doctor import Check, diagnose, told
-from crawler.errors import CrawlerError
+from crawler.lazy_module import LazyModule
 
-MARKS = {"ok": "green", "wrong": "red", "hint": "yellow"}
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.actions import doctor as diagnosis
+else:
+    diagnosis = LazyModule("crawler.entrypoints.cli.actions.doctor")
 
 
 def doctor(
@@ -24,42 +20,5 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for programs.")] = False,
 ) -> None:
     """Look at servers, schema, browser, clock and settings; say how to mend what is wrong."""
-    checks = _checks(load_settings(), fix=fix)
-    healthy = all(check.ok or not check.required for check in checks)
-    if as_json:
-        typer.echo(json.dumps({"ok": healthy, "checks": [check._asdict() for check in checks]}, indent=2))
-    else:
-        console().print(_table(checks))
-    if not healthy:
+    if not diagnosis.print_diagnosis(fix=fix, as_json=as_json):
         raise typer.Exit(3)
-
-
-def _checks(settings: Settings, *, fix: bool) -> list[Check]:
-    """All checks. If the servers cannot be started, that is one failed check, and the others still run."""
-    try:
-        started, embedded = with_servers(settings)
-    except CrawlerError as exc:
-        return [told("servers", exc), *map(_after_servers, diagnose(build(settings), fix=fix))]
-    try:
-        return diagnose(build(started), fix=fix or embedded is not None)
-    finally:
-        if embedded is not None:
-            embedded.release()
-
-
-def _after_servers(check: Check) -> Check:
-    return check if check.ok or check.fix else check._replace(fix="Mend the servers first.")
-
-
-def _table(checks: list[Check]) -> Table:
-    """The checks as a table. A fix is shown below its problem: most terminals have no room beside it."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for check in checks:
-        mark = "ok" if check.ok else "wrong" if check.required else "hint"
-        table.add_row(Text(mark, MARKS[mark]), check.name, check.message)
-        if check.fix:
-            table.add_row("", "", Text(check.fix, "dim"))
-    return table

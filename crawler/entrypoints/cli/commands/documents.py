@@ -11,7 +11,7 @@ from rich.text import Text
 
 from crawler.domain.documents.document import Document
 from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows

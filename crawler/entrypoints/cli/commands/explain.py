@@ -13,7 +13,7 @@ from rich.table import Table
 
 from crawler.domain.engine.ledger import Source
 from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment
 from crawler.entrypoints.cli.screen.terminal_text import count, duration
 

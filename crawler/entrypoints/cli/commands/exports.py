@@ -5,16 +5,21 @@ The formats are in `domain/exports/files.py`; the files are written by `entrypoi
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from crawler.adapters.pages.export_files import check_directory
 from crawler.domain.exports.files import export_format
-from crawler.entrypoints.cli.backend.backend import open_backend
-from crawler.entrypoints.cli.backend.local_exports import tell_files
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.directory import directory
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend import local_exports
+else:
+    local_exports = LazyModule("crawler.entrypoints.cli.backend.local_exports")
 
 Formats = Annotated[
     list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv, markdown or warc; may be repeated.")
@@ -35,4 +40,4 @@ def export(
     if as_json:
         typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [str(file) for file in files]}))
     else:
-        tell_files(files)
+        local_exports.tell_files(files)

@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.domain.hosts.overview import HostOverview, checked_delay, host_name
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
-hosts = typer.Typer(help="Look at hosts and steer how they are asked.", no_args_is_help=True)
+hosts = typer.Typer(no_args_is_help=True)
 
 HEADINGS = ("host", "requests", "gap", "blocked until", "state")
 LEGEND = "requests: of the last 24 hours; gap: least time between two, before a project's own delay"

@@ -11,11 +11,11 @@ import typer
 from rich.text import Text
 
 from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
 
-keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+keys = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 

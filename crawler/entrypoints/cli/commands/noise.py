@@ -11,12 +11,12 @@ import typer
 from rich.text import Text
 
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
 
-noise = typer.Typer(help="What changes by itself and is not to be told.", no_args_is_help=True)
+noise = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler noise list'.")]

@@ -11,10 +11,10 @@ import typer
 from rich.text import Text
 
 from crawler.domain.notices.notice import Delivery, Notification
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 
-notifications = typer.Typer(help="Who was told of what, and what they answered.", no_args_is_help=True)
+notifications = typer.Typer(no_args_is_help=True)
 
 HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 

@@ -13,7 +13,7 @@ import typer
 from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, QueryParams, RenderMode
 from crawler.domain.crawls.project import Project, checked_name
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.screen.project_page import show_project
 from crawler.errors import Invalid, InvalidConfig

@@ -12,13 +12,13 @@ import typer
 
 from crawler.domain.crawls.project import checked_name
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.project_settings import set_project
 from crawler.entrypoints.cli.screen.project_page import show_project
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
 
-projects = typer.Typer(help="Websites under care.", no_args_is_help=True)
+projects = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 ProjectId = Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")]

@@ -4,11 +4,17 @@ What is deleted: `adapters/postgres/retention.py`.
 """
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.entrypoints.cli.backend.session import local_session
+from crawler.entrypoints.cli.error_exit import quiet_logs
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend import session
+else:
+    session = LazyModule("crawler.entrypoints.cli.backend.session")
 
 
 def prune(
@@ -16,7 +22,8 @@ def prune(
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Delete request logs, old versions, their snapshots and old crawls' URL lists, as the settings say."""
-    with local_session() as tools:
+    quiet_logs()
+    with session.local_session() as tools:
         pruned = tools.operating.pruner(tools.clock(), dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))

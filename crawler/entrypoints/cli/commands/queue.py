@@ -28,13 +28,13 @@ from crawler.domain.acquisition.entries import (
     QueueFilter,
     Sort,
 )
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_pairs, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
 
-queue = typer.Typer(help="URLs of many sites, fetched in batches.", no_args_is_help=True)
+queue = typer.Typer(no_args_is_help=True)
 
 CHUNK_BYTES = 64 * 1024
 SHOWN_PROBLEMS = 20

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from crawler.adapters.pages.export_files import write_whole
 from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.domain.exports.reports import Finding, FindingKind, KindReport, Report, finding_kinds
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.entrypoints.cli.screen.terminal_text import duration, size

@@ -1,36 +1,21 @@
 """`crawler run`: crawl one website on this machine, from start to summary.
 
-The options are checked in `entrypoints/cli/input/run_options.py`; the crawl is started and watched by
-`entrypoints/cli/watching/watch_crawl.py`.
+Done in `entrypoints/cli/actions/run.py`.
 """
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.adapters.pages.export_files import check_directory
-from crawler.config import load_settings
 from crawler.domain.crawls.crawl import IncludeMode, QueryParams, RenderMode
-from crawler.domain.crawls.project import checked_name, name_after
-from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.input.directory import directory
-from crawler.entrypoints.cli.input.run_options import (
-    Order,
-    check_origin,
-    checked_config,
-    read_formats,
-    read_headers,
-    read_urls,
-)
-from crawler.entrypoints.cli.watching.early_start import workers_begun
+from crawler.lazy_module import LazyModule
 
-ERASE = "\r\x1b[K"
-"""ANSI code that erases the current line."""
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.actions import run as crawling
+else:
+    crawling = LazyModule("crawler.entrypoints.cli.actions.run")
 
 
 def run(
@@ -88,8 +73,6 @@ def run(
 
     The same URL (or --project) again crawls the same project again and tells what changed.
     """
-    settings = load_settings()
-    seed = parse(url)
     given = {
         "max_pages": max_pages,
         "max_depth": depth,
@@ -102,46 +85,15 @@ def run(
         "render": render,
         "respect_robots_txt": False if ignore_robots else None,
     }
-    urls = read_urls(urls_file) if urls_file else ()
-    headers = read_headers(header or ())
-    check_origin(seed, urls, headers)
-    order = Order(
-        seed=seed,
-        project=name_after(seed.href) if project is None else checked_name(project),
-        config=checked_config(given, settings.max_pages_ceiling),
-        urls=urls,
+    status = crawling.crawl_site(
+        url,
+        given,
         urls_file=urls_file,
-        headers=headers,
-        export_to=export,
-        formats=read_formats(export, formats or ()),
+        header=header or (),
+        project=project,
+        workers=workers,
+        export=export,
+        formats=formats or (),
+        as_json=as_json,
     )
-    if export is not None:
-        check_directory(export)
-    fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
-    renders = render is not RenderMode.NEVER
-    with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
-        # Imported while servers and workers start: it takes a second.
-        from crawler.entrypoints.cli.watching.watch_crawl import watch_crawl  # noqa: PLC0415
-
-        status = watch_crawl(order, supervisor, as_json=as_json)
     raise typer.Exit(status)
-
-
-@contextmanager
-def _starting() -> Iterator[None]:
-    """Show "Starting …" until there is more to show. The next output overwrites it."""
-    redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    try:
-        if redraws:
-            _write("Starting …\r")
-        yield
-    except BaseException:
-        if redraws:
-            with suppress(BrokenPipeError):  # stderr is closed: the error itself matters more
-                _write(ERASE)  # no other output may follow that would overwrite it
-        raise
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

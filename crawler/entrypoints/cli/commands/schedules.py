@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOverview
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.commands.backtest import backtest
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.screen.terminal import console, print_pairs
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
 
-schedules = typer.Typer(help="When projects are crawled again, and who is told.", no_args_is_help=True)
+schedules = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 SHOWN = 5
@@ -139,3 +140,6 @@ _WORTH_TELLING = {
     NotifyOn.ANY: "any change",
     NotifyOn.ALWAYS: "each comparison",
 }
+
+
+schedules.command(short_help="Try other rules on past crawls.")(backtest)

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 
 from crawler.domain.crawls.source_crawl import DEPTH, PAGES, SourceCrawl
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.backend.backend import open_backend
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.errors import Invalid, InvalidConfig
 from crawler.handlers.crawls.start_crawl import explain, valid_config
 
-sources = typer.Typer(help="Add pages of a website to a project.", no_args_is_help=True)
+sources = typer.Typer(no_args_is_help=True)
 
 
 @sources.callback()

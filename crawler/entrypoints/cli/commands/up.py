@@ -1,26 +1,18 @@
-"""`crawler up`: run the whole system (dashboard, API, workers, schedules, Flower) until Ctrl-C.
+"""`crawler up`: run the whole system until Ctrl-C.
 
-The processes are listed in `entrypoints/processes.py`, and restarted by `supervisor/supervisor.py`.
+Done in `entrypoints/cli/actions/up.py`.
 """
 
-import socket
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.bootstrap import App
-from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.cli.backend.session import session
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.up_output import Announcement, Places, UpOutput, tell_addresses
-from crawler.entrypoints.processes import KEY_FILE, all_processes, check_port_free, is_loopback
-from crawler.errors import Conflict, Invalid, Unavailable
-from crawler.supervisor import ProcessSpec, Supervisor
-from crawler.telemetry import redact
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.actions import up as stack
+else:
+    stack = LazyModule("crawler.entrypoints.cli.actions.up")
 
 
 def up(
@@ -30,89 +22,4 @@ def up(
     no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask for no API key; only on a loopback address.")] = False,
 ) -> None:
     """Run dashboard, service, workers, schedules and Flower until Ctrl-C."""
-    with session() as tools:
-        settings = tools.settings.model_copy(update={"no_auth": no_auth or tools.settings.no_auth})
-        address, number = host or settings.api_host, settings.api_port if port is None else port
-        if settings.no_auth and not is_loopback(address):
-            raise Invalid(f"Without keys anybody who reaches {address} could steer the crawler; bind 127.0.0.1.")
-        monitor = (settings.flower_host, settings.flower_port)
-        _check_ports(address, number, *monitor)
-        tools.hints.ping()
-        key_file, logs = ensure_key(tools), tools.data_dir / "logs"
-        processes = all_processes(settings, address, number)
-        Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
-        output = UpOutput((process.name for process in processes), logs, verbose=verbose)
-        service, flower = _url(address, number), _url(*monitor) + "/"
-        ready = {
-            "api": partial(_answers, address, number),
-            "flower": partial(_answers, *monitor),
-        }
-        supervisor = Supervisor((_with_ready(process, ready, output) for process in processes), output)
-        way_in = partial(_way_in, tools, service, key_file, no_auth=settings.no_auth)
-        places = Places(service, flower, redact(settings.broker), key_file, logs, way_in)
-        announcement = Announcement("api", partial(tell_addresses, places))
-        status = supervisor.run_forever(lambda: _restart_servers(tools), announcement)
-    raise typer.Exit(status)
-
-
-def _check_ports(address: str, number: int, flower_host: str, flower_port: int) -> None:
-    if number == 0:
-        raise Invalid("Port 0 is no port anybody could find the service at; choose one from 1 to 65535.")
-    check_port_free(address, number, "CRAWLER_API_PORT")
-    check_port_free(flower_host, flower_port, "CRAWLER_FLOWER_PORT")
-    if number == flower_port:
-        raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
-
-
-def _with_ready(process: ProcessSpec, ready: Mapping[str, Callable[[], bool]], output: UpOutput) -> ProcessSpec:
-    """Add a readiness check: servers are ready when they answer, workers when they log it. Beat has no check."""
-    if process.name == "beat":
-        return process
-    return replace(process, ready=ready.get(process.name) or partial(output.is_ready, process.name))
-
-
-def _answers(address: str, number: int) -> bool:
-    try:
-        with socket.create_connection((_reachable(address), number), timeout=1):
-            return True
-    except OSError:
-        return False
-
-
-def _url(address: str, number: int) -> str:
-    named = _reachable(address)
-    return f"http://{f'[{named}]' if ':' in named else named}:{number}"
-
-
-def _reachable(address: str) -> str:
-    """The address to connect to. 0.0.0.0 and :: can only be bound, so they become loopback."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - nothing is bound here
-
-
-def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
-    """The dashboard's URL with a sign-in ticket after the #, which browsers do not send: no server or log sees it."""
-    try:
-        key = None if no_auth else tools.store.find_key(key_file.read_text().strip())
-        ticket = tools.operating.sessions.ticket(key.id) if key else None
-    except Unavailable:  # without a ticket the user signs in with the key
-        ticket = None
-    return f"{service}/login#{ticket}  (signs you in, once; later the key does)" if ticket else f"{service}/"
-
-
-def _restart_servers(tools: App) -> None:
-    """Restart an embedded server that was killed. The workers wait for it."""
-    if tools.embedded is not None:
-        tools.embedded.ensure_running()
-
-
-def ensure_key(tools: App) -> Path:
-    """Make an API key at the first start and store it in a file that only this user can read."""
-    path = tools.data_dir / KEY_FILE
-    if path.exists() and tools.store.find_key(path.read_text().strip()):
-        return path
-    key, secret = ApiKey.issue(name="local", scope=Scope.ADMIN, now=tools.clock())
-    path.touch(mode=0o600, exist_ok=True)
-    path.chmod(0o600)
-    path.write_text(secret + "\n")
-    tools.store.add_key(key)
-    return path
+    raise typer.Exit(stack.run_stack(host, port, verbose=verbose, no_auth=no_auth))

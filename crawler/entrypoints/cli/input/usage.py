@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import typer
-from pydantic import ValidationError
 
 HELP_WANTED = "NoArgsIsHelpError"
 """Not an error: a command group without a subcommand shows its help."""
@@ -36,7 +35,7 @@ def complaint(wrong: typer.TyperException) -> str:
 
 def _bad_value(wrong: Any) -> str:
     name, cause = _name(wrong.param), wrong.__cause__
-    if not isinstance(cause, ValidationError):
+    if type(cause).__name__ != "ValidationError":  # Pydantic's, whose import would cost more than all else here
         return f"{name} is not valid: {wrong.message}"
     first: Any = cause.errors(include_url=False)[0]
     kind, given = first["type"], first["input"]

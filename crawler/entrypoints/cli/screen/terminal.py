@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.telemetry import redact
+from crawler.redaction import redact
 
 UNBOUNDED = 10_000
 

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from rich.cells import cell_len, set_cell_size
 
-from crawler.telemetry import redact
+from crawler.redaction import redact
 
 MINUTE = 60
 HOUR = 3600

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from crawler import telemetry
 from crawler.entrypoints.dashboard.serving.render import is_part, page
 from crawler.errors import CrawlerError, RedisUnavailable, Unavailable
-from crawler.telemetry import redact
+from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 

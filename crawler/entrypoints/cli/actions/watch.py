@@ -1,4 +1,4 @@
-"""`crawler crawl watch`: watch a crawl that other workers run.
+"""Watches a crawl that other workers run.
 
 The view is in `entrypoints/cli/screen/live_view.py`; of a service elsewhere:
 `entrypoints/cli/watching/remote_watch.py`.
@@ -6,6 +6,7 @@ The view is in `entrypoints/cli/screen/live_view.py`; of a service elsewhere:
 
 import json
 import time
+from uuid import UUID
 
 import typer
 
@@ -14,7 +15,7 @@ from crawler.bootstrap import App
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.entrypoints.cli.backend.session import session
-from crawler.entrypoints.cli.commands.crawls import AsJson, CrawlId
+from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
@@ -25,11 +26,8 @@ WAIT_SECONDS = 2.0
 DIFF_PATIENCE_SECONDS = 20.0
 
 
-def watch(crawl_id: CrawlId, as_json: AsJson = False) -> None:
-    """Watch a crawl until it is over; Ctrl-C ends the watching, not the crawl.
-
-    With --json each event is a line, from the first one that is still kept to the last.
-    """
+def watch_crawl(crawl_id: UUID, *, as_json: bool) -> None:
+    quiet_logs()
     settings = load_settings()
     if settings.api_url is not None:
         watch_there(settings, crawl_id, as_json=as_json)

@@ -1,0 +1,89 @@
+"""Crawls one website on this machine, from start to summary.
+
+The options are checked in `entrypoints/cli/input/run_options.py`; the crawl is started and watched by
+`entrypoints/cli/watching/watch_crawl.py`.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from crawler.adapters.pages.export_files import check_directory
+from crawler.config import load_settings
+from crawler.domain.crawls.crawl import RenderMode
+from crawler.domain.crawls.project import checked_name, name_after
+from crawler.domain.urls.url import parse
+from crawler.entrypoints.cli.input.run_options import (
+    Order,
+    check_origin,
+    checked_config,
+    read_formats,
+    read_headers,
+    read_urls,
+)
+from crawler.entrypoints.cli.watching.early_start import workers_begun
+
+ERASE = "\r\x1b[K"
+"""ANSI code that erases the current line."""
+
+
+def crawl_site(
+    url: str,
+    given: Mapping[str, Any],
+    *,
+    urls_file: Path | None,
+    header: Sequence[str],
+    project: str | None,
+    workers: int | None,
+    export: Path | None,
+    formats: Sequence[str],
+    as_json: bool,
+) -> int:
+    """Returns the exit status. `given`: options of the crawl by name, None where the default is meant."""
+    settings = load_settings()
+    seed = parse(url)
+    urls = read_urls(urls_file) if urls_file else ()
+    headers = read_headers(header)
+    check_origin(seed, urls, headers)
+    order = Order(
+        seed=seed,
+        project=name_after(seed.href) if project is None else checked_name(project),
+        config=checked_config(given, settings.max_pages_ceiling),
+        urls=urls,
+        urls_file=urls_file,
+        headers=headers,
+        export_to=export,
+        formats=read_formats(export, formats),
+    )
+    if export is not None:
+        check_directory(export)
+    fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
+    renders = given["render"] is not RenderMode.NEVER
+    with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
+        # Imported while servers and workers start: it takes a second.
+        from crawler.entrypoints.cli.watching.watch_crawl import watch_crawl  # noqa: PLC0415
+
+        return watch_crawl(order, supervisor, as_json=as_json)
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Show "Starting …" until there is more to show. The next output overwrites it."""
+    redraws = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    try:
+        if redraws:
+            _write("Starting …\r")
+        yield
+    except BaseException:
+        if redraws:
+            with suppress(BrokenPipeError):  # stderr is closed: the error itself matters more
+                _write(ERASE)  # no other output may follow that would overwrite it
+        raise
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
