@@ -3,6 +3,7 @@
 import os
 import re
 from functools import cached_property
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -46,6 +47,10 @@ class Settings(BaseSettings):
     no_auth: bool = Field(default=False, description="Ask for no key; only this machine is served then")
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Comma-separated origins (https://my.site) whose pages may use the service"
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Comma-separated addresses or networks of reverse proxies whose X-Forwarded-For is believed",
     )
     flower_host: str = Field("127.0.0.1", description="Address Flower binds; off loopback only with FLOWER_BASIC_AUTH")
     flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower")
@@ -116,7 +121,7 @@ class Settings(BaseSettings):
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level logged")
     log_json: bool = Field(default=False, description="Logs as JSON lines instead of text")
 
-    @field_validator("egress_allow", "cors_origins", mode="before")
+    @field_validator("egress_allow", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_commas(cls, value: object) -> object:
         return tuple(p.strip() for p in value.split(",") if p.strip()) if isinstance(value, str) else value
@@ -128,6 +133,13 @@ class Settings(BaseSettings):
             EgressRule.parse(value)
         except SettingsError as exc:
             raise ValueError(exc.message) from exc
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _is_network(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for network in value:
+            ip_network(network)
         return value
 
     @field_validator("cors_origins")

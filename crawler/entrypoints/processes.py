@@ -50,10 +50,9 @@ def crawl_processes(settings: Settings, fetchers: int, *, render: bool = False) 
 def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]:
     env = child_environment(settings)
     fetchers = settings.fetch_concurrency or os.cpu_count() or 1
-    api = ("uvicorn", "crawler.entrypoints.api.app:create_app", "--factory", "--host", host, "--port", str(port))
-    sockets = ("--ws", "crawler.entrypoints.api.live.protocol:LiveProtocol")
+    api = ("crawler.entrypoints.api", "--host", host, "--port", str(port))
     return [
-        ProcessSpec("api", (sys.executable, "-m", *api, *sockets, "--no-access-log"), env, essential=True),
+        ProcessSpec("api", (sys.executable, "-m", *api), env, essential=True),
         worker("control", "coordinator", "-c", "2", env=env),
         worker("notify", "notify", *NOTIFY_POOL, env=env),
         worker("fetch", "fetch", "-c", str(fetchers), env=env),

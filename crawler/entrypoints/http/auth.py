@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crawler import telemetry
 from crawler.bootstrap import App
-from crawler.domain.api_keys import ApiKey, hash_key
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
 from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf, is_own_page, key_of, token_of
 from crawler.entrypoints.http.failed_logins import FailedAttempts
@@ -105,19 +105,19 @@ class KeyGate:
 def look_up(tools: App, attempts: FailedAttempts, secret: str | None, address: str) -> ApiKey:
     """Find the API key for a secret, for the API and the dashboard's sign-in.
 
-    Wrong keys count towards the address's limit.
+    Wrong keys count towards the address's limit, missing ones do not. A valid key always passes: others may share the
+    address, and nobody guesses a key of 256 bits.
     """
-    hashed = hash_key(secret) if secret else ""
-    wait = attempts.seconds_to_wait(address, hashed)
-    if wait:
-        raise TooManyFailures(f"Too many wrong keys came from here; try again in {wait} s.", retry_seconds=wait)
     key = tools.store.find_key(secret) if secret else None
-    if key is None:
+    if key is not None:
+        return key
+    if secret:
+        wait = attempts.seconds_to_wait(address)
+        if wait:
+            raise TooManyFailures(f"Too many wrong keys came from here; try again in {wait} s.", retry_seconds=wait)
         attempts.failed(address)
         log.warning("key_refused", address=address)
-        raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
-    attempts.succeeded(hashed)
-    return key
+    raise Unauthorized("Send an API key as 'Authorization: Bearer …'; 'crawler key create' makes one.")
 
 
 def address_of(scope: Scope) -> str:

@@ -9,27 +9,22 @@ from time import monotonic
 MOST_FAILURES = 20
 WINDOW_SECONDS = 60.0
 MOST_ADDRESSES = 10_000
-MOST_GOOD_KEYS = 1_000
 
 
 class FailedAttempts:
-    """Counts wrong keys by address.
-
-    A key that was valid before passes even from a limited address: others may share it.
-    """
+    """Counts wrong keys by address."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures: OrderedDict[str, tuple[float, int]] = OrderedDict()
-        self._good: OrderedDict[str, None] = OrderedDict()
 
-    def seconds_to_wait(self, address: str, key_hash: str) -> int:
+    def seconds_to_wait(self, address: str) -> int:
         """Seconds until this address may try a key again; 0 if it may now."""
         with self._lock:
             began, count = self._failures.get(_network(address), (0.0, 0))
             left = began + WINDOW_SECONDS - self._clock()
-            if count < MOST_FAILURES or left <= 0 or key_hash in self._good:
+            if count < MOST_FAILURES or left <= 0:
                 return 0
             return int(left) + 1
 
@@ -40,20 +35,8 @@ class FailedAttempts:
             if now - began > WINDOW_SECONDS:
                 began, count = now, 0
             self._failures[name] = (began, count + 1)
-            _trim(self._failures, MOST_ADDRESSES)
-
-    def succeeded(self, key_hash: str) -> None:
-        with self._lock:
-            self._good[key_hash] = None
-            self._good.move_to_end(key_hash)
-            _trim(self._good, MOST_GOOD_KEYS)
-
-
-def _trim(
-    known: "OrderedDict[str, object] | OrderedDict[str, tuple[float, int]] | OrderedDict[str, None]", most: int
-) -> None:
-    while len(known) > most:
-        known.popitem(last=False)
+            while len(self._failures) > MOST_ADDRESSES:
+                self._failures.popitem(last=False)
 
 
 def _network(address: str) -> str:

@@ -92,10 +92,8 @@ class ServiceProcess:
             probe.bind(("127.0.0.1", 0))
             self.port = port or int(probe.getsockname()[1])
         where = ("--host", "127.0.0.1", "--port", str(self.port))
-        ws = ("--ws", "crawler.entrypoints.api.live.protocol:LiveProtocol")
-        app = ("crawler.entrypoints.api.app:create_app", "--factory")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "uvicorn", *app, *where, *ws, "--no-access-log"], env=_environment(tools)
+            [sys.executable, "-m", "crawler.entrypoints.api", *where], env=_environment(tools)
         )
         self.pid = self._process.pid
         self._await()

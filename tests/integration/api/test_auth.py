@@ -163,6 +163,15 @@ def test_who_tries_many_wrong_keys_must_wait_but_a_good_key_still_works(service:
     assert 0 < int(wrong[-1].headers["retry-after"]) <= 61
     assert wrong[-1].json()["code"] == "too_many_failures"
     assert service("GET", "/projects").status_code == 200, "others may share the address"
+    made = service("POST", "/keys", json={"name": "new", "scope": "read"}).json()
+    assert Service(service.client, service.engine, made["key"])("GET", "/projects").status_code == 200, "a new key too"
+
+
+def test_requests_without_a_key_are_no_wrong_keys(service: Service) -> None:
+    answers = [service.client.get("/api/v1/projects").status_code for _ in range(MOST_FAILURES + 5)]
+    assert set(answers) == {401}
+    wrong = service.client.get("/api/v1/projects", headers={"Authorization": "Bearer crk_wrong"})
+    assert wrong.status_code == 401, "the first wrong one"
 
 
 def test_failed_attempts_are_forgotten_in_time_and_never_fill_the_memory() -> None:
@@ -170,16 +179,16 @@ def test_failed_attempts_are_forgotten_in_time_and_never_fill_the_memory() -> No
     attempts = FailedAttempts(lambda: now)
     for _ in range(MOST_FAILURES):
         attempts.failed("10.0.0.1")
-    assert attempts.seconds_to_wait("10.0.0.1", "k") > 0
-    assert attempts.seconds_to_wait("10.0.0.2", "k") == 0
+    assert attempts.seconds_to_wait("10.0.0.1") > 0
+    assert attempts.seconds_to_wait("10.0.0.2") == 0
     now = WINDOW_SECONDS + 1
-    assert attempts.seconds_to_wait("10.0.0.1", "k") == 0
+    assert attempts.seconds_to_wait("10.0.0.1") == 0
     for number in range(MOST_ADDRESSES + 100):
         attempts.failed(f"address {number}")
     assert len(attempts._failures) == MOST_ADDRESSES
     for number in range(MOST_FAILURES):
         attempts.failed(f"2001:db8::{number}")
-    assert attempts.seconds_to_wait("2001:db8::ffff", "k") > 0, "one customer has many addresses"
+    assert attempts.seconds_to_wait("2001:db8::ffff") > 0, "one customer has many addresses"
 
 
 def test_pages_of_other_sites_may_not_use_the_service_unless_a_setting_says_so(service: Service) -> None:

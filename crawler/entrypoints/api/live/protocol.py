@@ -1,7 +1,6 @@
 """A WebSocket protocol for uvicorn: sends the same bytes to many clients, and disconnects those that never read.
 
-Use it with `uvicorn --ws crawler.entrypoints.api.live.protocol:LiveProtocol`. Without it live events still work, but
-more slowly.
+`python -m crawler.entrypoints.api` uses it. Without it live events still work, but more slowly.
 """
 
 import logging

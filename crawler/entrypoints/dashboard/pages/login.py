@@ -65,11 +65,9 @@ def sign_out(request: Request, tools: Tools) -> Response:
 def _key(tools: App, attempts: FailedAttempts, given: str, address: str) -> ApiKey:
     """The API key for a key or a sign-in ticket. Wrong tickets count towards the same rate limit as wrong keys."""
     usable = given if given.isascii() and 0 < len(given) <= LONGEST_SECRET else None
-    if usable is None or not usable.startswith(TICKET_PREFIX) or attempts.seconds_to_wait(address, ""):
-        return look_up(tools, attempts, usable, address)
-    key_id = tools.operating.sessions.redeem(usable)
+    key_id = tools.operating.sessions.redeem(usable) if usable and usable.startswith(TICKET_PREFIX) else None
     key = tools.store.find_key_by_id(key_id) if key_id else None
-    return key or look_up(tools, attempts, None, address)
+    return key or look_up(tools, attempts, usable, address)
 
 
 def local(path: str) -> str:
