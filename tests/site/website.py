@@ -22,6 +22,8 @@ class Edit:
     """A paragraph added to what the graph has there."""
     status: int | None = None
     """Answer with this and no page: 404 removes it."""
+    etag: str | None = None
+    """The page's ETag, whatever is on it."""
     made: int = 1
     """Which edit of this run it is; decides Last-Modified."""
 
@@ -96,6 +98,8 @@ class Website:
         if edit.append is not None:
             html = html.replace("</h1>", f"</h1>\n<p>{edit.append}</p>", 1)
         modified_at = FIRST_VERSION_AT + 365 * DAY + edit.made
+        if edit.etag is not None:
+            return Answer.html(html.encode(), ("ETag", edit.etag))
         return with_validators(Answer.html(html.encode()), modified_at)
 
     def _sitemap(self, host: int, path: str) -> Answer | None:

@@ -33,6 +33,7 @@ class CrawlStateReader:
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
+            lied = db.execute(text(_LIED), before).scalar_one_or_none()
             sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
@@ -43,6 +44,7 @@ class CrawlStateReader:
             shopify=bool(scope.get("shopify")),
             was_shopify=bool(was_shopify),
             has_history=bool(history),
+            distrusts_validators=bool(lied or scope.get("validators_lied")),
             given=given,
             headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
             headers_for=home or crawl.seed_url,
@@ -67,6 +69,11 @@ class CrawlStateReader:
         with transaction(self._engine) as db:
             db.execute(text(_SHOPIFY), {"id": crawl_id})
 
+    def record_lie(self, crawl_id: UUID) -> None:
+        """A page changed while its validators stood still: this crawl and the next ask without conditions."""
+        with transaction(self._engine) as db:
+            db.execute(text(_LIE), {"id": crawl_id})
+
 
 _HAS_HISTORY = """
 SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
@@ -76,6 +83,12 @@ SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
 WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
 ORDER BY id DESC LIMIT 1
 """
+_LIED = """
+SELECT scope -> 'validators_lied' = 'true' FROM crawl_jobs
+WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND crawl_type <> 'fetch_only' AND pages_crawled > 0
+ORDER BY id DESC LIMIT 1
+"""
+_LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
 _PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
 _MOVE = """

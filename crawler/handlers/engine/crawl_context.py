@@ -9,6 +9,7 @@ from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.conditional import is_asked_anew
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.signals import Decision, decide_crawl, lacks_browser, lane_of
 from crawler.domain.rendering.url_shapes import Findings
@@ -92,6 +93,17 @@ class CrawlContext:
     def choose_shopify(self) -> None:
         self.state = replace(self.state, shopify=True)
         self.scope = scope_of(self.state)
+
+    def distrust_validators(self) -> None:
+        self.state = replace(self.state, distrusts_validators=True)
+
+    def may_ask_conditionally(self, normalized_url: str) -> bool:
+        """Whether a page may be asked for with its validators; `domain/engine/conditional.py` says why not always."""
+        if self.crawl.from_queue:  # an ordinary crawl may have kept the ETag of a body that it did not keep
+            return False
+        if self.state.distrusts_validators or (self.follows_links and self.is_home(normalized_url)):
+            return False
+        return not is_asked_anew(normalized_url, self.crawl.id)
 
     def move(self, url: Url) -> None:
         self.state = replace(self.state, moves=(*self.state.moves, url.href))

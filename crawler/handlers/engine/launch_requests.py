@@ -181,9 +181,8 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             screenshot=config.screenshots,
             cookies=ticket.visit.cookies,
         )
-    previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
-    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of a body that it did not keep
-        previous = None
+    is_conditional = ticket.previous is not None and ticket.previous.is_conditional
+    previous = ticket.previous if is_conditional and context.may_ask_conditionally(ticket.key.normalized_url) else None
     return FetchRequest(
         lease.url,
         headers=headers,

@@ -9,7 +9,9 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import Preset
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Kind, Lane
+from crawler.domain.engine.conditional import validators_lied
 from crawler.domain.engine.judging import Judgement, ResponseVerdict, judge
+from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.retries import most_tries
 from crawler.domain.urls.presets import looks_like_shopify
@@ -38,6 +40,7 @@ class ProcessResponse:
         clock: Clock,
         record_move: RecordMove,
         record_shopify: RecordShopify,
+        record_lie: Callable[[UUID], None],
         max_redirects: int,
         failpoint: Failpoint,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
@@ -47,6 +50,7 @@ class ProcessResponse:
         self._clock = clock
         self._record_move = record_move
         self._record_shopify = record_shopify
+        self._record_lie = record_lie
         self._max_redirects = max_redirects
         self._failpoint = failpoint
         self._jitter = jitter
@@ -74,12 +78,21 @@ class ProcessResponse:
             if page is None or self._render.send_to_browser(settled, ticket, result, page):
                 return
             store_page(settled, result, page, ticket.previous, now)
+            self._check_validators(ticket, result, page)
         elif self._render.try_in_browser(settled, ticket, result, judgement):
             return
         else:
             record_verdict(settled, result, judgement, ticket.previous, now)
         if ticket.context.is_home(ticket.key.normalized_url):
             self._process_homepage(settled, ticket, result)
+
+    def _check_validators(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> None:
+        context, previous = ticket.context, ticket.previous
+        if previous is None or context.state.distrusts_validators or isinstance(result, RenderedPage):
+            return
+        if validators_lied(previous, result.headers, page.content_hash):
+            self._record_lie(context.crawl.id)
+            context.distrust_validators()
 
     def _judge(self, settled: LeaseResult, result: FetchResult) -> Judgement:
         """Judge the response. A 429 or 503 blocks its host at once."""
