@@ -21,7 +21,7 @@ class MovedClock:
         return datetime.now(UTC) + self._offset
 
     def environment(self) -> dict[str, str]:
-        """For processes that shall live by this clock. Files keep time by it as well, so that ages stay what they are."""
+        """For processes that shall live by this clock, with the times of their files."""
         return {
             "LD_PRELOAD": str(self._library),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
@@ -32,7 +32,7 @@ class MovedClock:
         }
 
     def move(self, by: timedelta, folders: Iterable[Path]) -> None:
-        """Files in `folders` do not get younger by it: what these processes see is a file's real time and the offset."""
+        """Files in `folders` stay as they are: what these processes see is a file's real time and the offset."""
         for folder in folders:
             for path in folder.rglob("*"):
                 if not path.is_symlink():

@@ -1,16 +1,24 @@
-"""What stands in the wikis: pages of a small harbour, the same for each software; each writes them in its own markup."""
+"""What stands in the wikis: a small harbour's pages, the same for each; each writes them in its own markup."""
 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 SECTIONS = ("boats", "piers", "crews", "routes")
-NAMES = ("heron", "osprey", "plover", "curlew", "tern", "gannet", "eider", "skua", "dunlin")
+NAMES = ("heron", "osprey", "tern", "gannet", "eider", "skua")
 START, SIDEBAR, NEWS = "start", "sidebar", "news"
 PAINT = "boats/heron"
 """A page with facts, a picture and a talk page later on."""
 
-_SUBJECTS = ("The crew", "A visitor", "The harbour master", "Every second boat", "The old pier", "Our pilot", "The tide")
+_SUBJECTS = (
+    "The crew",
+    "A visitor",
+    "The harbour master",
+    "Every second boat",
+    "The old pier",
+    "Our pilot",
+    "The tide",
+)
 _VERBS = ("keeps", "follows", "repairs", "remembers", "carries", "avoids", "counts", "paints")
 _OBJECTS = ("the northern channel", "a box of lanterns", "two coils of rope", "the winter timetable", "the green buoy",
             "a chart of the bay", "the ferry to the islands", "some barrels of tar")  # fmt: skip
@@ -32,7 +40,7 @@ class Text:
 
 def harbour() -> dict[str, Text]:
     """All pages by name; the same at each call."""
-    dice = random.Random(17)  # noqa: S311 - the same words each time
+    dice = random.Random(17)
     pages = {START: Text("Harbour handbook", prose(dice, 3), links=[*SECTIONS, NEWS])}
     for section in SECTIONS:
         members = [f"{section}/{name}" for name in NAMES]

@@ -1,9 +1,10 @@
 """Debian's `dokuwiki` as it comes, with a user who may edit."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.wikis import php
@@ -23,6 +24,7 @@ _HASH = "<?php echo password_hash($argv[1], PASSWORD_BCRYPT, ['cost' => 4]);"
 
 class DokuWiki:
     software = "dokuwiki"
+    options: Mapping[str, Any] = {"meaningful_params": ("id",), "follow_nofollow": True}
 
     def __init__(self, home: Path, url: str) -> None:
         self.home = home

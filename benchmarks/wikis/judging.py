@@ -32,10 +32,9 @@ class Told:
     removed: Counter[str] = field(default_factory=Counter)
     moved: frozenset[tuple[str | None, str | None]] = frozenset()
     template: int = 0
-    echoes: int = 0
+    echoes: tuple[str, ...] = ()
     """Told addresses that only list or repeat pages."""
     compared: int = 0
-    not_compared: int = 0
     is_announced: bool = False
     """A wall or something else that keeps pages from being compared is told."""
 
@@ -47,12 +46,21 @@ class Told:
 
 @dataclass(frozen=True)
 class Verdict:
-    missed: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+    """Done before this crawl, and not told by it; a later one may."""
+    late: tuple[str, ...] = ()
+    """Told now, though it was done before an earlier crawl."""
     twice: tuple[str, ...] = ()
+    """Told before, or under several addresses."""
     false_alarms: tuple[str, ...] = ()
+    """Where nothing was done, also what only lists or repeats pages."""
     echoes: int = 0
     compared: int = 0
     is_silent_fall: bool = False
+
+    @property
+    def is_right(self) -> bool:
+        return not (self.untold or self.late or self.twice or self.false_alarms or self.is_silent_fall)
 
 
 LEAST_COMPARED = 0.9
@@ -64,48 +72,74 @@ def read_told(summary: Mapping[str, Any], name_of: NameOf) -> Told:
     lists = {kind: summary[f"{kind}_page_urls"] for kind in ("changed", "new", "removed")}
     names = {kind: _named(urls, name_of) for kind, urls in lists.items()}
     counts = summary["summary"]
-    said = sum(map(len, lists.values()))
     return Told(
         **names,
         moved=frozenset((name_of(move["from"]), name_of(move["to"])) for move in summary["moved"]),
         template=len(summary["template_changes"]),
-        echoes=said - sum(sum(found.values()) for found in names.values()),
+        echoes=tuple(url for urls in lists.values() for url in urls if name_of(url) is None),
         compared=counts["changed_pages"] + counts["unchanged_pages"],
-        not_compared=summary["not_compared"],
         is_announced=bool(summary["wall_notes"]),
     )
 
 
-def judge(truth: Truth, told: Told, *, before: Truth, pages_before: int) -> Verdict:
-    """`before`: what was done before the crawl before; whoever tells it now tells it twice."""
-    known = truth.changed | truth.new | truth.removed | truth.template | truth.may
-    known |= {*truth.moved, *truth.moved.values()}
-    past = before.changed | before.new | before.removed | {*before.moved, *before.moved.values()}
-    odd = told.names - known
-    twice = [name for name in sorted(odd) if name in past]
-    twice += [f"{name} (×{count})" for name, count in sorted((told.changed + told.new).items()) if count > 1]
-    alarms = [name for name in sorted(odd) if name not in past]
-    if told.template and not truth.template:
-        again = told.template if before.template else 0
-        twice += ["the template"] * again
-        alarms += ["the template"] * (told.template - again)
-    expected = max(pages_before - len(truth.removed) - len(truth.moved), 0)
-    fell = told.compared < expected * LEAST_COMPARED
-    return Verdict(
-        tuple(_missed(truth, told)), tuple(twice), tuple(alarms), told.echoes, told.compared,
-        is_silent_fall=fell and not told.is_announced,
-    )  # fmt: skip
+class Judge:
+    """Of one project's crawls, in their order."""
+
+    def __init__(self, pages: int) -> None:
+        self._pages = pages
+        """Of the crawl before."""
+        self._done: set[str] = set()
+        """All that was told rightly so far."""
+        self._owed: dict[str, str] = {}
+        """What was not told yet: page and kind."""
+
+    @property
+    def owed(self) -> tuple[str, ...]:
+        return tuple(sorted(self._owed))
+
+    def __call__(self, truth: Truth, told: Told, pages: int) -> Verdict:
+        """`pages` are those of this crawl."""
+        said = {
+            "changed": {*told.changed},
+            "new": {*told.new} | {target for _, target in told.moved if target},
+            "removed": {*told.removed} | {source for source, _ in told.moved if source},
+        }
+        late = [name for name, kind in self._owed.items() if name in said[kind]]
+        untold = [(name, kind) for name, kind in _wanted(truth, told) if name not in said[kind]]
+        known = truth.changed | truth.new | truth.removed | truth.template | truth.may | {*late}
+        known |= {*truth.moved, *truth.moved.values()}
+        odd = sorted(told.names - known)
+        twice = [name for name in odd if name in self._done]
+        twice += [f"{name} (×{count})" for name, count in sorted((told.changed + told.new).items()) if count > 1]
+        alarms = [name for name in odd if name not in self._done]
+        alarms += ["the template"] * (0 if truth.template else told.template)
+        alarms += () if known else told.echoes
+        expected = max(self._pages - len(truth.removed) - len(truth.moved), 0)
+        verdict = Verdict(
+            untold=tuple(sorted(name for name, _ in untold)),
+            late=tuple(sorted(late)),
+            twice=tuple(twice),
+            false_alarms=tuple(alarms),
+            echoes=len(told.echoes),
+            compared=told.compared,
+            is_silent_fall=told.compared < expected * LEAST_COMPARED and not told.is_announced,
+        )
+        for name in late:
+            del self._owed[name]
+        self._owed |= dict(untold)
+        self._done = known - {*self._owed} - truth.may
+        self._pages = pages
+        return verdict
 
 
-def _missed(truth: Truth, told: Told) -> Iterable[str]:
-    """A move may be told as one page gone and one new: clumsy, but nothing is missed."""
-    yield from sorted(truth.changed - {*told.changed})
-    yield from sorted(truth.new - {*told.new})
-    yield from sorted(truth.removed - {*told.removed})
-    moved_to = {target for _, target in told.moved} | {*told.new}
-    yield from sorted(f"{old} → {new}" for old, new in truth.moved.items() if new not in moved_to)
-    if truth.template and not told.template:
-        yield from sorted(truth.template - {*told.changed})
+def _wanted(truth: Truth, told: Told) -> Iterable[tuple[str, str]]:
+    """Pages with what has to be said of them. One gone and one new is a move, too: clumsy, but nothing is hidden."""
+    yield from ((name, "changed") for name in truth.changed)
+    yield from ((name, "new") for name in truth.new)
+    yield from ((name, "removed") for name in truth.removed)
+    yield from ((name, "new") for name in truth.moved.values())
+    if not told.template:
+        yield from ((name, "changed") for name in truth.template)
 
 
 def _named(urls: Iterable[str], name_of: NameOf) -> Counter[str]:

@@ -1,9 +1,10 @@
 """Debian's `mediawiki` as its installer makes it, on SQLite, with uploads and three of its bundled extensions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
@@ -37,6 +38,7 @@ _DUMP = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0
 
 class MediaWiki:
     software = "mediawiki"
+    options: Mapping[str, Any] = {"exclude_patterns": ("Special:",)}
 
     def __init__(self, home: Path, url: str, clock: MovedClock) -> None:
         self.home = home
@@ -162,8 +164,7 @@ def _sidebar(links: Sequence[str]) -> str:
 
 
 def _dump(texts: dict[str, str], now: datetime) -> str:
-    pages = [
-        _PAGE.format(title=escape(title), at=now - timedelta(hours=7 * number + 1, minutes=11 * number), text=escape(text))
-        for number, (title, text) in enumerate(texts.items())
-    ]
+    """Each page some hours older than the one before."""
+    aged = ((title, text, timedelta(minutes=431 * number + 60)) for number, (title, text) in enumerate(texts.items()))
+    pages = (_PAGE.format(title=escape(title), at=now - age, text=escape(text)) for title, text, age in aged)
     return _DUMP.format(pages="".join(pages))

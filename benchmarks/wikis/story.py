@@ -41,11 +41,12 @@ def story() -> Sequence[Step]:
         Step("an edit", lambda wiki: _rewrite(wiki, "crews/eider", _other_sentence)),
         Step("that edit reverted", lambda wiki: _rewrite(wiki, "crews/eider", lambda text: text)),
         Step("the sidebar", _sidebar),
-        Step("a page renamed", lambda wiki: wiki.rename("routes/dunlin", "routes/western dunlin")),
+        Step("a page renamed", lambda wiki: wiki.rename("routes/gannet", "routes/western gannet")),
         Step("a comment", lambda wiki: wiki.comment("boats/heron", "Who painted her last?")),
         Step("a template that many pages include", lambda wiki: wiki.edit_template()),
         Step("nothing"),
         Step("nothing", hours=26.0),
+        Step("nothing", hours=6 * 24.0),
     ]
 
 
@@ -70,7 +71,9 @@ def _start_and_another(wiki: Wiki) -> Truth:
 def _new_page(wiki: Wiki) -> Truth:
     new = "routes/puffin"
     pages = harbour()
-    wiki.save(new, replace(pages["routes/heron"], title="Puffin of the routes", paragraphs=["To the outer islands, daily."]))
+    wiki.save(
+        new, replace(pages["routes/heron"], title="Puffin of the routes", paragraphs=["To the outer islands, daily."])
+    )
     hub = pages["routes"]
     wiki.save("routes", replace(hub, links=[*hub.links, new]))
     return Truth(changed=frozenset({"routes"}), new=frozenset({new}), may=LISTS | {"category:routes"})
@@ -82,8 +85,8 @@ def _removed(wiki: Wiki) -> Truth:
 
 
 def _reverted_at_once(wiki: Wiki) -> Truth:
-    _rewrite(wiki, "crews/plover", _other_sentence)
-    _rewrite(wiki, "crews/plover", lambda text: text)
+    _rewrite(wiki, "crews/osprey", _other_sentence)
+    _rewrite(wiki, "crews/osprey", lambda text: text)
     return Truth(may=LISTS)
 
 

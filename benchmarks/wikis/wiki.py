@@ -1,19 +1,21 @@
 """What the story needs of a wiki, whatever its software."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.wikis.content import Text
 from benchmarks.wikis.judging import Truth
 
-USER, PASSWORD = "admin", "correct horse battery staple"  # noqa: S105 - of a wiki that lives for minutes
+USER, PASSWORD = "admin", "correct horse battery staple"
 
 
 class Wiki(Protocol):
     software: str
     url: str
     """Where a crawl begins."""
+    options: Mapping[str, Any]
+    """As a careful user sets them for such a site."""
     home: Path
     """All of its files."""
 
