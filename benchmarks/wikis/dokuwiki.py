@@ -38,11 +38,11 @@ class DokuWiki:
             self.save(name, text)
         self.set_sidebar([START, *SECTIONS, NEWS])
         file = Upload(PICTURE, picture(), "image/png")
-        self._visitor.submit("lib/exe/mediamanager.php?ns=", "mediaid", file=("upload", file), mediaid=PICTURE)
+        self._visitor.submit("lib/exe/mediamanager.php?ns=", "mediaid", {"mediaid": PICTURE}, ("upload", file))
 
     def sign_in(self) -> None:
         self._visitor = Visitor(self.url)
-        self._visitor.submit("doku.php?id=start&do=login", "u", u=USER, p=PASSWORD)
+        self._visitor.submit("doku.php?id=start&do=login", "u", {"u": USER, "p": PASSWORD})
 
     def save(self, name: str, text: Text) -> None:
         self._pages[name] = text
@@ -87,7 +87,7 @@ class DokuWiki:
 
     def _write(self, page: str, wikitext: str) -> None:
         values = {"do[save]": "1", "wikitext": wikitext, "summary": "edited"}
-        self._visitor.submit(f"doku.php?id={page}&do=edit", "wikitext", **values)
+        self._visitor.submit(f"doku.php?id={page}&do=edit", "wikitext", values)
 
 
 @contextmanager

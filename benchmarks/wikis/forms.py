@@ -1,5 +1,6 @@
 """Somebody with a browser: follows addresses, fills in forms, keeps cookies."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -21,7 +22,7 @@ class Visitor:
         self._session = requests.Session()
         self._session.headers["User-Agent"] = "Mozilla/5.0 (benchmark)"
 
-    def submit(self, path: str, field: str, /, file: tuple[str, Upload] | None = None, **values: str) -> None:
+    def submit(self, path: str, field: str, values: Mapping[str, str], file: tuple[str, Upload] | None = None) -> None:
         """Open a page, take its form that has this field, send it with these values and all it held itself."""
         shown = self._session.get(urljoin(self._base, path), timeout=SECONDS)
         form = _form(shown.text, field)

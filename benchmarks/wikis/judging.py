@@ -88,7 +88,7 @@ class Judge:
     def __init__(self, pages: int) -> None:
         self._pages = pages
         """Of the crawl before."""
-        self._done: set[str] = set()
+        self._done: frozenset[str] = frozenset()
         """All that was told rightly so far."""
         self._owed: dict[str, str] = {}
         """What was not told yet: page and kind."""

@@ -59,13 +59,15 @@ class MediaWiki:
         self._maintain("initSiteStats.php", "--update")
         self.sign_in()
         file = Upload(PICTURE, picture(), "image/png")
-        self._visitor.submit("index.php?title=Special:Upload", "wpUploadFile", file=("wpUploadFile", file),
-                             wpDestFile=PICTURE, wpUpload="1", wpIgnoreWarning="1")  # fmt: skip
+        values = {"wpDestFile": PICTURE, "wpUpload": "1", "wpIgnoreWarning": "1"}
+        self._visitor.submit("index.php?title=Special:Upload", "wpUploadFile", values, ("wpUploadFile", file))
         self.settle()
 
     def sign_in(self) -> None:
         self._visitor = Visitor(self.url)
-        self._visitor.submit("index.php?title=Special:UserLogin", "wpPassword", wpName=USER, wpPassword=PASSWORD)
+        self._visitor.submit(
+            "index.php?title=Special:UserLogin", "wpPassword", {"wpName": USER, "wpPassword": PASSWORD}
+        )
 
     def save(self, name: str, text: Text) -> None:
         self._pages[name] = text
@@ -73,19 +75,20 @@ class MediaWiki:
 
     def remove(self, name: str) -> None:
         where = f"index.php?title={quote(_title(name))}&action=delete"
-        self._visitor.submit(where, "wpConfirmB", wpReason="done", wpConfirmB="1")
+        self._visitor.submit(where, "wpConfirmB", {"wpReason": "done", "wpConfirmB": "1"})
 
     def rename(self, old: str, new: str) -> Truth:
         """The old address leads there, and lists of pages show the new name."""
-        self._visitor.submit(f"index.php?title=Special:MovePage/{quote(_title(old))}", "wpNewTitleMain",
-                             wpNewTitleMain=_title(new), wpReason="better name", wpMove="1")  # fmt: skip
+        values = {"wpNewTitleMain": _title(new), "wpReason": "better name", "wpMove": "1"}
+        self._visitor.submit(f"index.php?title=Special:MovePage/{quote(_title(old))}", "wpNewTitleMain", values)
         section = self._pages[old].section
         self._pages[new] = self._pages.pop(old)
         return Truth(moved={old: new}, may=frozenset({NEWS, f"category:{section}"}))
 
     def comment(self, name: str, words: str) -> Truth:
         where = f"index.php?title=Talk:{quote(_title(name))}&action=edit&section=new"
-        self._visitor.submit(where, "wpTextbox1", wpTextbox1=f"{words} ~~~~", wpSummary="A question", wpSave="1")
+        values = {"wpTextbox1": f"{words} ~~~~", "wpSummary": "A question", "wpSave": "1"}
+        self._visitor.submit(where, "wpTextbox1", values)
         return Truth(new=frozenset({f"talk:{name}"}), may=frozenset({NEWS}))
 
     def set_sidebar(self, links: Sequence[str]) -> None:
@@ -112,7 +115,7 @@ class MediaWiki:
 
     def _write(self, title: str, wikitext: str) -> None:
         where = f"index.php?title={quote(title)}&action=edit"
-        self._visitor.submit(where, "wpTextbox1", wpTextbox1=wikitext, wpSummary="edited", wpSave="1")
+        self._visitor.submit(where, "wpTextbox1", {"wpTextbox1": wikitext, "wpSummary": "edited", "wpSave": "1"})
 
     def _maintain(self, script: str, *arguments: str) -> None:
         conf = str(self.home / "LocalSettings.php")

@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from benchmarks.wikis.clock import FAKETIME
 WORKERS = 4
 START_SECONDS = 30.0
 LIBRARIES = Path("/usr/lib")
-NEEDED = {
+NEEDED: dict[str, Callable[[], object]] = {
     "php-cli": lambda: shutil.which("php"),
     "php-sqlite3": lambda: _php_has("pdo_sqlite"),
     "php-mbstring": lambda: _php_has("mbstring"),

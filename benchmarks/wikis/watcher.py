@@ -19,7 +19,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.project import Project
 
-SECONDS = 120.0
+SECONDS = 600.0
 
 
 class NoHints:
