@@ -65,7 +65,7 @@ def _watch(name: str, steps: Sequence[Step]) -> list[Watch]:
             watched = [Watched(crawler, wiki, "defaults"), Watched(crawler, wiki, "by hand", **wiki.options)]
             for step in steps:
                 clock.move(between(step), [wiki.home])
-                truth = Truth()
+                truth = step.passing
                 if step.act is not None:
                     wiki.sign_in()
                     done = step.act(wiki)

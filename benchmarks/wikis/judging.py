@@ -1,7 +1,7 @@
 """Whether what a crawl told is what happened: pages by name, whatever addresses they have."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ class Verdict:
         return not (self.untold or self.late or self.twice or self.false_alarms or self.is_silent_fall)
 
 
+TEMPLATE = "the template"
 LEAST_COMPARED = 0.9
 """Of the pages of the crawl before: fewer is a fall of coverage."""
 
@@ -90,6 +91,8 @@ class Judge:
         """Of the crawl before."""
         self._done: frozenset[str] = frozenset()
         """All that was told rightly so far."""
+        self._showing: frozenset[str] = frozenset()
+        """Pages with what an edit of the template changed."""
         self._owed: dict[str, str] = {}
         """What was not told yet: page and kind."""
 
@@ -103,16 +106,19 @@ class Judge:
             "changed": {*told.changed},
             "new": {*told.new} | {target for _, target in told.moved if target},
             "removed": {*told.removed} | {source for source, _ in told.moved if source},
+            "template": {TEMPLATE} if told.template else set(),
         }
         late = [name for name, kind in self._owed.items() if name in said[kind]]
         untold = [(name, kind) for name, kind in _wanted(truth, told) if name not in said[kind]]
-        known = truth.changed | truth.new | truth.removed | truth.template | truth.may | {*late}
+        self._showing |= truth.template
+        known = truth.changed | truth.new | truth.removed | truth.may | {*late}
+        known |= self._showing if truth.template or TEMPLATE in self._owed else frozenset()
         known |= {*truth.moved, *truth.moved.values()}
         odd = sorted(told.names - known)
         twice = [name for name in odd if name in self._done]
         twice += [f"{name} (×{count})" for name, count in sorted((told.changed + told.new).items()) if count > 1]
         alarms = [name for name in odd if name not in self._done]
-        alarms += ["the template"] * (0 if truth.template else told.template)
+        alarms += [TEMPLATE] * (0 if truth.template or TEMPLATE in late else told.template)
         alarms += () if known else told.echoes
         expected = max(self._pages - len(truth.removed) - len(truth.moved), 0)
         verdict = Verdict(
@@ -132,14 +138,14 @@ class Judge:
         return verdict
 
 
-def _wanted(truth: Truth, told: Told) -> Iterable[tuple[str, str]]:
+def _wanted(truth: Truth, told: Told) -> Iterator[tuple[str, str]]:
     """Pages with what has to be said of them. One gone and one new is a move, too: clumsy, but nothing is hidden."""
     yield from ((name, "changed") for name in truth.changed)
     yield from ((name, "new") for name in truth.new)
     yield from ((name, "removed") for name in truth.removed)
     yield from ((name, "new") for name in truth.moved.values())
-    if not told.template:
-        yield from ((name, "changed") for name in truth.template)
+    if truth.template - {*told.changed}:
+        yield TEMPLATE, "template"
 
 
 def _named(urls: Iterable[str], name_of: NameOf) -> Counter[str]:

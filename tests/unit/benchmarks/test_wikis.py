@@ -51,8 +51,17 @@ def test_an_edit_of_a_template_is_told_as_one_or_on_each_of_its_pages() -> None:
     truth = Truth(template=frozenset({"a", "b"}))
     assert Judge(10)(truth, changed(template=1), 10).is_right
     assert Judge(10)(truth, changed("a", "b"), 10).is_right
-    assert Judge(10)(truth, changed("a"), 10).untold == ("b",)
+    assert Judge(10)(truth, changed("a"), 10).untold == ("the template",)
     assert Judge(10)(Truth(), changed(template=2), 10).false_alarms == ("the template",) * 2
+
+
+def test_an_edit_of_a_template_may_be_told_late_and_its_pages_are_no_false_alarms_until_then() -> None:
+    judge = Judge(10)
+    judge(Truth(template=frozenset({"a", "b"})), changed(), 10)
+    assert judge(Truth(), changed("a"), 10).is_right
+    assert judge(Truth(), changed(template=1), 10) == Verdict(late=("the template",), compared=10)
+    verdict = judge(Truth(), changed("a", template=1), 10)
+    assert (verdict.twice, verdict.false_alarms) == (("a",), ("the template",))
 
 
 def test_a_move_is_told_as_such_or_as_one_page_gone_and_one_new() -> None:
