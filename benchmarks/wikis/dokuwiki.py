@@ -83,7 +83,7 @@ class DokuWiki:
         query = parse_qs(parts.query)
         if parts.path not in {"/", "/doku.php"} or not {*query} <= {"id"}:
             return None
-        return query.get("id", [START])[0].strip(":").replace(":", "/")
+        return query.get("id", [START])[0].strip(":").replace(":", "/").replace("_", " ")
 
     def _write(self, page: str, wikitext: str) -> None:
         values = {"do[save]": "1", "wikitext": wikitext, "summary": "edited"}

@@ -77,7 +77,7 @@ def read_told(summary: Mapping[str, Any], name_of: NameOf) -> Told:
         **names,
         moved=frozenset((name_of(move["from"]), name_of(move["to"])) for move in summary["moved"]),
         template=len(summary["template_changes"]),
-        echoes=tuple(url for urls in lists.values() for url in urls if name_of(url) is None),
+        echoes=tuple("/" + url.split("/", 3)[3] for urls in lists.values() for url in urls if name_of(url) is None),
         compared=counts["changed_pages"] + counts["unchanged_pages"],
         is_announced=bool(summary["wall_notes"]),
     )
@@ -105,7 +105,7 @@ class Judge:
         said = {
             "changed": {*told.changed},
             "new": {*told.new} | {target for _, target in told.moved if target},
-            "removed": {*told.removed} | {source for source, _ in told.moved if source},
+            "removed": {*told.removed, *told.changed} | {source for source, _ in told.moved if source},
             "template": {TEMPLATE} if told.template else set(),
         }
         late = [name for name, kind in self._owed.items() if name in said[kind]]
@@ -139,7 +139,9 @@ class Judge:
 
 
 def _wanted(truth: Truth, told: Told) -> Iterator[tuple[str, str]]:
-    """Pages with what has to be said of them. One gone and one new is a move, too: clumsy, but nothing is hidden."""
+    """Pages with what has to be said of them. What is hidden by nothing may be said clumsily: one page gone and one
+    new is a move, and a page that says that it does not exist any more may be a changed one.
+    """
     yield from ((name, "changed") for name in truth.changed)
     yield from ((name, "new") for name in truth.new)
     yield from ((name, "removed") for name in truth.removed)

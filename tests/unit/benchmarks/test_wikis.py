@@ -71,6 +71,12 @@ def test_a_move_is_told_as_such_or_as_one_page_gone_and_one_new() -> None:
     assert Judge(10)(truth, Told(removed=Counter(["old"]), compared=9), 9).untold == ("new",)
 
 
+def test_a_page_that_says_that_it_is_gone_may_be_told_as_changed() -> None:
+    truth = Truth(removed=frozenset({"a"}))
+    assert Judge(10)(truth, changed("a"), 10).is_right
+    assert Judge(10)(truth, changed(), 10).untold == ("a",)
+
+
 def test_pages_that_show_what_was_done_elsewhere_may_be_told_but_not_twice() -> None:
     judge = Judge(10)
     truth = Truth(changed=frozenset({"a"}), may=frozenset({"list"}))
@@ -104,7 +110,7 @@ def test_what_only_lists_pages_is_an_echo() -> None:
     assert read_told(summary, wiki.name_of) == Told(
         changed=Counter(["start", "boats/heron"]),
         moved=frozenset({("a", "b/c")}),
-        echoes=("http://h/doku.php?id=start&do=index",),
+        echoes=("/doku.php?id=start&do=index",),
         compared=7,
     )
 
