@@ -27,6 +27,7 @@ from benchmarks import (
     render,
     results,
     schedules,
+    wikis,
 )
 from benchmarks.comparison import CRAWLERS
 from benchmarks.options import Options
@@ -51,6 +52,7 @@ PARTS = {
     "live": live,
     "dashboard": dashboard,
     "render": render,
+    "wikis": wikis,
 }
 
 
