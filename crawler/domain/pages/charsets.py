@@ -84,6 +84,13 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
     return decode(body, charset).encode(UTF_8, "replace"), charset
 
 
+def decoded(body: bytes, content_type: str = "") -> str:
+    """The text of a file that is no markup: what looks like a declaration in it is none."""
+    marked = next(((charset, len(mark)) for mark, charset in _BOMS if body.startswith(mark)), None)
+    charset, skip = marked or (_from_header(content_type) or _guess(body), 0)
+    return body[skip:].decode(UTF_8, "replace") if charset == UTF_8 else decode(body[skip:], charset)
+
+
 def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:
     """The charset, and the length of the byte-order mark to skip."""
     for mark, charset in _BOMS:
