@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from crawler.domain.plain_text import one_line
 from crawler.domain.urls import damaged_sitemaps
 
 MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 """The sitemap protocol's own limits, counted after decompression."""
 
+NO_SITEMAP = "This is not a sitemap."
 _MAX_ELEMENTS = 2_000_000
 _MAX_DEPTH = 32
 _MAX_URL = 2000
@@ -61,7 +63,7 @@ def parse_sitemap(chunks: Iterable[bytes] | bytes, *, max_urls: int = MAX_URLS) 
     except _Stop as stop:
         return Sitemap(urls, children, stop.truncated, stop.error)
     except etree.XMLSyntaxError as exc:
-        before = Sitemap(urls, children, truncated=False, error=f"The XML is broken: {exc.msg}.")
+        before = Sitemap(urls, children, truncated=False, error=f"The XML is broken: {one_line(exc.msg, 200)}.")
         return _read_around(chunks, max_urls, before)
     except zlib.error:
         return Sitemap(urls, children, truncated=False, error="The gzip data is damaged.")
@@ -87,7 +89,9 @@ def _read_around(chunks: Iterable[bytes], max_urls: int, before: Sitemap) -> Sit
             if len(body) > damaged_sitemaps.MAX_BYTES:
                 break
     found = damaged_sitemaps.search_damaged(bytes(body), max_urls)
-    if found is None or len(found.urls) < len(before.urls) + len(before.children):
+    if found is None:
+        return before._replace(error=NO_SITEMAP)
+    if len(found.urls) < len(before.urls) + len(before.children):
         return before
     lost = f" {found.lost} of its URLs could not be read." if found.lost else ""
     urls, children = ([], found.urls) if found.is_index else (found.urls, [])
@@ -174,6 +178,8 @@ class _Target:
         self._loc = ""
 
     def doctype(self, name: str, public_id: str | None, system_id: str | None) -> None:  # noqa: ARG002
+        if name.lower() == "html":
+            raise _Stop(NO_SITEMAP)
         raise _Stop("The sitemap has a document type declaration; those are not read.")
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -197,7 +203,7 @@ class _Target:
         root = written.lower()
         namespace, brace, name = root.rpartition("}")
         if name not in _WAYS:
-            raise _Stop("This is not a sitemap.")
+            raise _Stop(NO_SITEMAP)
         prefix = _RSS_1 if name == "rdf" else f"{namespace}{brace}"
         self._way = [root, *(f"{prefix}{step}" for step in _WAYS[name])]
         self._entry, self._loc_tag = self._way[-2:]
@@ -238,7 +244,7 @@ def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[str], max_urls
             raise _Stop(f"The sitemap names more than {max_urls} URLs.", truncated=True)
         urls.append(line.decode("utf-8", errors="replace"))
     if not urls:
-        raise _Stop("This is not a sitemap.")
+        raise _Stop(NO_SITEMAP)
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
