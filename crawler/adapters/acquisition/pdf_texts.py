@@ -1,6 +1,7 @@
 """What PDFs say, read in the process that also extracts pages, and kept for a while: each is compared several times."""
 
 import hashlib
+import threading
 from collections import OrderedDict
 
 from crawler import telemetry
@@ -22,6 +23,7 @@ class PdfTexts:
     def __init__(self, extract: ExtractionProcess) -> None:
         self._extract = extract
         self._kept: OrderedDict[bytes, PdfReading] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __call__(self, body: bytes) -> PdfReading:
         if len(body) > MAX_BYTES:
@@ -29,15 +31,19 @@ class PdfTexts:
         digest = hashlib.blake2b(body, digest_size=16).digest()
         found = self._kept.get(digest) or self._read(body)
         if found is not _LOST:
-            self._kept[digest] = found
-        while sum(len(one.text) + 100 for one in self._kept.values()) > MOST_KEPT:
-            self._kept.popitem(last=False)
+            self._keep(digest, found)
         return found
+
+    def _keep(self, digest: bytes, found: PdfReading) -> None:
+        with self._lock:
+            self._kept[digest] = found
+            while sum(len(one.text) + 100 for one in self._kept.values()) > MOST_KEPT:
+                self._kept.popitem(last=False)
 
     def _read(self, body: bytes) -> PdfReading:
         match self._extract(StoredContent("", "application/pdf", body), DEFAULT):
-            case PageFields(text=text):
-                return PdfReading(text) if text.strip() else _NO_TEXT
+            case PageFields(text=text, is_cut=is_cut):
+                return PdfReading(text, is_cut=is_cut) if text.strip() else _NO_TEXT
             case ExtractionFailed(sentence=sentence):
                 return PdfReading("", f"{sentence.rstrip('.')}, {_BY_BYTES}")
             case ProcessLost(signal=signal):

@@ -22,16 +22,16 @@ from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
 PAGES_AT_ONCE = 50
 """No transaction stays open while they are compared."""
 PDF_SECONDS = 30.0
-"""For the PDFs of one comparison; the others are compared by their bytes. The task that compares has a limit, too."""
-ASIDE_SECONDS = 5.0
-"""For those that are only looked at to learn from, or that may have moved."""
+"""For reading PDFs at a stretch; what comes then is compared by its bytes. The task that compares has a limit, too."""
+PDF_SHARE = 0.2
+"""The share of all time that may be spent so in the long run."""
 _NO_TIME = "There are too many PDFs to read all of them, so it is compared by its bytes."
 
 
 class PagePairs:
     def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
         self._engine = engine
-        self._read_pdf = read_pdf
+        self._read_pdf = _InTime(read_pdf)
 
     def between(
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
@@ -41,44 +41,41 @@ class PagePairs:
         With `further`, the older side is so many versions further back.
         """
         # The ledger knows pages by their normalized URLs: those are found once, in one walk.
-        read_pdf = _InTime(self._read_pdf, PDF_SECONDS)
         with transaction(self._engine) as db:
             keys = list(db.execute(text(_KEYS), {"crawl": crawl_id, "urls": list(urls)}).scalars())
         for start in range(0, len(keys), PAGES_AT_ONCE):
             some = keys[start : start + PAGES_AT_ONCE]
             given = {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
-            yield from self._read(_BETWEEN, given, read_pdf)
+            yield from self._read(_BETWEEN, given)
 
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]:
         """What the crawl stored of a page, and what its second look saw; by normalized URL and snapshot."""
-        read_pdf = _InTime(self._read_pdf, ASIDE_SECONDS)
         for start in range(0, len(looks), PAGES_AT_ONCE):
             keys, snapshots = (list(column) for column in zip(*looks[start : start + PAGES_AT_ONCE], strict=True))
-            yield from self._read(_LOOKS, {"crawl": crawl_id, "keys": keys, "snapshots": snapshots}, read_pdf)
+            yield from self._read(_LOOKS, {"crawl": crawl_id, "keys": keys, "snapshots": snapshots})
 
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]:
         """These pages as the crawl has them; without those no longer kept, or too large."""
-        read_pdf = _InTime(self._read_pdf, ASIDE_SECONDS)
         for start in range(0, len(urls), PAGES_AT_ONCE):
             given = {"crawl": crawl_id, "urls": list(urls[start : start + PAGES_AT_ONCE]), "most": MAX_BYTES}
             with transaction(self._engine) as db:
                 rows = db.execute(text(_STORED), given).all()
             for row in rows:
-                if (side := self._side(row, "new", read_pdf)) is not None:
+                if (side := self._side(row, "new")) is not None:
                     yield PageOfCrawl(row.url, side)
 
-    def _read(self, query: str, given: dict[str, Any], read_pdf: ReadPdf) -> Iterator[PagePair]:
+    def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
         for row in rows:
-            old, new = (self._side(row, name, read_pdf) for name in ("old", "new"))
+            old, new = (self._side(row, name) for name in ("old", "new"))
             if old and new:
                 yield PagePair(row.url, row.page_id, old, new)
             elif row.old_snapshot == row.new_snapshot:  # too large to read, and the same whatever it says
                 unread = (PageSide(b"", "", at) for at in (row.old_at, row.new_at))
                 yield PagePair(row.url, row.page_id, *unread)
 
-    def _side(self, row: Row[Any], name: str, read_pdf: ReadPdf) -> PageSide | None:
+    def _side(self, row: Row[Any], name: str) -> PageSide | None:
         names = ("snapshot", "content", "length", "content_type", "at")
         snapshot, content, length, kind, at = (getattr(row, f"{name}_{part}") for part in names)
         if content is None and is_pdf(kind or "", b"") and length <= MAX_PDF_BYTES:
@@ -87,20 +84,23 @@ class PagePairs:
         if content is None:
             return None
         body = decompressed(content, length)
-        return PageSide(body, kind or "", at, read_pdf(body) if is_pdf(kind or "", body) else None)
+        return PageSide(body, kind or "", at, self._read_pdf(body) if is_pdf(kind or "", body) else None)
 
 
 class _InTime:
     """Reads PDFs as long as there is time."""
 
-    def __init__(self, read_pdf: ReadPdf, seconds: float) -> None:
+    def __init__(self, read_pdf: ReadPdf) -> None:
         self._read_pdf = read_pdf
-        self._left = seconds
+        self._left = PDF_SECONDS
+        self._at = time.monotonic()
 
     def __call__(self, body: bytes) -> PdfReading:
+        started = time.monotonic()
+        self._left = min(PDF_SECONDS, self._left + PDF_SHARE * (started - self._at))
+        self._at = started
         if self._left <= 0:
             return PdfReading("", _NO_TIME)
-        started = time.monotonic()
         found = self._read_pdf(body)
         self._left -= time.monotonic() - started
         return found

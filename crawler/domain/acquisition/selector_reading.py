@@ -50,7 +50,7 @@ def _of_pdf(body: bytes) -> PageFields:
     from crawler.domain.pages.pdf_text import PdfText  # noqa: PLC0415
 
     pdf = PdfText(body)
-    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {})
+    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {}, pdf.is_cut)
 
 
 def _of_lines(lines: Sequence[str]) -> PageFields:

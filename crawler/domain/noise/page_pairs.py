@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from crawler.domain.diffs.file_blocks import stored_blocks
+from crawler.domain.diffs.file_blocks import NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
 from crawler.domain.noise.builtin import Moments
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
@@ -12,6 +12,8 @@ from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
+
+_LONG = "It is longer than is read. What is read of it did not change, but its bytes did."
 
 
 class PageSide(NamedTuple):
@@ -52,9 +54,12 @@ class PagePair(NamedTuple):
         if self.old[:2] == self.new[:2]:  # an earlier version of this program read something else in the same bytes
             return FilteredPage((), ())
         moments = Moments(self.old.fetched_at, self.new.fetched_at)
-        return apply_noise_rules(
+        page = apply_noise_rules(
             self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments
         )
+        if not page.edits and any(side.pdf and side.pdf.is_cut for side in (self.old, self.new)):
+            raise NoLines(_LONG)
+        return page
 
 
 __all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

@@ -29,6 +29,8 @@ class PdfReading(NamedTuple):
     """Empty where there is none: pages that are pictures, a broken file, a password."""
     problem: str = ""
     """A sentence for people: why there is no text."""
+    is_cut: bool = False
+    """There is more of it than is read."""
 
 
 ReadPdf = Callable[[bytes], PdfReading]

@@ -25,17 +25,17 @@ def read_page(settled: LeaseResult, result: FetchResult, now: datetime, robot: s
     """Parse the page. None when it cannot be parsed; then it is settled as failed."""
     config = settled.context.crawl.config
     kind = kind_of(result.content_type, result.body)
-    if kind is not None:
-        return file_page(
-            kind,
-            result.body,
-            url=result.url,
-            content_type=result.content_type,
-            headers=result.headers,
-            hash_chars=config.hash_chars,
-            robot=robot,
-        )
     try:
+        if kind is not None:
+            return file_page(
+                kind,
+                result.body,
+                url=result.url,
+                content_type=result.content_type,
+                headers=result.headers,
+                hash_chars=config.hash_chars,
+                robot=robot,
+            )
         return parse_page(
             result.body,
             url=result.url,

@@ -93,6 +93,14 @@ def test_an_edited_sentence_is_told_alone_though_all_lines_after_it_break_elsewh
     ]
 
 
+def test_a_pdf_that_is_longer_than_is_read_is_never_taken_for_the_same() -> None:
+    sides = [PageSide(b"%PDF-" + end, PDF, THEN, PdfReading("The fee.", is_cut=True)) for end in (b"1", b"2")]
+    with pytest.raises(NoLines):
+        PagePair("https://e.example/f", uuid4(), *sides).apply_noise_rules(RuleSet())
+    sides[1] = sides[1]._replace(pdf=PdfReading("The new fee.", is_cut=True))
+    assert told(PagePair("https://e.example/f", uuid4(), *sides).apply_noise_rules(RuleSet()))
+
+
 @pytest.mark.parametrize(
     ("content_type", "reading"), [(PDF, PdfReading("", "It is a scan.")), (PDF, None), ("application/zip", None)]
 )

@@ -37,7 +37,10 @@ def shown(body: bytes | str, content_type: str = "application/json") -> list[str
         ("text/html; charset=utf-8", b"{}", None),
         ("", b"Hello", None),
         ("application/xhtml+xml", b"<html/>", None),
-        ("application/rss+xml", b"<rss/>", None),
+        ("application/rss+xml", b"<?xml version='1.0'?><rss/>", FileKind.XML),
+        ("application/xml", b"<?xml version='1.0'?><!-- <a> --><x:HTML xmlns:x='y'/>", FileKind.XML),
+        ("text/xml", b"<?xml version='1.0'?><html/>", None),
+        ("image/svg+xml", b"<svg/>", None),
         ("text/plain", b"\xef\xbb\xbf\n <!DOCTYPE HTML><p>", None),
         ("text/plain", b"a < b", FileKind.TEXT),
         ("TEXT/CSV; header=present", b"a;b", FileKind.TEXT),
@@ -192,13 +195,54 @@ def test_the_same_values_are_the_same_lines(value: object) -> None:
     assert all(line.isprintable() for line in shown(one) if line.isascii())
 
 
-@given(st.binary(max_size=200), st.sampled_from(["application/json", "text/plain", "application/zip", "x"]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(["application/json", "text/plain", "application/xml", "application/zip", "x"]),
+)
 def test_no_bytes_raise(body: bytes, content_type: str) -> None:
     kind = kind_of(content_type, body)
     if kind is not None:
         made = file_page(kind, body, url="https://e.example/", content_type=content_type, headers={})
         assert "\0" not in made.text
         made.text.encode()
+
+
+# ---- XML
+
+FEED = b"""<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>
+  <title>News</title><item><title>One</title><description><![CDATA[Some <b>text</b>]]></description></item>
+  <item><title>Two &amp; three</title><dc:date>2026-05-04</dc:date><media url="/m?a&amp;b"/></item></channel></rss>"""
+
+
+def test_xml_is_shown_value_by_value_with_paths() -> None:
+    assert shown(FEED, "application/rss+xml") == [
+        "rss@version: 2.0",
+        "rss.channel.title: News",
+        "rss.channel.item.title: One",
+        "rss.channel.item.description: Some <b>text</b>",
+        "rss.channel.item[2].title: Two & three",
+        "rss.channel.item[2].date: 2026-05-04",
+        "rss.channel.item[2].media@url: /m?a&b",
+    ]
+    found = page(FEED, "application/rss+xml")
+    assert (found.title, found.text.splitlines()[1]) == ("News", "rss.channel.title: News")
+    assert found.content_hash == page(FEED.replace(b"\n  ", b""), "text/xml").content_hash
+    assert found.content_hash != page(FEED.replace(b"One", b"1"), "text/xml").content_hash
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<a>\n<b></a>",
+        "<!DOCTYPE a [<!ENTITY e 'x'>]>\n<a>&e;</a>",
+        "<a>&amp</a>",
+        "<a>" * 80 + "</a>" * 80,
+        "<r>" + "<a>1</a>\n" * 50_001 + "</r>",
+        "no xml",
+    ],
+)
+def test_xml_that_cannot_be_read_is_compared_as_text(body: str) -> None:
+    assert shown(body, "application/xml") == body.split("\n")
 
 
 # ---- PDFs
