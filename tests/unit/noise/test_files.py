@@ -61,6 +61,24 @@ def test_a_time_that_runs_with_ours_may_be_ignored_as_on_pages() -> None:
     assert of_json(old, new | {"items": ITEMS[1:]}, rules(RuleKind.REGEX, "^updated: "))
 
 
+@pytest.mark.parametrize(
+    "form", ["{:%Y-%m-%dT%H:%M:%S}Z", "{:%a, %d %b %Y %H:%M:%S} GMT", "{:%Y-%m-%dT%H:%M:%S}+00:00"]
+)
+def test_the_moment_of_the_fetch_in_a_file_is_no_change(form: str) -> None:
+    def data(at: datetime) -> dict[str, object]:
+        return {"made": form.format(at), "at": int(at.timestamp()), "ms": int(at.timestamp() * 1000), "items": ITEMS}
+
+    then, now, late = THEN - timedelta(seconds=30), NOW + timedelta(seconds=5), NOW - timedelta(minutes=5)
+    assert of_json(data(then), data(now)) == []
+    assert len(of_json(data(then), data(late))) == 3, "somebody edited it five minutes before"
+    assert len(of_json(data(late - timedelta(days=1)), data(now))) == 3
+    assert of_json(data(then), data(now) | {"items": ITEMS[1:]})
+
+
+def test_a_day_in_a_file_is_what_it_is_about() -> None:
+    assert of_json({"from": "2026-05-04", "items": ITEMS}, {"from": "2026-05-05", "items": ITEMS})
+
+
 def test_a_file_that_shrinks_to_a_word_is_changed_and_no_wall() -> None:
     long = "\n".join(f"Line {n} of the file" for n in range(30)).encode()
     assert len(told(compared(long, b"closed", TEXT))) == 30
