@@ -39,10 +39,12 @@ class Changes:
         return NoiseStore(self._app.database)
 
     @cached_property
+    def page_pairs(self) -> PagePairs:
+        return PagePairs(self._app.database, self._app.pages.read_pdf)
+
+    @cached_property
     def apply_noise_rules(self) -> ApplyNoiseRules:
-        return ApplyNoiseRules(
-            PagePairs(self._app.database), self.noise_rules, self._app.engine.probes, self._app.clock
-        )
+        return ApplyNoiseRules(self.page_pairs, self.noise_rules, self._app.engine.probes, self._app.clock)
 
     @cached_property
     def manage_noise(self) -> ManageNoise:
@@ -50,7 +52,7 @@ class Changes:
 
     @cached_property
     def digest(self) -> DigestChanges:
-        return DigestChanges(self._app.store, PagePairs(self._app.database), self.noise_rules)
+        return DigestChanges(self._app.store, self.page_pairs, self.noise_rules)
 
     @cached_property
     def describe(self) -> DescribeChanges:
@@ -66,8 +68,8 @@ class Changes:
 
     @cached_property
     def compare_versions(self) -> CompareVersions:
-        return CompareVersions(self._app.pages.content)
+        return CompareVersions(self._app.pages.content, self._app.pages.read_pdf)
 
     @cached_property
     def diff_without_noise(self) -> DiffWithoutNoise:
-        return DiffWithoutNoise(self._app.pages.content, self.noise_rules)
+        return DiffWithoutNoise(self._app.pages.content, self.noise_rules, self._app.pages.read_pdf)

@@ -148,6 +148,7 @@ class Engine:
             record_move=self.crawl_state.record_move,
             record_shopify=self.crawl_state.record_shopify,
             record_lie=self.crawl_state.record_lie,
+            record_sitemap=self.crawl_state.record_sitemap,
             max_redirects=self._app.settings.max_redirects,
             failpoint=failpoint(self._app.settings.failpoint),
         )

@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crawler.adapters.changes.page_pairs import PagePairs
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.notices.mailer import Mailer
@@ -51,9 +50,9 @@ class Notices:
 
     @cached_property
     def backtest_schedule(self) -> BacktestSchedule:
-        pairs = PagePairs(self._app.database)
+        changes = self._app.changes
         return BacktestSchedule(
-            self._app.store, self.schedules, pairs, self._app.changes.noise_rules, self.notifications
+            self._app.store, self.schedules, changes.page_pairs, changes.noise_rules, self.notifications
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from crawler.adapters.acquisition.pdf_texts import PdfTexts
 from crawler.adapters.pages.content import PageContent
 from crawler.adapters.pages.export import PageExport
 from crawler.adapters.pages.neighbours import PageNeighbours
@@ -22,7 +23,11 @@ class Pages:
 
     @cached_property
     def content(self) -> PageContent:
-        return PageContent(self._app.database)
+        return PageContent(self._app.database, self.read_pdf)
+
+    @cached_property
+    def read_pdf(self) -> PdfTexts:
+        return PdfTexts(self._app.acquisition.extractor)
 
     @cached_property
     def neighbours(self) -> PageNeighbours:
@@ -30,4 +35,4 @@ class Pages:
 
     @cached_property
     def export(self) -> PageExport:
-        return PageExport(self._app.database)
+        return PageExport(self._app.database, self.read_pdf)

@@ -24,6 +24,7 @@ from playwright.async_api import CDPSession
 from crawler.adapters.browser.egress_proxy import Door, Endpoint
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import Target, target_of
+from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.robots_directives import join_fields
 from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
@@ -38,8 +39,6 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WITHOUT_BODY = frozenset({204, 205, 304})
 UNHEARD = frozenset({"content-disposition", "speculation-rules"})
 """Response headers that are removed: the tab would save the page as a file, or request further pages in advance."""
-PDF = "application/pdf"
-"""Some browsers would show a PDF in a viewer page of their own."""
 FORBIDDEN = 403
 """A 403 page is run: it may be a bot check that lets the browser in by reloading itself."""
 
@@ -197,12 +196,12 @@ class Gate:
             return self._redirected(status, headers.get("location", ""))
         if status in WITHOUT_BODY or not (200 <= status < 300 or status == FORBIDDEN):
             return Outcome(status=status)
-        media_type = _media_type(headers)
-        accepted = self._request.accept_types
-        if 200 <= status < 300 and media_type and accepted and media_type not in accepted:
-            return Outcome(status=status, failure=Reason.CONTENT_TYPE)
-        if media_type == PDF:
-            return FILE
+        content_type = headers.get("content-type", "")
+        if status != FORBIDDEN:
+            if refusal := self._request.refusal(content_type):
+                return Outcome(status=status, failure=Reason.CONTENT_TYPE, error=refusal)
+            if kind_of(content_type, b""):  # a browser would show it in a page of its own
+                return FILE
         length = headers.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length) > self._max_bytes:
             error = f"The body is larger than {self._max_bytes} bytes."

@@ -1,9 +1,10 @@
 """Reads pairs of snapshots for comparing: a page in two crawls, or two looks of one crawl.
 
-Too large: `MAX_BYTES` in `domain/noise/page_pairs.py`. What is compared with them:
-`handlers/changes/apply_noise_rules.py`.
+Too large: `MAX_BYTES` in `domain/noise/page_pairs.py`, and of PDFs that in `domain/pages/pdf_reading.py`. What is
+compared with them: `handlers/changes/apply_noise_rules.py`.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
@@ -14,14 +15,23 @@ from crawler.adapters.engine.compared_versions import OLD_VERSION
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
+from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
+from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
 
 PAGES_AT_ONCE = 50
 """No transaction stays open while they are compared."""
+PDF_SECONDS = 30.0
+"""For reading PDFs at a stretch; what comes then is compared by its bytes. The task that compares has a limit, too."""
+PDF_SHARE = 0.2
+"""The share of all time that may be spent so in the long run."""
+_NO_TIME = "There are too many PDFs to read all of them, so it is compared by its bytes."
 
 
 class PagePairs:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
         self._engine = engine
+        self._read_pdf = _InTime(read_pdf)
 
     def between(
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
@@ -35,9 +45,8 @@ class PagePairs:
             keys = list(db.execute(text(_KEYS), {"crawl": crawl_id, "urls": list(urls)}).scalars())
         for start in range(0, len(keys), PAGES_AT_ONCE):
             some = keys[start : start + PAGES_AT_ONCE]
-            yield from self._read(
-                _BETWEEN, {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
-            )
+            given = {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
+            yield from self._read(_BETWEEN, given)
 
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]:
         """What the crawl stored of a page, and what its second look saw; by normalized URL and snapshot."""
@@ -51,52 +60,90 @@ class PagePairs:
             given = {"crawl": crawl_id, "urls": list(urls[start : start + PAGES_AT_ONCE]), "most": MAX_BYTES}
             with transaction(self._engine) as db:
                 rows = db.execute(text(_STORED), given).all()
-            yield from (PageOfCrawl(row.url, _side(row, "new")) for row in rows)
+            for row in rows:
+                if (side := self._side(row, "new")) is not None:
+                    yield PageOfCrawl(row.url, side)
 
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
         for row in rows:
-            yield PagePair(row.url, row.page_id, _side(row, "old"), _side(row, "new"))
+            old, new = (self._side(row, name) for name in ("old", "new"))
+            if old and new:
+                yield PagePair(row.url, row.page_id, old, new)
+            elif row.old_snapshot == row.new_snapshot:  # too large to read, and the same whatever it says
+                unread = (PageSide(b"", "", at) for at in (row.old_at, row.new_at))
+                yield PagePair(row.url, row.page_id, *unread)
+
+    def _side(self, row: Row[Any], name: str) -> PageSide | None:
+        names = ("snapshot", "content", "length", "content_type", "at")
+        snapshot, content, length, kind, at = (getattr(row, f"{name}_{part}") for part in names)
+        if content is None and is_pdf(kind or "", b"") and length <= MAX_PDF_BYTES:
+            with transaction(self._engine) as db:  # one at a time: they are large
+                content = db.execute(text(_CONTENT), {"snapshot": snapshot}).scalar_one_or_none()
+        if content is None:
+            return None
+        body = decompressed(content, length)
+        return PageSide(body, kind or "", at, self._read_pdf(body) if is_pdf(kind or "", body) else None)
 
 
-def _side(row: Row[Any], name: str) -> PageSide:
-    content, length, kind, at = (getattr(row, f"{name}_{part}") for part in ("content", "length", "content_type", "at"))
-    return PageSide(decompressed(content, length), kind or "", at)
+class _InTime:
+    """Reads PDFs as long as there is time."""
+
+    def __init__(self, read_pdf: ReadPdf) -> None:
+        self._read_pdf = read_pdf
+        self._left = PDF_SECONDS
+        self._at = time.monotonic()
+
+    def __call__(self, body: bytes) -> PdfReading:
+        started = time.monotonic()
+        self._left = min(PDF_SECONDS, self._left + PDF_SHARE * (started - self._at))
+        self._at = started
+        if self._left <= 0:
+            return PdfReading("", _NO_TIME)
+        found = self._read_pdf(body)
+        self._left -= time.monotonic() - started
+        return found
 
 
+_CONTENT = "SELECT content FROM snapshots WHERE id = :snapshot"
 _KEYS = "SELECT normalized_url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = ANY(:urls) ORDER BY url"
 _BETWEEN = f"""
 SELECT u.url, v.page_id,
-       os.content AS old_content, os.byte_length AS old_length, o.fetched_at AS old_at,
+       os.id AS old_snapshot, CASE WHEN os.byte_length <= :most THEN os.content END AS old_content,
+       os.byte_length AS old_length, o.fetched_at AS old_at,
        coalesce(o.headers ->> 'content-type', os.content_type) AS old_content_type,
-       ns.content AS new_content, ns.byte_length AS new_length, v.fetched_at AS new_at,
+       ns.id AS new_snapshot, CASE WHEN ns.byte_length <= :most THEN ns.content END AS new_content,
+       ns.byte_length AS new_length, v.fetched_at AS new_at,
        coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
 FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id
 {OLD_VERSION}
-JOIN snapshots ns ON ns.id = v.snapshot_id AND ns.byte_length <= :most
-JOIN snapshots os ON os.id = o.snapshot_id AND os.byte_length <= :most
+JOIN snapshots ns ON ns.id = v.snapshot_id
+JOIN snapshots os ON os.id = o.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
 """  # noqa: S608 - both parts are constants
 _LOOKS = """
 SELECT u.url, v.page_id,
-       os.content AS old_content, os.byte_length AS old_length, v.fetched_at AS old_at,
+       os.id AS old_snapshot, CASE WHEN os.byte_length <= :most THEN os.content END AS old_content,
+       os.byte_length AS old_length, v.fetched_at AS old_at,
        coalesce(v.headers ->> 'content-type', os.content_type) AS old_content_type,
-       ns.content AS new_content, ns.byte_length AS new_length, ns.fetched_at AS new_at,
+       ns.id AS new_snapshot, CASE WHEN ns.byte_length <= :most THEN ns.content END AS new_content,
+       ns.byte_length AS new_length, ns.fetched_at AS new_at,
        coalesce(ns.content_type, v.headers ->> 'content-type') AS new_content_type
 FROM unnest(CAST(:keys AS text[]), CAST(:snapshots AS uuid[])) AS look(normalized_url, snapshot_id)
 JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = look.normalized_url
 JOIN page_versions v ON v.id = u.version_id
-JOIN snapshots os ON os.id = v.snapshot_id AND os.byte_length <= :most
-JOIN snapshots ns ON ns.id = look.snapshot_id AND ns.byte_length <= :most
+JOIN snapshots os ON os.id = v.snapshot_id
+JOIN snapshots ns ON ns.id = look.snapshot_id
 ORDER BY u.url
 """
 _STORED = """
-SELECT u.url, ns.content AS new_content, ns.byte_length AS new_length, v.fetched_at AS new_at,
+SELECT u.url, ns.id AS new_snapshot, CASE WHEN ns.byte_length <= :most THEN ns.content END AS new_content,
+       ns.byte_length AS new_length, v.fetched_at AS new_at,
        coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
 FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id
-JOIN snapshots ns ON ns.id = v.snapshot_id AND ns.byte_length <= :most
+JOIN snapshots ns ON ns.id = v.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done' ORDER BY u.url
 """

@@ -212,13 +212,8 @@ class Transfer:
         if not 200 <= status < 300:
             return None
         self._limit = self.request.max_body_bytes or self.options.max_body_bytes
-        return None if self._wants_body() else self._stop(Reason.CONTENT_TYPE, "")
-
-    def _wants_body(self) -> bool:
-        """Whether the body's type is wanted, before it is read. A body without a type is read: the caller sniffs it."""
-        media_type = self._content_type.partition(";")[0].strip().lower()
-        wanted = self.request.accept_types
-        return not media_type or not wanted or media_type in wanted
+        refusal = self.request.refusal(self._content_type)
+        return self._stop(Reason.CONTENT_TYPE, refusal) if refusal else None
 
     def _on_body(self, chunk: bytes) -> int | None:
         """Take a decompressed chunk. The size limit is checked here, so a decompression bomb ends here."""

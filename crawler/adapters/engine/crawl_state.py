@@ -74,7 +74,14 @@ class CrawlStateReader:
         with transaction(self._engine) as db:
             db.execute(text(_LIE), {"id": crawl_id})
 
+    def record_sitemap(self, crawl_id: UUID, damage: dict[str, Any]) -> None:
+        """A sitemap could not be read whole. Each is told once, and not more than a few of them."""
+        given = {"id": crawl_id, "url": damage["url"], "damage": orjson.dumps(damage).decode(), "most": MOST_SITEMAPS}
+        with transaction(self._engine) as db:
+            db.execute(text(_SITEMAP), given)
 
+
+MOST_SITEMAPS = 20
 _HAS_HISTORY = """
 SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
 """
@@ -97,6 +104,13 @@ SET scope = jsonb_set(scope, '{moves}', coalesce(scope -> 'moves', '[]') || to_j
 WHERE id = :id AND NOT coalesce(scope -> 'moves', '[]') ? :href
 """
 _SHOPIFY = "UPDATE crawl_jobs SET scope = scope || '{\"shopify\": true}' WHERE id = :id"
+_SITEMAP = """
+UPDATE crawl_jobs
+SET scope = jsonb_set(scope, '{damaged_sitemaps}', known.damage || CAST(:damage AS jsonb))
+FROM (SELECT coalesce(scope -> 'damaged_sitemaps', '[]') AS damage FROM crawl_jobs WHERE id = :id FOR UPDATE) known
+WHERE id = :id AND jsonb_array_length(known.damage) < :most
+    AND NOT known.damage @> jsonb_build_array(jsonb_build_object('url', CAST(:url AS text)))
+"""
 _RENDERING = "UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb) WHERE id = :id"
 _REMEMBER = """
 UPDATE projects SET learned = learned || jsonb_build_object('rendering', CAST(:record AS jsonb))

@@ -3,7 +3,7 @@
 The formats are in `domain/exports/files.py` and `domain/exports/warc_export.py`.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from datetime import UTC
 from http import HTTPStatus
 from typing import Any
@@ -16,9 +16,11 @@ from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.engine.ledger import RENDERED
 from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, Rows
 from crawler.domain.exports.warc_export import ArchivedPage
-from crawler.domain.markdown.page import MarkdownPage, to_markdown
+from crawler.domain.markdown.page import MarkdownPage, stored_markdown
 from crawler.domain.markdown.pruning import Pruning
-from crawler.domain.pages.parsing import UnparsablePage, parse_page
+from crawler.domain.pages.files import file_page, kind_of
+from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
+from crawler.domain.pages.pdf_reading import ReadPdf
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
@@ -26,8 +28,9 @@ SNAPSHOTS_AT_ONCE = 10
 
 
 class PageExport:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
         self._engine = engine
+        self._read_pdf = read_pdf
 
     def __call__(self, crawl_id: UUID) -> Generator[ExportedPage]:
         """Every URL the crawl asked for, in the order of its keys; those it never asked for are in no export."""
@@ -53,7 +56,7 @@ class PageExport:
             pruned = connection.execute(text(_IS_PRUNED), {"crawl": crawl_id}).scalar_one_or_none()
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_SNAPSHOTS), {"crawl": crawl_id}):
-                markdown = _markdown(row, Pruning() if pruned else None)
+                markdown = _markdown(row, Pruning() if pruned else None, self._read_pdf)
                 if markdown is not None:
                     yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
 
@@ -91,7 +94,7 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
         return page
     body = snapshot_bytes(row)
     try:
-        old = parse_page(body, url=page.url, content_type=row.content_type or "", headers=row.old_headers)
+        old = _parsed(body, page.url, row.content_type or "", row.old_headers)
     except UnparsablePage:
         return page
     return page._replace(
@@ -103,10 +106,19 @@ def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
     )
 
 
-def _markdown(row: Row[Any], pruning: Pruning | None) -> str | None:
+def _parsed(body: bytes, url: str, content_type: str, headers: Mapping[str, str]) -> ParsedPage:
+    kind = kind_of(content_type, body)
+    if kind is None:
+        return parse_page(body, url=url, content_type=content_type, headers=headers)
+    return file_page(kind, body, url=url, content_type=content_type, headers=headers)
+
+
+def _markdown(row: Row[Any], pruning: Pruning | None, read_pdf: ReadPdf) -> str | None:
     """A page's markdown; None for what no parser should be given, which was refused when it was crawled, too."""
     try:
-        return to_markdown(snapshot_bytes(row), url=row.url, content_type=row.content_type or "", pruning=pruning)
+        return stored_markdown(
+            snapshot_bytes(row), url=row.url, content_type=row.content_type or "", read_pdf=read_pdf, pruning=pruning
+        )
     except UnparsablePage:
         return None
 

@@ -11,6 +11,8 @@ class PageFields(NamedTuple):
     language: str | None
     matches: dict[str, int]
     """How many elements each selector found, by its place: `include[0]`, `fields.price`."""
+    is_cut: bool = False
+    """It is a file with more text than is read."""
 
 
 class StoredContent(NamedTuple):

@@ -1,5 +1,6 @@
 """What a stored page says by the selectors of its category. Bytes in, values out; all of it bounded but the time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from crawler.domain.acquisition.page_fields import PageFields, Value
@@ -8,7 +9,7 @@ from crawler.domain.acquisition.selectors import FieldRule, SelectorSet
 from crawler.domain.pages import language
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.element_text import MAX_TEXT, element_text, normalised
-from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.files import FileKind, file_lines, kind_of
 from crawler.domain.pages.main_text import main_text
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.parsing import parse_page
@@ -30,8 +31,11 @@ class PageTooLarge(CrawlerError):
 
 def extract_fields(body: bytes, *, url: str, content_type: str, rules: SelectorSet) -> PageFields:
     """The fields of a page, as a category's selectors name them. Raises UnparsablePage or PageTooLarge."""
-    if is_pdf(content_type, body):
+    kind = kind_of(content_type, body)
+    if kind is FileKind.PDF:
         return _of_pdf(body)
+    if kind is not None and rules.is_default:
+        return _of_lines(file_lines(kind, body, content_type).texts)
     if rules.is_default:
         return _by_default(body, url, content_type)
     markup, _ = to_utf8(body, content_type)
@@ -46,7 +50,12 @@ def _of_pdf(body: bytes) -> PageFields:
     from crawler.domain.pages.pdf_text import PdfText  # noqa: PLC0415
 
     pdf = PdfText(body)
-    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {})
+    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {}, pdf.is_cut)
+
+
+def _of_lines(lines: Sequence[str]) -> PageFields:
+    text = "\n".join(lines)[:MAX_TEXT]
+    return PageFields({}, text, language.detect(text), {})
 
 
 def _by_default(body: bytes, url: str, content_type: str) -> PageFields:

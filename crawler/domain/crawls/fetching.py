@@ -27,6 +27,13 @@ class FetchRequest:
     context: Any = None
     """The caller's own data, returned unchanged with the result."""
 
+    def refusal(self, content_type: str) -> str:
+        """Why a body of this type is not read; empty if it is. One without a type is read: the caller looks into it."""
+        media_type = content_type.partition(";")[0].strip().lower()
+        if not media_type or not self.accept_types or media_type in self.accept_types:
+            return ""
+        return f"It is {media_type[:100]}; content_types has {', '.join(self.accept_types)}."
+
 
 @dataclass(slots=True)
 class FetchResult:

@@ -26,7 +26,8 @@ _PHRASES = {
         rf"(?:{_THING} )?(?:you requested |you are looking for "
         rf")?(?:(?:was|is|could|can) ?)?(?:not|n?[’']t) (?:be )?found|"
         rf"{_THING} (?:does not exist|doesn[’']t exist|no longer exists)(?: any ?more)?|"
-        rf"{_THING} (?:is )?no longer available"
+        rf"{_THING} (?:is )?no longer available|"
+        rf"we (?:can ?not|could not|can[’']t|couldn[’']t) find {_THING}"
     ),
     "es": (
         "(?:la |esta )?página(?: web)?(?: solicitada| que (?:buscas?|"
@@ -72,7 +73,7 @@ _PHRASES = {
     "pl": (
         "(?:podana |ta |szukana |żądana )?strona (?:nie została "
         "(?:znaleziona|odnaleziona)|nie znaleziona|(?:już )?nie istnieje)|"
-        "(?:nie znaleziono|nie można (?:znaleźć|odnaleźć)) (?:takiej |żądanej |szukanej )?strony"
+        "strony nie znaleziono|(?:nie znaleziono|nie można (?:znaleźć|odnaleźć)) (?:takiej |żądanej |szukanej )?strony"
     ),
     "tr": "(?:aradığınız |istenen |bu )?sayfa (?:bulunamadı|bulunamıyor|(?:artık )?mevcut değil)",
     "fa": "صفحه(?:ی|ای)?(?: مورد نظر(?: شما)?| درخواستی| درخواست شده)? (?:(?:یافت|پیدا) نشد|وجود ندارد)",
@@ -101,6 +102,11 @@ _PHRASES = {
         "(?:هذه )?(?:ال)?صفحة(?: المطلوبة| التي تبحث عنها)? (?:غير (?:موجودة|متوفرة|متاحة)|لم يتم العثور عليها)|"
         "لم يتم العثور على (?:هذه )?الصفحة(?: المطلوبة)?"
     ),
+    "hi": "(?:यह |अनुरोधित )?(?:पृष्ठ|पेज) (?:नहीं मिला|मौजूद नहीं है|उपलब्ध नहीं है)",
+    "bn": "(?:পৃষ্ঠা|পাতা|পেজ)(?:টি)? (?:খুঁজে )?পাওয়া যায়নি",
+    "ur": "(?:مطلوبہ )?صفحہ (?:نہیں ملا|موجود نہیں(?: ہے)?)",
+    "th": "ไม่พบ(?:หน้า|เพจ)(?:เว็บ)?(?:นี้|ที่คุณ(?:ต้องการ|ค้นหา|กำลังค้นหา|ร้องขอ))?",
+    "sv": "(?:den här |denna )?sidan (?:hittades inte|kunde inte hittas|finns inte(?: längre)?)",
 }
 
 _BARE = (

@@ -13,8 +13,10 @@ from selectolax.lexbor import LexborHTMLParser
 from crawler.domain.markdown.pruning import Pruning, pruned_nodes
 from crawler.domain.markdown.walk import MarkdownWalk
 from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.files import FileKind, file_lines, kind_of
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.nodes import parse
+from crawler.domain.pages.pdf_reading import ReadPdf
 from crawler.domain.urls import url as urls
 
 
@@ -23,6 +25,21 @@ class MarkdownPage(NamedTuple):
     depth: int
     """As stored: the homepage is 0."""
     markdown: str
+
+
+def stored_markdown(
+    body: bytes, *, url: str, content_type: str, read_pdf: ReadPdf, pruning: Pruning | None = None
+) -> str:
+    """A stored page as markdown, a file as its text: JSON as lines with paths, and nothing of what is no text.
+
+    Raises UnparsablePage as `to_markdown` does.
+    """
+    kind = kind_of(content_type, body)
+    if kind is None:
+        return to_markdown(body, url=url, content_type=content_type, pruning=pruning)
+    if kind is FileKind.PDF:
+        return read_pdf(body).text
+    return "\n".join(file_lines(kind, body, content_type).texts)
 
 
 def to_markdown(body: bytes, *, url: str, content_type: str = "", pruning: Pruning | None = None) -> str:

@@ -4,21 +4,29 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks, read_blocks
+from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
+from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
 from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
+from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
+
+_LONG = "It is longer than is read. What is read of it did not change, but its bytes did."
 
 
 class PageSide(NamedTuple):
     content: bytes
     content_type: str
     fetched_at: datetime | None
+    pdf: PdfReading | None = None
+    """What it says, if it is a PDF."""
 
     def blocks(self, rules: RuleSet) -> PageBlocks:
-        return read_blocks(self.content, self.content_type, tuple(rules.selectors))
+        """Raises UnparsablePage."""
+        return stored_blocks(self.content, self.content_type, tuple(rules.selectors), self.pdf)
 
 
 class PageOfCrawl(NamedTuple):
@@ -44,10 +52,17 @@ class PagePair(NamedTuple):
 
     def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
         """What changed on the page, without noise. Raises UnparsablePage."""
+        if self.old[:2] == self.new[:2]:  # an earlier version of this program read something else in the same bytes
+            return FilteredPage((), ())
         moments = Moments(self.old.fetched_at, self.new.fetched_at)
-        return apply_noise_rules(
-            self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments
-        )
+        old, new = self.old.blocks(rules), self.new.blocks(rules)
+        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments)
+        if isinstance(new, FileBlocks):
+            edits = tuple(edit for edit in page.edits if not is_clock(edit, moments))
+            page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
+        if not page.edits and any(side.pdf and side.pdf.is_cut for side in (self.old, self.new)):
+            raise NoLines(_LONG)
+        return page
 
 
 __all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

@@ -12,6 +12,8 @@ from crawler.domain.pages.legacy_charsets import CODECS, decode
 
 UTF_8 = "utf-8"
 FALLBACK = "windows-1252"
+REPLACEMENT = "replacement"
+"""For charsets in which ASCII may be hidden as something else: no browser reads them."""
 
 _BOMS = ((b"\xef\xbb\xbf", UTF_8), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _PRESCAN_BYTES = 1024
@@ -54,11 +56,12 @@ _ALIASES = {
     "euc-kr": "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949",
     "utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16",
     "utf-16be": "unicodefffe",
+    REPLACEMENT: "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr",
 }
 
 
 def _all_labels() -> dict[str, str]:
-    labels = {name: name for name in (UTF_8, *CODECS)}
+    labels = {name: name for name in (UTF_8, REPLACEMENT, *CODECS)}
     for name, aliases in _ALIASES.items():
         labels.update(dict.fromkeys(aliases.split(), name))
     for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16):
@@ -82,6 +85,13 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
     if charset == UTF_8:
         return body, charset
     return decode(body, charset).encode(UTF_8, "replace"), charset
+
+
+def decoded(body: bytes, content_type: str = "") -> str:
+    """The text of a file that is no markup: what looks like a declaration in it is none."""
+    marked = next(((charset, len(mark)) for mark, charset in _BOMS if body.startswith(mark)), None)
+    charset, skip = marked or (_from_header(content_type) or _guess(body), 0)
+    return body[skip:].decode(UTF_8, "replace") if charset == UTF_8 else decode(body[skip:], charset)
 
 
 def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:

@@ -158,6 +158,8 @@ def _mending(charset: str) -> str:
 
 
 def decode(body: bytes, charset: str) -> str:
+    if charset == "replacement":
+        return _UNREADABLE if body else ""
     if charset == "iso-2022-jp":
         return "".join(_iso_2022_jp(body))
     if charset == "euc-jp" and b"\x8f\xa2\xb7" in body:

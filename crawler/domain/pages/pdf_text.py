@@ -14,7 +14,7 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # of each odd byte of eac
 
 
 class PdfText:
-    """Title, if it says one, and text."""
+    """Title, if it says one, and text; whether there is more of it than is read."""
 
     def __init__(self, body: bytes) -> None:
         try:
@@ -22,7 +22,7 @@ class PdfText:
             if reader.is_encrypted and not reader.decrypt(""):
                 raise UnparsablePage("The PDF is locked with a password.")
             self.title = _title(reader)
-            self.text = _text(reader)
+            self.text, self.is_cut = _text(reader)
         except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, NotImplementedError) as exc:
             raise UnparsablePage(f"The PDF cannot be read ({type(exc).__name__}).") from exc
 
@@ -32,12 +32,12 @@ def _title(reader: PdfReader) -> str | None:
     return normalised(said)[:500] or None if isinstance(said, str) else None
 
 
-def _text(reader: PdfReader) -> str:
+def _text(reader: PdfReader) -> tuple[str, bool]:
     parts: list[str] = []
     size = 0
     for number, page in enumerate(reader.pages):
         if number >= MAX_PAGES or size > MAX_TEXT:
-            break
+            return normalised("\n".join(parts)), True
         parts.append(page.extract_text())
         size += len(parts[-1])
-    return normalised("\n".join(parts))
+    return normalised("\n".join(parts)), size > MAX_TEXT

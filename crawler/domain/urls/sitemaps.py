@@ -1,22 +1,37 @@
-"""Sitemaps: XML, index or plain text, gzipped or not. Bytes in, URLs out; bad input ends in an error text."""
+"""Sitemaps: XML, index, RSS or Atom feed, or plain text, gzipped or not. Bytes in, URLs out; bad input ends in an error
+text. What names URLs behind broken XML is found by `damaged_sitemaps.py`.
+"""
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from lxml import etree
+
+from crawler.domain.plain_text import one_line
+from crawler.domain.urls import damaged_sitemaps
 
 MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 """The sitemap protocol's own limits, counted after decompression."""
 
+NO_SITEMAP = "This is not a sitemap."
 _MAX_ELEMENTS = 2_000_000
 _MAX_DEPTH = 32
 _MAX_URL = 2000
 _PIECE = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b"
 _XML_STARTS = (b"<", b"\xff\xfe", b"\xfe\xff")
-_ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
+_WAYS = {
+    "urlset": ("url", "loc"),
+    "sitemapindex": ("sitemap", "loc"),
+    "rss": ("channel", "item", "link"),
+    "rdf": ("item", "link"),
+    "feed": ("entry", "link"),
+}
+"""By the name of the root: the elements from there to a URL."""
+_RSS_1 = "{http://purl.org/rss/1.0/}"
 
 
 class Sitemap(NamedTuple):
@@ -26,7 +41,7 @@ class Sitemap(NamedTuple):
     truncated: bool
     """A limit was reached: there was more."""
     error: str
-    """Why reading stopped early; empty when it did not. What was read until then counts."""
+    """What is wrong with it, or why reading stopped early; empty if nothing is. What was read counts."""
 
 
 class _Stop(Exception):
@@ -42,12 +57,14 @@ def parse_sitemap(chunks: Iterable[bytes] | bytes, *, max_urls: int = MAX_URLS) 
     """What a sitemap names, in its order, as far as it can be read."""
     urls: list[str] = []
     children: list[str] = []
+    chunks = [chunks] if isinstance(chunks, bytes) else list(chunks)
     try:
         _read(_plain(_pieces(chunks)), urls, children, max_urls)
     except _Stop as stop:
         return Sitemap(urls, children, stop.truncated, stop.error)
     except etree.XMLSyntaxError as exc:
-        return Sitemap(urls, children, truncated=False, error=f"The XML is broken: {exc.msg}.")
+        before = Sitemap(urls, children, truncated=False, error=f"The XML is broken: {one_line(exc.msg, 200)}.")
+        return _read_around(chunks, max_urls, before)
     except zlib.error:
         return Sitemap(urls, children, truncated=False, error="The gzip data is damaged.")
     return Sitemap(urls, children, truncated=False, error="")
@@ -63,8 +80,26 @@ def _read(pieces: Iterator[bytes], urls: list[str], children: list[str], max_url
         _read_lines(first, pieces, urls, max_urls)
 
 
-def _pieces(chunks: Iterable[bytes] | bytes) -> Iterator[bytes]:
-    for chunk in [chunks] if isinstance(chunks, bytes) else chunks:
+def _read_around(chunks: Iterable[bytes], max_urls: int, before: Sitemap) -> Sitemap:
+    """What else a sitemap names whose XML is broken. `before` is what was read up to the first damage."""
+    body = bytearray()
+    with suppress(_Stop, zlib.error):
+        for piece in _plain(_pieces(chunks)):
+            body += piece
+            if len(body) > damaged_sitemaps.MAX_BYTES:
+                break
+    found = damaged_sitemaps.search_damaged(bytes(body), max_urls)
+    if found is None:
+        return before._replace(error=NO_SITEMAP)
+    if len(found.urls) < len(before.urls) + len(before.children):
+        return before
+    lost = f" {found.lost} of its URLs could not be read." if found.lost else ""
+    urls, children = ([], found.urls) if found.is_index else (found.urls, [])
+    return Sitemap(urls, children, len(body) > damaged_sitemaps.MAX_BYTES, before.error + lost)
+
+
+def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
         for start in range(0, len(chunk), _PIECE):
             yield chunk[start : start + _PIECE]
 
@@ -132,15 +167,22 @@ class _Target:
         self._max_urls = max_urls
         self._elements = 0
         self._path: list[str] = []
+        self._way: list[str] = []
         self._entry = ""
+        self._entry_depth = 0
         self._loc_tag = ""
+        self._is_index = False
+        self._is_loud = False
+        """Its tags are in upper case."""
         self._is_loc = False
         self._loc = ""
 
     def doctype(self, name: str, public_id: str | None, system_id: str | None) -> None:  # noqa: ARG002
+        if name.lower() == "html":
+            raise _Stop(NO_SITEMAP)
         raise _Stop("The sitemap has a document type declaration; those are not read.")
 
-    def start(self, tag: str, attributes: object) -> None:  # noqa: ARG002
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
             raise _Stop(f"The sitemap has more than {_MAX_ELEMENTS} elements.", truncated=True)
@@ -148,25 +190,34 @@ class _Target:
             raise _Stop("The sitemap is nested too deeply.")
         if not self._path:
             self._begin(tag)
+        if self._is_loud:
+            tag = tag.lower()
         self._path.append(tag)
         # Image and video extensions have a loc of their own, in their own namespace.
-        self._is_loc = tag == self._loc_tag and len(self._path) == 3 and self._path[1] == self._entry
+        self._is_loc = tag == self._loc_tag and self._path == self._way
+        if self._is_loc and not self._loc and attributes.get("rel", "alternate") == "alternate":
+            # Of Atom, whose links have no text. The parser leaves ampersands in attributes as references.
+            self._loc = attributes.get("href", "").replace("&#38;", "&")
 
-    def _begin(self, root: str) -> None:
+    def _begin(self, written: str) -> None:
+        root = written.lower()
         namespace, brace, name = root.rpartition("}")
-        if name not in _ENTRIES:
-            raise _Stop("This is not a sitemap.")
-        self._entry = namespace + brace + _ENTRIES[name]
-        self._loc_tag = f"{namespace}{brace}loc"
+        if name not in _WAYS:
+            raise _Stop(NO_SITEMAP)
+        prefix = _RSS_1 if name == "rdf" else f"{namespace}{brace}"
+        self._way = [root, *(f"{prefix}{step}" for step in _WAYS[name])]
+        self._entry, self._loc_tag = self._way[-2:]
+        self._entry_depth = len(self._way) - 2
+        self._is_index = name == "sitemapindex"
+        self._is_loud = written != root
 
     def data(self, data: str) -> None:
         if self._is_loc and len(self._loc) <= _MAX_URL:
             self._loc += data
 
-    def end(self, tag: str) -> None:
+    def end(self, tag: str) -> None:  # noqa: ARG002
         self._is_loc = False
-        self._path.pop()
-        if len(self._path) == 1 and tag == self._entry:
+        if self._path.pop() == self._entry and len(self._path) == self._entry_depth:
             loc, self._loc = self._loc.strip(), ""
             if loc and len(loc) <= _MAX_URL:
                 self._add(loc)
@@ -174,7 +225,7 @@ class _Target:
     def _add(self, loc: str) -> None:
         if len(self._urls) + len(self._children) >= self._max_urls:
             raise _Stop(f"The sitemap names more than {self._max_urls} URLs.", truncated=True)
-        if self._entry.endswith("sitemap"):
+        if self._is_index:
             self._children.append(loc)
         else:
             self._urls.append(loc)
@@ -193,7 +244,7 @@ def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[str], max_urls
             raise _Stop(f"The sitemap names more than {max_urls} URLs.", truncated=True)
         urls.append(line.decode("utf-8", errors="replace"))
     if not urls:
-        raise _Stop("This is not a sitemap.")
+        raise _Stop(NO_SITEMAP)
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -7,10 +7,11 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.diffs.text_diff import TextDiff, diff_lines
-from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.page import stored_markdown
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.lists import PageSnapshot, VersionRow
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.domain.pages.pdf_reading import ReadPdf
 from crawler.errors import Invalid, NotFound
 
 
@@ -26,8 +27,9 @@ class PageDiff(NamedTuple):
 
 
 class CompareVersions:
-    def __init__(self, content: VersionReader) -> None:
+    def __init__(self, content: VersionReader, read_pdf: ReadPdf) -> None:
         self._content = content
+        self._read_pdf = read_pdf
 
     def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:
         """What changed between two versions of a page; between the newest two when none are named."""
@@ -40,12 +42,19 @@ class CompareVersions:
             newer, older = newest
         before = self._content.get_snapshot(project_id, page_id, older)
         after = self._content.get_snapshot(project_id, page_id, newer)
-        return PageDiff(before.version_id, after.version_id, diff_lines(markdown_of(before), markdown_of(after)))
+        old, new = (markdown_of(one, self._read_pdf) for one in (before, after))
+        return PageDiff(before.version_id, after.version_id, diff_lines(old, new))
 
 
-def markdown_of(snapshot: PageSnapshot, pruning: Pruning | None = None) -> str:
+def markdown_of(snapshot: PageSnapshot, read_pdf: ReadPdf, pruning: Pruning | None = None) -> str:
     """A version as markdown, whole unless pruned: what changed may stand in a part that looks like no content."""
     try:
-        return to_markdown(snapshot.content, url=snapshot.url, content_type=snapshot.content_type, pruning=pruning)
+        return stored_markdown(
+            snapshot.content,
+            url=snapshot.url,
+            content_type=snapshot.content_type,
+            read_pdf=read_pdf,
+            pruning=pruning,
+        )
     except UnparsablePage as exc:
         raise Invalid("This page's markup was built to hurt parsers, so it is not read again.") from exc

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from crawler.domain.changes.digest import without_template
 from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
 from crawler.domain.diffs.text_diff import diff_lines
 from crawler.domain.ids import new_id
@@ -19,8 +20,10 @@ from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
 from crawler.domain.noise.template_changes import texts_of
+from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.lists import PageSnapshot
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.domain.pages.pdf_reading import ReadPdf
 from crawler.errors import Invalid, InvalidPattern, NotFound
 from crawler.handlers.changes.compare_versions import markdown_of
 
@@ -71,9 +74,10 @@ class SuggestedRule(NamedTuple):
 
 
 class DiffWithoutNoise:
-    def __init__(self, content: SnapshotReader, rules: NoiseRuleReader) -> None:
+    def __init__(self, content: SnapshotReader, rules: NoiseRuleReader, read_pdf: ReadPdf) -> None:
         self._content = content
         self._rules = rules
+        self._read_pdf = read_pdf
 
     def __call__(
         self,
@@ -91,7 +95,8 @@ class DiffWithoutNoise:
 
     def whole(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> DiffRows:
         """All of the page's text, as markdown, noise or not. Raises NotFound when a version is no longer kept."""
-        old, new = (markdown_of(self._content.get_snapshot(project_id, page_id, one.id)) for one in versions)
+        sides = [self._content.get_snapshot(project_id, page_id, one.id) for one in versions]
+        old, new = (markdown_of(one, self._read_pdf) for one in sides)
         return diff_rows(diff_lines(old, new))
 
     def suggest_rules(
@@ -103,7 +108,7 @@ class DiffWithoutNoise:
             known = self._rules.list_rules(project_id)
             edits = pair.apply_noise_rules(RuleSet.of(known)).edits
         except UnparsablePage as exc:
-            raise Invalid(_ODD) from exc
+            raise Invalid(_why_not(exc)) from exc
         if not 0 <= number < len(edits):
             raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
         edit = edits[number]
@@ -114,16 +119,17 @@ class DiffWithoutNoise:
         sides, url = [], ""
         for version in versions:
             snapshot = self._content.get_snapshot(project_id, page_id, version.id)
-            if len(snapshot.content) > MAX_BYTES:
+            pdf = self._read_pdf(snapshot.content) if is_pdf(snapshot.content_type, snapshot.content) else None
+            if len(snapshot.content) > MAX_BYTES and pdf is None:
                 raise Invalid(_LARGE)
-            sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at))
+            sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at, pdf))
             url = snapshot.url
         return PagePair(url, page_id, *sides)
 
 
 def _why_not(exc: Exception) -> str:
     if isinstance(exc, UnparsablePage):
-        return _ODD
+        return exc.message if isinstance(exc, NoLines) else _ODD
     return _LARGE if isinstance(exc, Invalid) else _GONE
 
 

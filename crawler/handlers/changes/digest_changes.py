@@ -9,6 +9,7 @@ from uuid import UUID
 
 from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
 from crawler.domain.crawls.ports import CrawlReader
+from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
@@ -53,6 +54,6 @@ def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> P
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
             labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)
-    except UnparsablePage:
-        return PageDigest(pair.url, pair.page_id, (), 0, _ODD)
+    except UnparsablePage as exc:
+        return PageDigest(pair.url, pair.page_id, (), 0, exc.message if isinstance(exc, NoLines) else _ODD)
     return digest_of_changes(pair.url, pair.page_id, edits, most_lines, labels)

@@ -19,7 +19,7 @@ from crawler.domain.documents.chunking import ChunkRule, chunk_markdown
 from crawler.domain.documents.document import Failed, Made, Source, config_of
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.markdown.pruning import Pruning
-from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.files import is_pdf, kind_of
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.retries import MOST_LOSSES
 
@@ -28,7 +28,6 @@ log = telemetry.logger(__name__)
 AT_ONCE = 16
 LOST = f"{MOST_LOSSES} workers were lost while they worked on it."
 GONE = "The version of the page it was to be made of is not kept any more."
-_MARKUP = ("html", "xml")
 
 ReadFile = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
 """Reads files that are better read in a process of their own."""
@@ -144,11 +143,7 @@ class IngestDocuments:
 def _text_of(source: Source) -> str:
     """Its markdown, for the headings; the plain text of what has none, or is no markup."""
     markdown = ""
-    if source.content is not None and _is_markup(source.content_type):
+    if source.content is not None and kind_of(source.content_type, source.content) is None:
         pruning = Pruning() if source.prunes else None
         markdown = to_markdown(source.content, url=source.url, content_type=source.content_type, pruning=pruning)
     return markdown if markdown.strip() else source.text or ""
-
-
-def _is_markup(content_type: str) -> bool:
-    return not content_type or any(word in content_type.lower() for word in _MARKUP)

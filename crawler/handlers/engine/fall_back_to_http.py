@@ -19,7 +19,7 @@ from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
-from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
@@ -90,7 +90,7 @@ class FallBackToHttp:
         """Note that the browser failed and plain HTTP is stored. False if the page is empty now and was not before."""
         settled.rendering = ticket.visit.why.as_record()
         settled.note = Reason.RENDER_FAILED
-        if is_pdf(result.content_type, result.body):  # a PDF has text, but it has not been extracted yet
+        if kind_of(result.content_type, result.body):  # a file is what it is, whether or not its text was read
             return True
         error = f"In the browser it failed ({ticket.visit.why.measured}), and without one it is empty."
         return not (_is_blank(page) and self._keeps_better(settled, ticket, result, error))

@@ -18,7 +18,7 @@ from crawler.domain.urls.presets import looks_like_shopify
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
-from crawler.handlers.engine.read_sitemap import read_sitemap
+from crawler.handlers.engine.read_sitemap import RecordDamage, read_sitemap
 from crawler.handlers.engine.record_page import read_page, record_verdict
 from crawler.handlers.engine.record_probe import record_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
@@ -41,6 +41,7 @@ class ProcessResponse:
         record_move: RecordMove,
         record_shopify: RecordShopify,
         record_lie: Callable[[UUID], None],
+        record_sitemap: RecordDamage,
         max_redirects: int,
         failpoint: Failpoint,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311 - spreads load, guards nothing
@@ -51,6 +52,7 @@ class ProcessResponse:
         self._record_move = record_move
         self._record_shopify = record_shopify
         self._record_lie = record_lie
+        self._record_sitemap = record_sitemap
         self._max_redirects = max_redirects
         self._failpoint = failpoint
         self._jitter = jitter
@@ -63,7 +65,7 @@ class ProcessResponse:
         if lease.kind is Kind.ROBOTS:
             self._robots_and_backoff.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
-            read_sitemap(settled, result, self._judge(settled, result))
+            read_sitemap(settled, result, self._judge(settled, result), self._record_sitemap)
         elif ticket.probe is not None:
             record_probe(settled, ticket.probe, result, self._judge(settled, result), self._clock())
         else:

@@ -4,18 +4,22 @@ Parsed in `domain/urls/sitemaps.py`. Which sitemaps are read: `sitemaps` in `rob
 sitemaps: `MAX_LISTED` in `crawl_context.py`.
 """
 
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import Reason
-from crawler.domain.urls.sitemaps import MAX_BYTES, parse_sitemap
+from crawler.domain.urls.sitemaps import MAX_BYTES, NO_SITEMAP, parse_sitemap
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.lease_result import LeaseResult
 
 log = telemetry.logger(__name__)
+
+RecordDamage = Callable[[UUID, dict[str, Any]], None]
 
 MAX_INDEX_DEPTH = 2
 """Most levels of sitemap indexes that are followed; a redirect counts as one."""
@@ -29,8 +33,11 @@ def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> Fe
     return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, opened=opened, context=ticket)
 
 
-def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement) -> LeaseResult:
-    """Read the URLs of a sitemap. A missing or broken sitemap does not fail the crawl: what can be read counts."""
+def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement, record: RecordDamage) -> LeaseResult:
+    """Read the URLs of a sitemap. A missing or broken sitemap does not fail the crawl: what can be read counts.
+
+    Damage is recorded. That something else stands where sitemaps are looked for, such as a web page, is none.
+    """
     settled.end = End.RETRY if judgement.verdict is ResponseVerdict.RETRY else End.DROPPED
     if judgement.verdict is ResponseVerdict.REDIRECT and settled.lease.hops < MAX_HOPS:
         target = read(judgement.target, result.url)
@@ -41,6 +48,9 @@ def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement
     sitemap = parse_sitemap(result.body)
     if sitemap.error:
         log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
+        if sitemap.error != NO_SITEMAP:
+            read_urls = len(sitemap.urls) + len(sitemap.children)
+            record(settled.context.crawl.id, {"url": result.url, "error": sitemap.error, "urls": read_urls})
     context = settled.context
     listed = [url for loc in sitemap.urls if isinstance(url := read(loc, result.url), Url)]
     settled.listed = context.take_listed(listed)

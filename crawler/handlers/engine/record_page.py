@@ -10,7 +10,7 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import Previous, Unfetched, UrlEnd, page_id
-from crawler.domain.pages.files import file_page, is_pdf
+from crawler.domain.pages.files import file_page, kind_of
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.urls.scope import Refusal
@@ -24,9 +24,18 @@ MAX_LINKS = 5000
 def read_page(settled: LeaseResult, result: FetchResult, now: datetime, robot: str) -> ParsedPage | None:
     """Parse the page. None when it cannot be parsed; then it is settled as failed."""
     config = settled.context.crawl.config
-    if is_pdf(result.content_type, result.body):
-        return file_page(result.body, result.url)
+    kind = kind_of(result.content_type, result.body)
     try:
+        if kind is not None:
+            return file_page(
+                kind,
+                result.body,
+                url=result.url,
+                content_type=result.content_type,
+                headers=result.headers,
+                hash_chars=config.hash_chars,
+                robot=robot,
+            )
         return parse_page(
             result.body,
             url=result.url,

@@ -16,7 +16,7 @@ from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import to_markdown
-from crawler.domain.pages.files import is_pdf
+from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
@@ -103,7 +103,7 @@ class RenderWhereNeeded:
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
             return not self._fall_back.store_fallback(settled, ticket, result, page)
-        if is_pdf(result.content_type, result.body):
+        if kind_of(result.content_type, result.body):
             return False
         if ticket.visit.compare:
             return self._send_on(settled, ticket, page)

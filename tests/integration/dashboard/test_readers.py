@@ -123,3 +123,15 @@ def test_a_missing_server_is_told_as_a_page(
     assert answer.headers["content-type"].startswith("text/html")
     assert "Redis does not answer" in answer.text
     assert visitor.get("/static/app.js").status_code == 200
+
+
+def test_what_a_damaged_sitemap_lost_stands_on_the_page_of_its_crawl(
+    crawler: Engine,
+    site: Site,
+    visitor: Visitor,  # noqa: F811 - a fixture
+) -> None:
+    lay(site, {"/": [], "/a": []})
+    body = f"<urlset><url><loc>{site.url('/a')}</loc></url><url><loc>{site.url('/<b')}</loc></url></urlset>"
+    site.set_fault("/sitemap.xml", status=200, body=body, content_type="application/xml")
+    crawl = crawler.crawl(site.url())
+    assert "1 of its URLs could not be read." in visitor.get(f"/crawls/{crawl.id}").text

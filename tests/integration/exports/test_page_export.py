@@ -5,7 +5,6 @@ import tracemalloc
 import pytest
 import zstandard
 
-from crawler.adapters.pages.export import PageExport
 from crawler.domain.exports.files import ExportedPage, Rows
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -13,7 +12,7 @@ from tests.site.client import Site
 
 
 def exported(crawler: Engine, crawl_id: object) -> dict[str, ExportedPage]:
-    return {page.normalized_url: page for page in PageExport(crawler.tools.database)(crawl_id)}  # type: ignore[arg-type]
+    return {page.normalized_url: page for page in crawler.tools.pages.export(crawl_id)}  # type: ignore[arg-type]
 
 
 def some_page(pages: dict[str, ExportedPage]) -> tuple[str, str]:
@@ -30,7 +29,7 @@ def test_each_url_the_crawl_asked_for_is_one_line(crawler: Engine, site: Site) -
     assert set(pages) == asked
     assert list(pages) == sorted(asked)
     assert sum(page.status == "success" for page in pages.values()) == crawl.pages_crawled
-    assert PageExport(crawler.tools.database).count(crawl.id) == len(pages)
+    assert crawler.tools.pages.export.count(crawl.id) == len(pages)
     home = next(page for page in pages.values() if page.depth == 0)
     row = crawler.page(crawl, f"{site.port}/")
     assert home.title == row["title"]
@@ -73,7 +72,7 @@ def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> Non
         for statement in MANY_LONG_PAGES:
             db.exec_driver_sql(statement)
     tracemalloc.start()
-    total = sum(len(page.content_text or "") for page in PageExport(crawler.tools.database)(crawl.id))
+    total = sum(len(page.content_text or "") for page in crawler.tools.pages.export(crawl.id))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert total > 200_000_000
@@ -82,7 +81,7 @@ def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> Non
 
 def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=500)
-    export = PageExport(crawler.tools.database)
+    export = crawler.tools.pages.export
     found = list(export.markdown(crawl.id))
     assert len(found) == export.count(crawl.id, Rows.MARKDOWN) == crawl.pages_crawled
     assert [each.page.depth for each in found] == sorted(each.page.depth for each in found)
@@ -97,7 +96,7 @@ def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: En
 
 def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
-    export = PageExport(crawler.tools.database)
+    export = crawler.tools.pages.export
     before = {each.page.url: each for each in export.markdown(first.id)}
     _, path = some_page(exported(crawler, first.id))
     site.edit(path, append="Something new is written here.")
@@ -119,7 +118,7 @@ def test_memory_does_not_grow_with_the_markdown_of_a_crawl(crawler: Engine, site
         db.exec_driver_sql("UPDATE snapshots SET content = %s, byte_length = %s", (content, len(body)))
         db.exec_driver_sql(MANY_URLS_OF_ONE_VERSION)
     tracemalloc.start()
-    total = sum(len(each.page.markdown) for each in PageExport(crawler.tools.database).markdown(crawl.id))
+    total = sum(len(each.page.markdown) for each in crawler.tools.pages.export.markdown(crawl.id))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert total > 60_000_000

@@ -109,3 +109,21 @@ def test_robots_txt_may_forbid_the_sitemap(crawler: Engine, site: Site) -> None:
     crawler.crawl(site.url())
     assert asked(site) == ["/"]
     assert "/sitemap.xml" not in [r.path for r in site.requests()]
+
+
+def test_what_a_damaged_sitemap_lost_is_told_with_the_crawl(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": [], "/a": [], "/b": []})
+    body = sitemap(site.url("/a"), site.url("/lost&nbsp;"), site.url("/b"))
+    site.set_fault("/sitemap.xml", status=200, body=body, content_type=XML)
+    crawl = crawler.crawl(site.url())
+    assert crawler.ends(crawl) == {"/": "done", "/a": "done", "/b": "done"}
+    (told,) = crawl.stats["damaged_sitemaps"]
+    assert (told["url"], told["urls"]) == (site.url("/sitemap.xml"), 2)
+    assert told["error"].endswith("1 of its URLs could not be read.")
+
+
+@pytest.mark.parametrize("body", ["<!doctype html><p>Not found", "<html>&</html>", "nothing", sitemap()])
+def test_what_is_no_sitemap_or_whole_is_no_loss(crawler: Engine, site: Site, body: str) -> None:
+    lay(site, {"/": []})
+    site.set_fault("/sitemap.xml", status=200, body=body, content_type=XML)
+    assert crawler.crawl(site.url()).stats["damaged_sitemaps"] == []

@@ -65,6 +65,10 @@ def test_an_ordinary_crawl_gives_no_warning() -> None:
         ({"reasons": {"host_blocked": 1}}, "longer --delay"),
         ({"pages_crawled": 1, "total_discovered": 1}, "links to no other page"),
         ({"pages_crawled": 1, "total_discovered": 1, "stats": {"nofollow_links": 3}}, "nofollow (3 links)"),
+        (
+            {"stats": {"damaged_sitemaps": [{"url": "https://e.example/s", "error": "Bad.", "urls": 1}]}},
+            "1 URL of it was read",
+        ),
         ({"reasons": {"not_included": 9}, "pages_crawled": 1}, "--include-mode prefer"),
         ({"pages_failed": 10}, "retry-failed"),
         ({"reasons": {"render_unavailable": 2}}, "browser"),

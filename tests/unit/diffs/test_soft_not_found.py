@@ -22,6 +22,8 @@ def test_a_title_or_heading_that_says_nothing_else_says_it(said: str) -> None:
 
 
 @pytest.mark.parametrize("said", [
+    "पृष्ठ नहीं मिला", "পৃষ্ঠাটি পাওয়া যায়নি", "صفحہ نہیں ملا", "ไม่พบหน้าที่คุณต้องการ", "Sidan kunde inte hittas",
+    "Sidan hittades inte", "Strony nie znaleziono", "Sorry, we can’t find that page",
     "La página que buscas no existe", "No se encontró la página", "Esta página ya no está disponible",
     "Die angeforderte Seite wurde leider nicht gefunden", "Diese Seite existiert nicht mehr",
     "お探しのページは見つかりませんでした。", "ページが存在しません", "404エラー",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.pages.charsets import _LABELS, charset_of, to_utf8
+from crawler.domain.pages.charsets import _LABELS, REPLACEMENT, charset_of, to_utf8
 from crawler.domain.pages.legacy_charsets import CODECS, decode, encode
 
 
@@ -193,12 +193,21 @@ def test_every_label_leads_to_a_codec_that_exists() -> None:
     assert len(_LABELS) > 200
     for label, charset in _LABELS.items():
         assert label == label.lower()
-        codecs.lookup(CODECS.get(charset, charset))
+        assert charset == REPLACEMENT or codecs.lookup(CODECS.get(charset, charset))
 
 
 @given(st.binary(max_size=400), st.one_of(st.sampled_from(sorted(_LABELS)), st.text(max_size=20)))
 def test_no_bytes_and_no_label_raise(body: bytes, label: str) -> None:
     markup, charset = to_utf8(body, f"text/html; charset={label}")
-    assert charset in CODECS or charset == "utf-8"
+    assert charset in CODECS or charset in ("utf-8", REPLACEMENT)
     if charset != "utf-8":
         markup.decode()
+
+
+@pytest.mark.parametrize(
+    "label", ["hz-gb-2312", "ISO-2022-KR", "csiso2022kr", "iso-2022-cn", "iso-2022-cn-ext", "replacement"]
+)
+def test_charsets_that_no_browser_reads_hide_the_page(label: str) -> None:
+    assert read(b"~{<:Ky2;~}<script>", f"text/html; charset={label}") == ("\ufffd", "replacement")
+    assert charset_of(f"<meta charset={label}>".encode())[0] == "replacement"
+    assert read(b"", f"text/html; charset={label}")[0] == ""

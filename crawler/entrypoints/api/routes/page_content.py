@@ -80,7 +80,7 @@ def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
 )
 def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
-    markdown = markdown_of(snapshot, Pruning() if snapshot.prunes else None)
+    markdown = markdown_of(snapshot, tools.pages.read_pdf, Pruning() if snapshot.prunes else None)
     return Response(markdown.encode("utf-8", "replace"), media_type=_MARKDOWN)
 
 

@@ -5,7 +5,10 @@ from crawler.domain.reasons import Reason
 
 _OF_A_SEED = {
     Reason.NOT_FOUND: "The server has no such page; check its spelling, or begin at the site's front page.",
-    Reason.CONTENT_TYPE: "It is not a web page but another kind of file; begin at a page that links to others.",
+    Reason.CONTENT_TYPE: (
+        "It is not a web page but another kind of file; begin at a page that links to others, or name its type in "
+        "content_types."
+    ),
     Reason.REDIRECT_LOOP: "Its redirects go in circles or never end; begin at another page of the site.",
 }
 _PLAIN_ANSWER = ("wrong version number", "packet length too long", "http request")

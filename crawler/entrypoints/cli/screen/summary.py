@@ -155,7 +155,8 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
 def warnings(crawl: CrawlJob) -> list[str]:
     """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
-    return [sentence for sentence in (*_of_the_end(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
+    told = (*_of_the_end(crawl, reasons), *_of_sitemaps(crawl), *_of_the_rules(crawl, reasons))
+    return [sentence for sentence in told if sentence]
 
 
 def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
@@ -179,6 +180,12 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
     elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
         looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
         yield f"The first page links to no other page, {looked}."
+
+
+def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
+    for damage in crawl.stats.get("damaged_sitemaps", ()):
+        read = f"{count(damage['urls'], 'URL')} of it {'was' if damage['urls'] == 1 else 'were'} read"
+        yield f"{damage['url']} could not be read whole: {damage['error']} {read}."
 
 
 def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:

@@ -61,7 +61,7 @@ def markdown(
     text, why_not = None, None
     try:
         snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
-        text = markdown_of(snapshot, Pruning() if snapshot.prunes else None)
+        text = markdown_of(snapshot, tools.pages.read_pdf, Pruning() if snapshot.prunes else None)
     except NotFound:
         why_not = NOT_KEPT
     except Invalid as exc:

@@ -1,0 +1,81 @@
+"""XML that is no web page, such as a feed, as a list of its texts and attributes, each with its path:
+`rss.channel.item[2].title: News`. White space says nothing. In bounded time and memory, whatever came.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from lxml import etree
+
+from crawler.domain.pages.file_lines import FileLines
+from crawler.domain.pages.json_values import MAX_BYTES, MAX_DEPTH, MAX_VALUES, ROOT, NoValues
+
+
+def xml_lines(body: bytes) -> FileLines:
+    """Raises NoValues for what is broken, has a document type, or is too deep or too large."""
+    if len(body) > MAX_BYTES:
+        raise NoValues
+    target = _Target()
+    parser = etree.XMLParser(target=target, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        parser.feed(body.removeprefix(b"\xef\xbb\xbf").lstrip())
+        parser.close()
+    except etree.XMLSyntaxError as exc:
+        raise NoValues from exc
+    return FileLines(target.compared, target.texts, target.places)
+
+
+class _Target:
+    """Called by the parser for each tag: no tree is built."""
+
+    def __init__(self) -> None:
+        self.compared: list[str] = []
+        self.texts: list[str] = []
+        self.places: list[str] = []
+        self._open: list[_Element] = [_Element("", ROOT)]
+
+    def doctype(self, name: str, public_id: str | None, system_id: str | None) -> None:  # noqa: ARG002
+        raise NoValues
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if len(self._open) > MAX_DEPTH:
+            raise NoValues
+        above, name = self._open[-1], tag.rpartition("}")[2]
+        above.below[name] += 1
+        number = above.below[name]
+        step = f"{name}[{number}]" if number > 1 else name
+        element = _Element(f"{above.path}.{step}" if above.path else step, f"{above.place}.{name}")
+        self._open.append(element)
+        for key in sorted(attributes):
+            name = key.rpartition("}")[2]
+            self._add(f"{element.path}@{name}", f"{element.place}@{name}", attributes[key].replace("&#38;", "&"))
+
+    def data(self, data: str) -> None:
+        self._open[-1].text.append(data)
+
+    def end(self, tag: str) -> None:  # noqa: ARG002
+        element = self._open.pop()
+        self._add(element.path, element.place, "".join(element.text))
+
+    def close(self) -> None:
+        """The parser asks for it; everything is in the lists already."""
+
+    def _add(self, path: str, place: str, value: str) -> None:
+        text = " ".join(value.split())
+        if not text:
+            return
+        if len(self.texts) >= MAX_VALUES:
+            raise NoValues
+        self.compared.append(f"{place}: {text}")
+        self.texts.append(f"{path}: {text}")
+        self.places.append(place)
+
+
+class _Element:
+    __slots__ = ("below", "path", "place", "text")
+
+    def __init__(self, path: str, place: str) -> None:
+        self.path = path
+        self.place = place
+        self.text: list[str] = []
+        self.below: Counter[str] = Counter()
