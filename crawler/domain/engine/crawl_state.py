@@ -26,3 +26,5 @@ class CrawlState:
     """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
     """Which kinds of the project's pages need a browser, learned from comparisons."""
+    homepage: str = ""
+    """The homepage's text, if it was fetched without a browser. What other pages repeat of it is no content."""

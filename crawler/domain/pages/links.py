@@ -4,6 +4,7 @@ All links are read here, nofollow or not; which are followed: `handlers/engine/f
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -12,6 +13,7 @@ from crawler.domain.pages.nodes import PageNodes
 
 MAX_ANCHOR = 200
 MAX_REL = 100
+MAX_ROUTES = 1_000
 
 
 class Link(NamedTuple):
@@ -48,6 +50,21 @@ def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int)
         if link.url and len(found) < limit:
             found.setdefault(link.url, link)
     return list(found.values())
+
+
+def read_hash_routes(anchors: Iterable[LexborNode]) -> list[str]:
+    """Links to what a page's scripts show for the fragment of an address (`#/a`, `#!a`), as written, each once.
+
+    A fragment with a slash or exclamation mark at its beginning names no place in a document: nobody writes such ids.
+    """
+    hrefs = (node.attrs.get("href") for node in anchors)
+    routes = (href.strip() for href in hrefs if href and "#" in href)
+    return list(islice(dict.fromkeys(route for route in routes if _is_route(route.partition("#")[2])), MAX_ROUTES))
+
+
+def _is_route(fragment: str) -> bool:
+    """The bare beginning is the page itself."""
+    return fragment[:1] in {"/", "!"} and bool(fragment.lstrip("!/"))
 
 
 def _anchor(node: LexborNode) -> str:
