@@ -56,15 +56,17 @@ def read_hash_routes(anchors: Iterable[LexborNode]) -> list[str]:
     """Links to what a page's scripts show for the fragment of an address (`#/a`, `#!a`), as written, each once.
 
     A fragment with a slash or exclamation mark at its beginning names no place in a document: nobody writes such ids.
+    What follows a question mark in it is left out: it often is a place in the view.
     """
     hrefs = (node.attrs.get("href") for node in anchors)
-    routes = (href.strip() for href in hrefs if href and "#" in href)
-    return list(islice(dict.fromkeys(route for route in routes if _is_route(route.partition("#")[2])), MAX_ROUTES))
+    parts = (href.strip().partition("#") for href in hrefs if href and "#" in href)
+    routes = (f"{page}#{fragment.partition('?')[0]}" for page, _, fragment in parts if fragment[:1] in {"/", "!"})
+    return list(islice(dict.fromkeys(route for route in routes if _names_view(route)), MAX_ROUTES))
 
 
-def _is_route(fragment: str) -> bool:
-    """The bare beginning is the page itself."""
-    return fragment[:1] in {"/", "!"} and bool(fragment.lstrip("!/"))
+def _names_view(route: str) -> bool:
+    """Whether a route is more than the bare beginning, which is the page itself."""
+    return bool(route.partition("#")[2].lstrip("!/"))
 
 
 def _anchor(node: LexborNode) -> str:

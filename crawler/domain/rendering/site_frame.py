@@ -12,11 +12,12 @@ REPEATED = 2
 """Pages beside the homepage that must have a line."""
 
 SAME_SHARE = 0.9
+"""Of the homepage's characters, to be the homepage under another address, or much like it."""
 
 
 class SiteFrame:
     def __init__(self, homepage: str = "") -> None:
-        self._home = {hash(line) for line in _lines(homepage)}
+        self._home = {hash(line): len(line) for line in _lines(homepage)}
         self._seen = Counter[int]()
         self._pages = 0
 
@@ -39,7 +40,8 @@ class SiteFrame:
 
     def has_homepage(self, text: str) -> bool:
         """Whether a page repeats the homepage with its content, and not its frame alone."""
-        return len(self._home.intersection(map(hash, _lines(text)))) >= SAME_SHARE * len(self._home)
+        repeated = self._home.keys() & map(hash, _lines(text))
+        return sum(map(self._home.__getitem__, repeated)) >= SAME_SHARE * sum(self._home.values())
 
 
 def _lines(text: str) -> list[str]:

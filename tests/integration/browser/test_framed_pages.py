@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import pages
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import response
@@ -52,12 +53,15 @@ def test_full_text_beside_inert_data_and_short_pages_without_scripts_need_no_bro
 
 
 def test_views_behind_a_hash_are_not_lost_without_a_word(two_lanes: TwoLanes) -> None:
-    menu = "".join(f'<a href="{href}">{href}</a> ' for href in ("#/", "#/a", "/#!b", "#part", "/plain", "//x.test/#/a"))
+    hrefs = ("#/", "#/?id=x", "#/a?id=y", "/#!b", "#part", "/plain", "//x.test/#/a")
+    menu = "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
     app = f"<body><div id=view></div><script>view.innerHTML = `{menu}{PROSE}`</script></body>"
     with pages({"/": app, "/plain": framed(PROSE)}) as site:
         crawl = two_lanes.crawl(site.url("/"), use_sitemaps=False)
         rows = {key: (row["fetch_state"], row["reason"]) for key, row in two_lanes.paths(crawl).items()}
         again = two_lanes.again(crawl, seconds=90)
+        told = two_lanes.tools.crawls.explain_url(crawl.id, site.url("/#/a"))
+    assert told.reason is Reason.HASH_ROUTE
     assert rows == {
         "/": ("done", None), "/plain": ("done", None),
         "/#/a": ("skipped", "hash_route"), "/#!b": ("skipped", "hash_route"),

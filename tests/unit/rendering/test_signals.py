@@ -177,7 +177,7 @@ def test_the_share_is_counted_in_characters_not_bytes() -> None:
     text, names = "x" * 400, f"<img title='{'名' * 200}'>" * 25
     markup = f"<p>{text}<p>a<p>b{names}<script></script>"
     found = measure(markup)
-    assert found.html_chars == len(markup)
+    assert 0 <= len(markup) - found.html_chars < 20, "in characters, without the end tag of the script"
     assert page(markup) == homepage(markup) == LIGHT
     assert page(markup.replace(names, names * 2)).signal is Signal.LOW_RATIO
     assert homepage(markup.replace(names, names * 2)).signal is Signal.LOW_RATIO
@@ -246,8 +246,9 @@ def test_a_short_article_in_a_frame_is_a_page() -> None:
 
 
 def test_a_second_address_of_the_homepage_is_a_page() -> None:
-    frame = SiteFrame(parse_page(framed(ARTICLE).encode(), url=URL).text)
-    assert page(framed(ARTICLE), frame=frame) == LIGHT
+    links = "".join(f"<li><a href='/{number}'>{number}</a>" for number in range(30))
+    frame = SiteFrame(parse_page(framed(ARTICLE + links).encode(), url=URL).text)
+    assert page(framed(ARTICLE + links), frame=frame) == page(framed(ARTICLE), frame=frame) == LIGHT
 
 
 def test_header_and_footer_of_an_article_are_part_of_it() -> None:
