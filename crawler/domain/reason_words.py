@@ -28,6 +28,10 @@ MEANINGS: dict[Reason, str] = {
     Reason.TRAP: (
         "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."
     ),
+    Reason.HASH_ROUTE: (
+        "It is a view that scripts of a page show for the part of its address after the #; such views are not crawled "
+        "as pages of their own, as the server never hears of them."
+    ),
     Reason.NOT_FOUND: "The server has no such page; mend or remove the links that lead to it.",
     Reason.FORBIDDEN: "The server does not let us see it; give the project the credentials it asks for.",
     Reason.CONTENT_TYPE: "It is not a web page but another kind of file; name its type in content_types to keep it.",
@@ -77,6 +81,7 @@ NAMES: dict[Reason, str] = {
     Reason.TOO_LONG: "address too long",
     Reason.EGRESS: "address not allowed",
     Reason.TRAP: "row without end",
+    Reason.HASH_ROUTE: "view behind a #",
     Reason.NOT_FOUND: "not found",
     Reason.FORBIDDEN: "refused by the server",
     Reason.CONTENT_TYPE: "no web page",

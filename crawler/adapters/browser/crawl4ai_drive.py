@@ -9,6 +9,7 @@ tabs, and the engine extracts by its own rules.
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from functools import cache
@@ -20,18 +21,33 @@ from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 
+from crawler.adapters.browser.more_content import MoreContent
 from crawler.adapters.browser.page_idle import Network, World, settle
 
 
 class Drive:
     """Drives one tab. `run` ends only by an error or by being cancelled; the result arrives as `html`."""
 
-    def __init__(self, page: Page, world: World, network: Network, *, max_chars: int, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        page: Page,
+        world: World,
+        network: Network,
+        *,
+        max_chars: int,
+        timeout_seconds: float,
+        scrolls: int,
+        on_scroll: Callable[[], None],
+    ) -> None:
         self._page = page
         self._world = world
         self._network = network
         self._max_chars = max_chars
         self._timeout_seconds = timeout_seconds
+        self._scrolls = scrolls
+        self._on_scroll = on_scroll
+        self.address: str | None = None
+        """Where the page was before it was made to show more."""
         self.response: Response | None = None
         self.html: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -60,6 +76,7 @@ class Drive:
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
         await self._settle()
+        await self._show_more()
         if not await _has_body(page):
             await self._take_now()
             await _until_cancelled()
@@ -88,6 +105,17 @@ class Drive:
     async def _settle(self) -> None:
         """Wait for the page to settle, for a share of the visit's time at most: later steps take time too."""
         await settle(self._world, self._network, self._timeout_seconds / 3)
+
+    async def _show_more(self) -> None:
+        if not self._scrolls:
+            return
+        self.address = self._page.url
+        self._on_scroll()
+        more = MoreContent(self._page, self._world, self._network)
+        as_it_was = await more.show(self._scrolls, self._timeout_seconds / 3)
+        if as_it_was is not None:
+            self._take(as_it_was)
+            await _until_cancelled()
 
     def _take(self, html: str) -> None:
         if not self.html.done():

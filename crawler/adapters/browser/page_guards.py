@@ -33,4 +33,39 @@ NOTHING_AHEAD = """(() => {
 NOTHING_SAID = """(() => {
   for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
 })();"""
-IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_SAID))
+# What the page has put off for a moment: `page_idle.py` waits for it. A place in the code that puts off again and again
+# (a poll, an animation) counts once, and intervals never end. Code of other sites (analytics, advertisements) is told
+# apart by the addresses on the stack.
+PENDING_TIMERS = "Symbol.for('timers that have not fired')"
+TIMERS_NOTED = """(() => {
+  if (window !== top) return;
+  const longest = 3000, shortest = 20, late = 100, most = 500;
+  const pending = new Map(), places = new Set(), now = () => performance.now();
+  const site = host => /^[\\d.]+$|^\\[/.test(host) ? host : host.split('.').slice(-2).join('.');
+  const here = site(location.hostname);
+  const isOwn = stack => {
+    const hosts = [...stack.matchAll(/https?:\\/\\/([^\\/:\\s)]+|\\[[^\\]]+\\])/g)].map(([, host]) => host);
+    return !hosts.length || hosts.some(host => site(host) === here);
+  };
+  const note = (id, delay) => {
+    if (!(delay >= shortest && delay <= longest) || pending.size >= most || places.size >= most) return;
+    const stack = String(new Error().stack);
+    if (places.has(stack)) return;
+    places.add(stack);
+    pending.set(id, {until: now() + delay + late, own: isOwn(stack)});
+  };
+  window.setTimeout = new Proxy(setTimeout, {apply: (set, self, given) => {
+    const id = Reflect.apply(set, self, given);
+    try { note(id, Number(given[1])); } catch {}
+    return id;
+  }});
+  window.clearTimeout = new Proxy(clearTimeout, {apply: (clear, self, given) => {
+    pending.delete(given[0]);
+    return Reflect.apply(clear, self, given);
+  }});
+  Object.defineProperty(window, Symbol.for('timers that have not fired'), {value: () => {
+    const waiting = [...pending.values()].filter(timer => timer.until > now());
+    return [waiting.filter(timer => timer.own).length, waiting.length];
+  }});
+})();"""
+IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_SAID, TIMERS_NOTED))

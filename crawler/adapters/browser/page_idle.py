@@ -1,6 +1,7 @@
-"""Wait until a page is done: it loads nothing more and its document has stopped changing, or time is up.
+"""Wait until a page is done: it loads nothing more, has put nothing off, and its document has stopped changing.
 
-Checked in an isolated JavaScript world beside the page's: changes to the page's own globals do not reach it.
+Or time is up. Checked in an isolated JavaScript world beside the page's: changes to the page's own globals do not
+reach it. Only its timers are asked for in the page's own world, where `page_guards.py` notes them.
 """
 
 import asyncio
@@ -8,6 +9,8 @@ import time
 from typing import Any, NamedTuple
 
 from playwright.async_api import CDPSession, Error, Page, Request
+
+from crawler.adapters.browser.page_guards import PENDING_TIMERS
 
 POLL_SECONDS = 0.1
 QUIET_SECONDS = 0.5
@@ -18,6 +21,8 @@ RESTLESS_SECONDS = 2.0
 """A document that never stops changing (a clock, a carousel) is taken so long after the network became idle."""
 EMPTY_SECONDS = 3.0
 """A document without any text gets so long: it may be waiting for a timer."""
+HOLD_SECONDS = 4.0
+"""For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers."""
 MOST_SECONDS = 10.0
 _CONTENT_TYPES = frozenset({"script", "stylesheet", "fetch", "xhr"})
 
@@ -38,6 +43,17 @@ _STATE = """(() => {
   const [sent] = performance.getEntriesByType('navigation');
   return [!sent || sent.responseEnd > 0, document.readyState, performance.now() - seen.at, !!empty];
 })()"""
+# Whether a part of the page says of itself that it is being filled, and whether little stands beside the page's frame.
+_WAITING = """(() => {
+  const frame = 'header, nav, footer, aside, script, style, noscript, template';
+  const texts = document.createNodeIterator(document.body || document, NodeFilter.SHOW_TEXT);
+  let chars = 0;
+  for (let text, n = 0; chars < 200 && n < 5000 && (text = texts.nextNode()); n++)
+    if (!text.parentElement?.closest(frame)) chars += text.data.trim().length;
+  const busy = [...document.querySelectorAll('[aria-busy="true"]')].slice(0, 50);
+  return [busy.some(part => part.checkVisibility()), chars < 200];
+})()"""
+_TIMERS = f"window[{PENDING_TIMERS}]?.()"
 _SIZE = """((limit) => {
   const html = document.documentElement ? document.documentElement.outerHTML : '';
   return html.length > limit ? html.slice(0, limit) : '';
@@ -92,6 +108,24 @@ class World:
             return None
         return answer["result"].get("value")
 
+    async def ask_page(self, script: str) -> Any:
+        """Run a script in the page's own world, which may answer anything."""
+        try:
+            answer = await self._session.send("Runtime.evaluate", {"expression": script, "returnByValue": True})
+        except Error:
+            return None
+        return answer["result"].get("value")
+
+    async def is_waiting(self) -> bool:
+        """Whether the page has something to show that it has not begun to load."""
+        is_busy, is_short = await self.ask(_WAITING) or (False, False)
+        if is_busy:
+            return True
+        timers = await self.ask_page(_TIMERS)
+        if not isinstance(timers, list) or len(timers) != 2:
+            return False
+        return bool(timers[1] if is_short else timers[0])
+
     async def has_shadows(self) -> bool:
         """Whether the document has shadow roots, which its markup alone does not show."""
         return bool(await self.ask("[...document.querySelectorAll('*')].some(element => element.shadowRoot)"))
@@ -117,11 +151,15 @@ async def settle(world: World, network: Network, most_seconds: float = MOST_SECO
     while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
         answer = await world.ask(_STATE)
         state = State(*answer) if answer is not None else None
-        if state is not None and _is_done(state, network.quiet_seconds(), waited):
+        if state is not None and await _may_be_taken(world, state, network.quiet_seconds(), waited):
             return
         if state is not None and not state.is_here:
             begun = time.monotonic()
         await asyncio.sleep(POLL_SECONDS)
+
+
+async def _may_be_taken(world: World, state: State, quiet_seconds: float, waited: float) -> bool:
+    return _is_done(state, quiet_seconds, waited) and (waited >= HOLD_SECONDS or not await world.is_waiting())
 
 
 def _is_done(state: State, quiet_seconds: float, waited: float) -> bool:

@@ -83,7 +83,7 @@ class Gate:
         self.session: CDPSession
         self.frame = ""
         self._answers: set[asyncio.Task[None]] = set()
-        self._loaded = False
+        self._loaded = self._stays = False
         self.answer: Answer | None = None
         self.outcome: Outcome | None = None
         self._decided = asyncio.Event()
@@ -109,6 +109,10 @@ class Gate:
         if self.outcome is None:
             self.outcome = outcome
             self._decided.set()
+
+    def stay(self) -> None:
+        """From now on ignore that the page leads elsewhere."""
+        self._stays = True
 
     async def wait_decided(self) -> None:
         await self._decided.wait()
@@ -155,6 +159,8 @@ class Gate:
             self.decide(Outcome(failure=Reason.TIMEOUT, error="It was too late to send the request."))
         elif self._loaded and "networkId" not in event:
             pass  # a download (`<a download>`): it would not replace the document
+        elif self._stays:
+            pass  # we pressed a button, the page did not send us away
         elif without_fragment(url) != self._wanted:
             self.decide(Outcome(status=302, location=url + event["request"].get("urlFragment", "")))
         elif not self._loaded and self.outcome is None:

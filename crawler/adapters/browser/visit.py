@@ -101,7 +101,15 @@ class Visit:
         page = await self._open_tab(door, gate)
         world = World(gate.session, gate.frame)
         seconds = self._options.timeout_seconds
-        drive = Drive(page, world, self._network, max_chars=self._limit, timeout_seconds=seconds)
+        drive = Drive(
+            page,
+            world,
+            self._network,
+            max_chars=self._limit,
+            timeout_seconds=seconds,
+            scrolls=self._request.scrolls if isinstance(self._request, RenderRequest) else 0,
+            on_scroll=gate.stay,
+        )
         driving = self._begin(drive.run(self._request.url))
         decided = self._begin(gate.wait_decided())
         self._begin(_when(gate.restless, drive.take_as_it_is))
@@ -174,9 +182,10 @@ class Visit:
     # the answer
 
     async def _rendered(self, gate: Gate, drive: Drive, page: Page) -> RenderedPage:
-        if self._left_for(page.url):
-            return self._result(Outcome(status=302, location=page.url))
-        if page.url.startswith("about:"):
+        address = drive.address or page.url
+        if self._left_for(address):
+            return self._result(Outcome(status=302, location=address))
+        if address.startswith("about:"):
             return self._result(Outcome(failure=Reason.PROTOCOL, error="The page put an empty one in its place."))
         answer = gate.answer
         is_html = answer is None or answer.media_type in HTML_TYPES

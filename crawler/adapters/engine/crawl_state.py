@@ -16,6 +16,7 @@ from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
+from crawler.domain.urls.url import QueryRule, Url, normalize, read
 
 
 class CrawlStateReader:
@@ -38,6 +39,9 @@ class CrawlStateReader:
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
                 given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
+            start = read((scope.get("moves") or [crawl.seed_url])[-1])
+            key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
+            homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
         return CrawlState(
             crawl,
             moves=tuple(scope.get("moves", ())),
@@ -49,6 +53,7 @@ class CrawlStateReader:
             headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
             headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
+            homepage=homepage or "",
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
         )
 
@@ -97,6 +102,10 @@ ORDER BY id DESC LIMIT 1
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
 _PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
+_HOMEPAGE = """
+SELECT left(content_text, 100000) FROM crawled_pages
+WHERE project_id = :project AND normalized_url = :key AND status = 'success' AND crawl_method = 'lightweight'
+"""
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
 _MOVE = """
 UPDATE crawl_jobs

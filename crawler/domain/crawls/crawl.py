@@ -99,6 +99,9 @@ class CrawlConfig(BaseModel):
     render: RenderMode = RenderMode.AUTO
     render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")
     screenshots: bool = Field(default=False, description="A picture of each new version; renders every page")
+    max_scrolls: int = Field(
+        0, ge=0, le=50, description="Times a browser scrolls to the end of a page, or presses the button below its list"
+    )
     content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
     max_links_per_page: int | None = Field(None, gt=0)

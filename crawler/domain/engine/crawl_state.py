@@ -28,3 +28,5 @@ class CrawlState:
     """Whether this crawl or the one before met a page that changed while its validators stood still."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
     """Which kinds of the project's pages need a browser, learned from comparisons."""
+    homepage: str = ""
+    """The homepage's text, if it was fetched without a browser. What other pages repeat of it is no content."""

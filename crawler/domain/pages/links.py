@@ -4,6 +4,7 @@ All links are read here, nofollow or not; which are followed: `handlers/engine/f
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -12,6 +13,7 @@ from crawler.domain.pages.nodes import PageNodes
 
 MAX_ANCHOR = 200
 MAX_REL = 100
+MAX_ROUTES = 1_000
 
 
 class Link(NamedTuple):
@@ -48,6 +50,23 @@ def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int)
         if link.url and len(found) < limit:
             found.setdefault(link.url, link)
     return list(found.values())
+
+
+def read_hash_routes(anchors: Iterable[LexborNode]) -> list[str]:
+    """Links to what a page's scripts show for the fragment of an address (`#/a`, `#!a`), as written, each once.
+
+    A fragment with a slash or exclamation mark at its beginning names no place in a document: nobody writes such ids.
+    What follows a question mark in it is left out: it often is a place in the view.
+    """
+    hrefs = (node.attrs.get("href") for node in anchors)
+    parts = (href.strip().partition("#") for href in hrefs if href and "#" in href)
+    routes = (f"{page}#{fragment.partition('?')[0]}" for page, _, fragment in parts if fragment[:1] in {"/", "!"})
+    return list(islice(dict.fromkeys(route for route in routes if _names_view(route)), MAX_ROUTES))
+
+
+def _names_view(route: str) -> bool:
+    """Whether a route is more than the bare beginning, which is the page itself."""
+    return bool(route.partition("#")[2].lstrip("!/"))
 
 
 def _anchor(node: LexborNode) -> str:

@@ -1,10 +1,22 @@
 """What tells an empty shell from a page, read off the nodes that parsing has at hand anyway."""
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
+from selectolax.lexbor import LexborNode
+
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS, ENOUGH_TEXT
-from crawler.domain.pages.nodes import SCRIPT, PageNodes
+from crawler.domain.pages.inert import without_inert
+from crawler.domain.pages.links import Link
+from crawler.domain.pages.nodes import LANDMARKS, OF_SECTIONS, SCRIPT, SECTIONS, PageNodes
+
+SHORT_TEXT = 500
+"""A page with less text beside its frame and its links is looked at for empty containers."""
+LONG_TEXT = 10_000
+"""With so much text a page is no shell, whatever frames it."""
+MAX_LANDMARKS = 30
 
 _BUNDLE = re.compile(r"\b(?:bundle|main|app|chunk)\b", re.IGNORECASE).search
 
@@ -14,13 +26,19 @@ class Measure(NamedTuple):
 
     text_chars: int
     html_chars: int
-    """Bytes, which are at least as many, where there is text enough anyway."""
+    """Without inert data. All bytes, which are at least as many, where there is text enough anyway."""
     content_tags: int
     """`p h1…h6 li td article section` in the body; never more than ENOUGH_TAGS."""
     has_bundle: bool
     """The body loads a script whose address names a bundle. Only looked for where content tags are few."""
     has_scripts: bool
-    """Any at all: without one, a browser shows what we see."""
+    """Any that runs: without one, a browser shows what we see."""
+    main_chars: int = 0
+    """Text outside of the page's header, footer, navigation and asides."""
+    plain_chars: int = 0
+    """Of these, what is no text of links."""
+    has_hole: bool = False
+    """A container is empty. Only looked for on pages with scripts and little text of their own."""
 
 
 class Shell(NamedTuple):
@@ -38,15 +56,39 @@ def read_shell(nodes: PageNodes) -> Shell:
     return Shell(tags, _loads_bundle(nodes), nodes.has_scripts)
 
 
-def complete(shell: Shell, text: str, markup: bytes) -> Measure:
-    enough = len(text) >= ENOUGH_TEXT * len(markup)
-    html_chars = len(markup) if enough else count_chars(markup)
-    return Measure(len(text), html_chars, *shell)
+def complete(shell: Shell, text: str, markup: bytes, landmarks: Iterable[LexborNode], links: Iterable[Link]) -> Measure:
+    """The whole measure, after the text was read: the landmarks still stand in the tree."""
+    chars = len(text)
+    if not shell.has_scripts:
+        return Measure(chars, len(markup), *shell, main_chars=chars)
+    main = max(0, chars - _framing(landmarks)) if chars < LONG_TEXT else chars
+    linked = min(main, sum(len(link.anchor) for link in links)) if main < LONG_TEXT else 0
+    is_short, is_sparse = main - linked < SHORT_TEXT, chars < ENOUGH_TEXT * len(markup)
+    if not is_short and not is_sparse:
+        return Measure(chars, len(markup), *shell, main, main - linked)
+    parts = without_inert(markup)
+    return Measure(chars, parts.chars, *shell, main, main - linked, is_short and parts.has_hole)
 
 
-def count_chars(markup: bytes) -> int:
-    """How many characters these bytes of UTF-8 are. By bytes, Japanese would seem to be three times as much markup."""
-    return len(markup) if markup.isascii() else len(markup.decode("utf-8", "replace"))
+def exact(measure: Measure, markup: bytes) -> Measure:
+    """The measure with its markup counted in characters, whatever text there is."""
+    return measure._replace(html_chars=without_inert(markup).chars)
+
+
+def _framing(landmarks: Iterable[LexborNode]) -> int:
+    """Characters of the outermost landmarks. Header and footer of an article are part of it."""
+    return sum(len(node.text(strip=True)) for node in islice(landmarks, MAX_LANDMARKS) if _frames_page(node))
+
+
+def _frames_page(node: LexborNode) -> bool:
+    of_section = node.tag_id in OF_SECTIONS
+    above = node.parent
+    while above is not None:
+        tag = above.tag_id
+        if tag in LANDMARKS or (of_section and tag in SECTIONS):
+            return False
+        above = above.parent
+    return True
 
 
 def _loads_bundle(nodes: PageNodes) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from crawler.domain.pages.inert import runs
 from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.pages.tag_ids import COMMENT, tag_id, tag_ids
 
@@ -24,7 +25,12 @@ _DROPPED = tag_ids(
 )
 _LINES = tag_ids("pre listing xmp plaintext textarea")
 _HEAD = tag_ids("title meta link base")
-_SPECIAL = _DROPPED | _LINES | {_H1}
+LANDMARKS = tag_ids("header nav footer aside")
+"""What stands around the content of a page."""
+OF_SECTIONS = tag_ids("header footer")
+SECTIONS = tag_ids("main article section")
+"""Inside of these, a header or footer is theirs, not the page's."""
+_SPECIAL = _DROPPED | _LINES | LANDMARKS | {_H1}
 # What holds the words of a page. A heading of the first level is special already, and counted there.
 _CONTENT = tag_ids("p h2 h3 h4 h5 h6 li td article section")
 
@@ -43,10 +49,11 @@ class PageNodes:
     headings: list[LexborNode]
     preformatted: list[LexborNode]
     dropped: list[LexborNode]
+    landmarks: list[LexborNode]
     content_tags: int = 0
     """`p h1…h6 li td article section` in the body."""
     has_scripts: bool = False
-    """Any `<script>` of the head or the body."""
+    """Any `<script>` of the head or the body that browsers run."""
 
 
 def parse(markup: bytes) -> LexborHTMLParser:
@@ -62,7 +69,7 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
     root = tree.root
     if root is None:
         raise UnparsablePage("The page has no root element.")
-    nodes = PageNodes(root, tree.body or root, [], [], [], [], [], [], [], [])
+    nodes = PageNodes(root, tree.body or root, [], [], [], [], [], [], [], [], [])
     inline, anchors, special, content = nodes.inline, nodes.anchors, list[LexborNode](), 0
     for node in nodes.body.traverse():
         tag = node.tag_id
@@ -89,8 +96,8 @@ def _sort_head(nodes: PageNodes, head: LexborNode) -> None:
         tag = node.tag_id
         if tag in _HEAD:
             nodes.head.append(node)
-        elif tag == SCRIPT:
-            nodes.has_scripts = True
+        elif tag == SCRIPT and not nodes.has_scripts:
+            nodes.has_scripts = runs(node.attrs.get("type"))
 
 
 def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
@@ -100,10 +107,12 @@ def _sort_special(nodes: PageNodes, special: list[LexborNode]) -> None:
             nodes.headings.append(node)
         elif tag in _LINES:
             nodes.preformatted.append(node)
+        elif tag in LANDMARKS:
+            nodes.landmarks.append(node)
         else:
             nodes.dropped.append(node)
             if tag == SCRIPT:
-                nodes.has_scripts = True
+                nodes.has_scripts = nodes.has_scripts or runs(node.attrs.get("type"))
             elif tag == _AREA:
                 nodes.areas.append(node)
             elif tag in _HEAD and not _names_a_drawing(node):

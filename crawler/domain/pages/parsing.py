@@ -1,14 +1,14 @@
 """What a page says: fields, text, links. Bytes in, values out; the same bytes always give the same values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
 
 from crawler.domain.pages import language, robots_directives
 from crawler.domain.pages.charsets import UTF_8, to_utf8
 from crawler.domain.pages.head import MAX_TITLE, PageHead, obey_robots, read_head
-from crawler.domain.pages.links import Link, read_links
+from crawler.domain.pages.links import Link, read_hash_routes, read_links
 from crawler.domain.pages.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.pages.measure import Measure, complete, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
@@ -45,6 +45,8 @@ class ParsedPage:
     charset: str
     measure: Measure
     """Numbers by which `rendering` tells a page from an empty shell."""
+    hash_routes: list[str] = field(default_factory=list)
+    """Links to views of this or another page (`#/a`), as written. Only read where they are asked for."""
 
 
 def parse_page(
@@ -57,6 +59,7 @@ def parse_page(
     max_links: int = 5000,
     detect_language: bool = True,
     robot: str = "",
+    hash_routes: bool = False,
 ) -> ParsedPage:
     """Read a page. Raises UnparsablePage, and only for markup built to hurt a parser.
 
@@ -70,6 +73,7 @@ def parse_page(
     head = _in_charset(read_head(nodes.head, robot), charset)
     obey_robots(head, headers.get(robots_directives.HEADER, ""), robot)
     shell = read_shell(nodes)
+    routes = read_hash_routes(nodes.anchors) if hash_routes else []
     unwrap_inline(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
     if charset != UTF_8:
@@ -94,7 +98,8 @@ def parse_page(
         declared_language=declared,
         content_hash=_content_hash(head, h1, encoded if hash_chars is None else text[:hash_chars].encode()),
         charset=charset,
-        measure=complete(shell, text, markup),
+        measure=complete(shell, text, markup, nodes.landmarks, links),
+        hash_routes=routes,
     )
 
 

@@ -28,6 +28,8 @@ class VisitNote(NamedTuple):
 class RenderRequest(FetchRequest):
     screenshot: bool = False
     """Images and fonts are loaded only for a picture."""
+    scrolls: int = 0
+    """Times to make the page show more: `CrawlConfig.max_scrolls`."""
     cookies: str = ""
     """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 

@@ -1,4 +1,4 @@
-"""Does a page need a browser? Four signals tell, each decision with the signal and the number behind it.
+"""Does a page need a browser? Five signals tell, each decision with the signal and the number behind it.
 
 The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell is
 rendered by itself; on a site that does, some pages are compared with what the server alone sends (`url_shapes`).
@@ -13,6 +13,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.render_rule import NEVER_REASONS, NEVER_STATUSES, RenderRule
 from crawler.domain.pages.measure import Measure
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.site_frame import SiteFrame
 
 UNAVAILABLE = "unavailable"
 """In a crawl's record: it had to do without a browser."""
@@ -29,6 +30,7 @@ class Signal(StrEnum):
     SHORT_TEXT = "short_text"
     EMPTY_BODY = "empty_body"
     LOW_RATIO = "low_ratio"
+    FRAME_ONLY = "frame_only"
     FETCH_FAILED = "fetch_failed"
     # not of the page itself
     ASKED = "asked"
@@ -65,13 +67,17 @@ LIGHT = Decision(render=False)
 
 
 def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decision:
-    """The decision for the whole crawl. The homepage's text is counted in its markdown, without the syntax."""
-    return _signals(measure._replace(text_chars=len(plain_text(markdown))), rule)
+    """The decision for the whole crawl. What it says is counted in its markdown, without the syntax."""
+    if not measure.has_scripts:
+        return LIGHT
+    return _signals(measure, len(plain_text(markdown)), rule) or _unfilled(measure, rule) or LIGHT
 
 
-def decide_page(measure: Measure, rule: RenderRule) -> Decision:
-    """The decision for any other page of a site that needs no browser. A page without scripts is all there is."""
-    return _signals(measure, rule) if measure.has_scripts else LIGHT
+def decide_page(measure: Measure, rule: RenderRule, text: str = "", frame: SiteFrame | None = None) -> Decision:
+    """The decision for any other page of a site that needs no browser. `frame` is what the site's pages repeat."""
+    if not measure.has_scripts:
+        return LIGHT
+    return _signals(measure, measure.text_chars, rule) or _frame_only(measure, rule, text, frame) or LIGHT
 
 
 def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
@@ -117,27 +123,43 @@ def plain_text(markdown: str) -> str:
     return _SYNTAX.sub("", markdown).strip()
 
 
-def _signals(measure: Measure, rule: RenderRule) -> Decision:
+def _signals(measure: Measure, text: int, rule: RenderRule) -> Decision | None:
     """The first signal that says so decides. This runs for every page: three comparisons."""
-    text, markup = measure.text_chars, measure.html_chars
     if text < rule.min_text_chars:
         return Decision(True, Signal.SHORT_TEXT, text, rule.min_text_chars)  # noqa: FBT003
     if measure.has_bundle and measure.content_tags < rule.min_content_tags:
         return Decision(True, Signal.EMPTY_BODY, measure.content_tags, rule.min_content_tags)  # noqa: FBT003
-    if markup and text / markup < rule.min_text_ratio:
-        return Decision(True, Signal.LOW_RATIO, round(text / markup, 4), rule.min_text_ratio)  # noqa: FBT003
-    return LIGHT
+    share = max(text, measure.text_chars) / measure.html_chars if measure.html_chars else 1.0
+    if share < rule.min_text_ratio:
+        return Decision(True, Signal.LOW_RATIO, round(share, 4), rule.min_text_ratio)  # noqa: FBT003
+    return None
+
+
+def _frame_only(measure: Measure, rule: RenderRule, text: str, frame: SiteFrame | None) -> Decision | None:
+    """Whether the server sends the frame of a page and leaves its content to scripts.
+
+    A short article is no frame: without an empty container half of the text that other signals ask for is enough.
+    """
+    limit = rule.min_text_chars if measure.has_hole else rule.min_text_chars // 2
+    own = measure.main_chars
+    if own >= limit and frame is not None:
+        own = min(own, frame.own_chars(text, limit))
+        if own < limit and not measure.has_hole and frame.has_homepage(text):
+            return None
+    return Decision(True, Signal.FRAME_ONLY, own, limit) if own < limit else _unfilled(measure, rule)  # noqa: FBT003
+
+
+def _unfilled(measure: Measure, rule: RenderRule) -> Decision | None:
+    """Whether there is an empty container, and hardly a word beside links."""
+    limit = rule.min_text_chars // 2
+    if measure.has_hole and measure.plain_chars < limit:
+        return Decision(True, Signal.FRAME_ONLY, measure.plain_chars, limit)  # noqa: FBT003
+    return None
 
 
 def _words(decision: Decision) -> str:
     measured, limit = decision.measured, decision.limit
     match decision.signal:
-        case Signal.SHORT_TEXT:
-            return f"it has {measured} characters of text, fewer than {limit}"
-        case Signal.EMPTY_BODY:
-            return f"its body has {measured} content tags, fewer than {limit}, and loads a bundle of scripts"
-        case Signal.LOW_RATIO:
-            return f"{float(measured or 0):.1%} of its markup is text, less than {float(limit or 0):.0%}"
         case Signal.FETCH_FAILED:
             return f"the light fetch failed ({measured})"
         case Signal.ASKED:
@@ -150,6 +172,20 @@ def _words(decision: Decision) -> str:
             return f"the browser {failed_words(str(measured))}"
         case None:
             return "the server sends its text"
+        case signal:
+            return _words_of_page(signal, measured, limit)
+
+
+def _words_of_page(signal: Signal, measured: float | str | None, limit: float | None) -> str:
+    match signal:
+        case Signal.EMPTY_BODY:
+            return f"its body has {measured} content tags, fewer than {limit}, and loads a bundle of scripts"
+        case Signal.LOW_RATIO:
+            return f"{float(measured or 0):.1%} of its markup is text, less than {float(limit or 0):.0%}"
+        case Signal.FRAME_ONLY:
+            return f"beside what frames it, it has {measured} characters of text, fewer than {limit}"
+        case _:
+            return f"it has {measured} characters of text, fewer than {limit}"
 
 
 def failed_words(what: str) -> str:

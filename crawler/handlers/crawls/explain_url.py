@@ -111,7 +111,8 @@ class ExplainUrl:
             raise NotFound(f"There is no crawl {crawl_id}.")
         scope = scope_of(state)
         key = normalize(target, scope.rule) if isinstance(target, Url) else shortened(url, url)
-        row = self._reader.find_url(crawl_id, key)
+        view = f"{target.href}#{url.strip().partition('#')[2]}" if isinstance(target, Url) and "#" in url else ""
+        row = (self._reader.find_url(crawl_id, view) if view else None) or self._reader.find_url(crawl_id, key)
         probe = self._reader.find_probe(crawl_id, key)
         parent = row.parent if row else None
         mentions = _gather(self._reader.mentions(crawl_id, key), key, scope.rule, parent)

@@ -12,6 +12,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.conditional import is_asked_anew
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.signals import Decision, decide_crawl, lacks_browser, lane_of
+from crawler.domain.rendering.site_frame import SiteFrame
 from crawler.domain.rendering.url_shapes import Findings
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, parse
@@ -38,6 +39,8 @@ class CrawlContext:
     """URLs taken from sitemaps so far."""
     sitemaps: int = 0
     """Sitemaps named by sitemap indexes so far."""
+    frame: SiteFrame = field(default_factory=SiteFrame)
+    """What pages of the site repeat, as far as this process has seen."""
 
     @property
     def crawl(self) -> CrawlJob:
@@ -163,5 +166,6 @@ class CrawlContexts:
         if len(self._contexts) >= MAX_CONTEXTS:
             self._contexts.clear()
         context = CrawlContext(state, scope_of(state), epoch, QueryRule.of(state.crawl.config))
+        context.frame = SiteFrame(state.homepage)
         self._contexts[crawl_id] = context
         return context

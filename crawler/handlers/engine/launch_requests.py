@@ -179,6 +179,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             opened=opened,
             context=ticket,
             screenshot=config.screenshots,
+            scrolls=config.max_scrolls,
             cookies=ticket.visit.cookies,
         )
     is_conditional = ticket.previous is not None and ticket.previous.is_conditional

@@ -13,6 +13,7 @@ from crawler.domain.engine.ledger import Previous, Unfetched, UrlEnd, page_id
 from crawler.domain.pages.files import file_page, kind_of
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import FAILED, Reason
+from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.urls.scope import Refusal
 from crawler.domain.urls.url import Unusable, Url, read
 from crawler.handlers.engine.lease_result import LeaseResult, tries_of
@@ -45,6 +46,7 @@ def read_page(settled: LeaseResult, result: FetchResult, now: datetime, robot: s
             max_links=config.max_links_per_page or MAX_LINKS,
             detect_language=False,
             robot=robot,
+            hash_routes=isinstance(result, RenderedPage),
         )
     except UnparsablePage as exc:
         record_refused(settled, Reason.PARSE, exc.message, now, result)

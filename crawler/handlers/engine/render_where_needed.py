@@ -16,7 +16,9 @@ from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import to_markdown
+from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.files import kind_of
+from crawler.domain.pages.measure import exact
 from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
@@ -85,11 +87,18 @@ class RenderWhereNeeded:
         if asked is not None:
             return Visit(render=True, compare=False, why=asked)
         if site is None or not site.render:
-            return Visit(render=True, compare=True, why=LIGHT)  # sent alone; the ledger has the reason
+            return self._plan_alone(ticket)
         visit = plan_visit(site, parse(ticket.lease.url), key, context.state.shapes, context.crawl.config.render_rule)
         if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
             return visit._replace(render=False)  # a comparison fetches over plain HTTP first
         return visit._replace(render=visit.render or visit.compare)
+
+    def _plan_alone(self, ticket: RequestTicket) -> Visit:
+        """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none."""
+        shape, context = url_shape(parse(ticket.lease.url)), ticket.context
+        if context.state.shapes.is_light(shape, context.crawl.config.render_rule):
+            return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
+        return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
 
     def send_to_browser(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
@@ -169,12 +178,16 @@ class RenderWhereNeeded:
             return asked
         if is_homepage(ticket):
             markdown = to_markdown(result.body, url=result.url, content_type=result.content_type)
-            decision = decide_homepage(page.measure, markdown, rule)
+            measured = exact(page.measure, to_utf8(result.body, result.content_type)[0])
+            decision = decide_homepage(measured, markdown, rule)
             self._choose(ticket, decision)
             return decision
         if context.site is not None and context.site.render and context.lacks_browser:
             return context.site
-        return spare(decide_page(page.measure, rule), parse(result.url), context.state.shapes, rule)
+        decision = decide_page(page.measure, rule, page.text, context.frame)
+        if not decision.render:
+            context.frame.learn(page.text)
+        return spare(decision, parse(result.url), context.state.shapes, rule)
 
     def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
         """Choose for the whole crawl, by its homepage. Returns whether a browser is available if one is needed."""

@@ -5,7 +5,7 @@ Pages are parsed in `domain/pages/parsing.py`; the rows are written by `adapters
 Links that the page marks nofollow are dropped here (`_followed`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import orjson
@@ -30,10 +30,11 @@ from crawler.domain.engine.snapshots import name_of, snapshot
 from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
-from crawler.domain.urls.url import Unusable, Url, read, resolver, shortened
+from crawler.domain.urls.url import MAX_LENGTH, Unusable, Url, read, resolver, shortened
 from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 
 MAX_UNUSABLE = 100
+MAX_ROUTES = 100
 MAX_HEADERS = 64
 # Stored headers are read by many: those meant for one visitor only are not kept.
 _PRIVATE_HEADERS = frozenset(
@@ -46,6 +47,7 @@ def store_page(
 ) -> None:
     context = settled.context
     links, urls, unusable = _resolve_links(page)
+    unusable += _hash_routes(page)
     settled.canonical = usable(page.canonical, page.base_url)
     follow = _followed(page, links, urls, follow_nofollow=context.crawl.config.follow_nofollow)
     outline = Outline(
@@ -143,6 +145,16 @@ def _resolve_links(page: ParsedPage) -> tuple[list[tuple[str, str, str]], list[U
         elif url is not None and len(unusable) < MAX_UNUSABLE:
             unusable.append(url._replace(raw=shortened(raw, page.base_url)))
     return [link for link, _ in links.values()], [url for _, url in links.values()], unusable
+
+
+def _hash_routes(page: ParsedPage) -> Iterable[Unusable]:
+    """Views of this site that are known by a fragment only, which no server hears of: said, and not fetched."""
+    resolve, home = resolver(page.base_url), read(page.base_url)
+    for route in page.hash_routes[:MAX_ROUTES]:
+        before, _, fragment = route.partition("#")
+        url = resolve(before) if before else home
+        if isinstance(url, Url) and isinstance(home, Url) and url.host == home.host:
+            yield Unusable(f"{url.href}#{fragment}"[:MAX_LENGTH], Reason.HASH_ROUTE, "a view behind a #")
 
 
 def _new_content(

@@ -73,6 +73,7 @@ def test_an_ordinary_crawl_gives_no_warning() -> None:
         ({"pages_failed": 10}, "retry-failed"),
         ({"reasons": {"render_unavailable": 2}}, "browser"),
         ({"reasons": {"render_failed": 2}}, "could not be rendered"),
+        ({"reasons": {"hash_route": 12}}, "12 links lead to hash routes (#/…), which are not crawled"),
         ({"reasons": {"egress": 2}}, "2 URLs were not asked for"),
         ({"reasons": {"egress": 1}}, "CRAWLER_EGRESS_ALLOW=host:port"),
     ],

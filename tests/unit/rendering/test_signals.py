@@ -1,6 +1,7 @@
 """The signals of an empty shell, one by one and at their borders; then what decides beyond a page."""
 
 import re
+import sys
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +16,8 @@ from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, Render
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS, RenderRule
 from crawler.domain.markdown.page import to_markdown
-from crawler.domain.pages.measure import Measure, complete, count_chars, read_shell
+from crawler.domain.pages.inert import count_chars, without_inert
+from crawler.domain.pages.measure import Measure, complete, exact, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.parsing import parse_page
 from crawler.domain.reasons import Reason
@@ -30,28 +32,30 @@ from crawler.domain.rendering.signals import (
     lane_of,
     plain_text,
 )
+from crawler.domain.rendering.site_frame import SiteFrame
 
 URL = "https://example.com/"
 RULE = RenderRule()
 PLENTY = "word " * 100
+RUN = "<script>run()</script>"
 
 
 def measure(markup: str) -> Measure:
-    body = markup.encode()
-    shell = read_shell(sort_nodes(parse(body)))
-    return complete(shell, parse_page(body, url=URL).text, body)
+    return parse_page(markup.encode(), url=URL).measure
 
 
 def homepage(markup: str, rule: RenderRule = RULE) -> Decision:
-    return decide_homepage(measure(markup), to_markdown(markup.encode(), url=URL), rule)
+    body = markup.encode()
+    return decide_homepage(exact(measure(markup), body), to_markdown(body, url=URL), rule)
 
 
-def page(markup: str, rule: RenderRule = RULE) -> Decision:
-    return decide_page(measure(markup), rule)
+def page(markup: str, rule: RenderRule = RULE, frame: SiteFrame | None = None) -> Decision:
+    read = parse_page(markup.encode(), url=URL)
+    return decide_page(read.measure, rule, read.text, frame)
 
 
 def given_measure(**changed: Any) -> Measure:
-    usual = Measure(text_chars=5000, html_chars=20_000, content_tags=10, has_bundle=False, has_scripts=True)
+    usual = Measure(5000, 20_000, 10, has_bundle=False, has_scripts=True, main_chars=5000, plain_chars=5000)
     return usual._replace(**changed)
 
 
@@ -70,18 +74,18 @@ def test_fewer_than_200_characters_of_text_are_a_shell(chars: int, renders: bool
 @pytest.mark.parametrize(("chars", "renders"), [(199, True), (200, False)])
 def test_the_homepage_is_counted_in_its_markdown_without_syntax(chars: int, renders: bool) -> None:
     words = ("abcd " * 40)[: chars - 1] + "x"
-    assert homepage(f"<h1>{words}</h1>").render is renders
+    assert homepage(f"<h1>{words}</h1>{RUN}").render is renders
 
 
-def test_what_markdown_leaves_out_counts_on_other_pages_but_not_on_the_homepage() -> None:
+def test_what_stands_in_the_navigation_is_no_content() -> None:
     markup = f"<nav>{PLENTY}</nav><script src=a.js></script><p>short"
     assert homepage(markup).signal is Signal.SHORT_TEXT
-    assert page(markup) == LIGHT
+    assert page(markup).signal is Signal.FRAME_ONLY
 
 
 def test_addresses_of_links_count_as_the_seed_counts_them() -> None:
     link = f'<a href="/{"a" * 250}">x</a>'
-    assert homepage(f"<p>{link}") == LIGHT
+    assert homepage(f"<p>{link}{RUN}") == LIGHT
     assert page(f"<p>{link}<script></script>").signal is Signal.SHORT_TEXT
 
 
@@ -170,18 +174,148 @@ def test_less_than_five_percent_text_is_a_shell(text: int, markup: int, renders:
 
 
 def test_the_share_is_counted_in_characters_not_bytes() -> None:
-    text, names = "x" * 400, "名" * 5000
-    markup = f"<p>{text}<p>a<p>b<img alt='{names}'><script></script>"
+    text, names = "x" * 400, f"<img title='{'名' * 200}'>" * 25
+    markup = f"<p>{text}<p>a<p>b{names}<script></script>"
     found = measure(markup)
-    assert found.html_chars == len(markup)
-    assert page(markup) == LIGHT
+    assert 0 <= len(markup) - found.html_chars < 20, "in characters, without the end tag of the script"
+    assert page(markup) == homepage(markup) == LIGHT
     assert page(markup.replace(names, names * 2)).signal is Signal.LOW_RATIO
+    assert homepage(markup.replace(names, names * 2)).signal is Signal.LOW_RATIO
 
 
 @given(st.text(max_size=200))
 def test_characters_are_counted_as_python_counts_them(text: str) -> None:
     markup = text.encode("utf-8", "replace")
     assert count_chars(markup) == len(markup.decode())
+
+
+# ---- signal 5: a frame, and nothing in it
+
+LINKS = "".join(f"<a href='/{name}'>{name}</a> " for name in ("products", "prices", "support", "company", "careers"))
+ADDRESS = "Rope and Sail Ltd, 12 Harbour Road. Open from nine to five, except on Sundays and public holidays. " * 2
+LANDMARKS = (f"<header><a href='/'>Rope and Sail</a><nav>{LINKS * 5}</nav></header>", f"<footer>{ADDRESS}</footer>")
+BOXES = (f"<div class=top>{LINKS}</div><div>{ADDRESS}</div>", "<div class=low>All prices include taxes.</div>")
+ARTICLE = "".join(
+    f"<p>Splice {number} of this rope holds what a ship weighs, and more in a storm.</p>" for number in range(5)
+)
+
+
+def framed(content: str, frame: tuple[str, str] = LANDMARKS, scripts: str = RUN) -> str:
+    return f"<body>{frame[0]}{content}{frame[1]}{scripts}"
+
+
+UNFILLED = {
+    "an empty container": "<div id=view></div>",
+    "an empty main": "<main>\n  <!-- filled later -->\n</main>",
+    "an element of its own": "<rope-story></rope-story>",
+    "a placeholder": "<main><p>One moment, please…</p></main>",
+    "a title and an empty article": "<main><h1>How to splice a rope of three strands</h1><article></article></main>",
+    "bars in the place of lines": "<div class=a>" + "<div class=b></div>" * 8 + "</div>",
+}
+
+
+@pytest.mark.parametrize("name", UNFILLED)
+def test_a_frame_whose_content_is_left_to_scripts_is_rendered(name: str) -> None:
+    decision = page(framed(UNFILLED[name]))
+    assert (decision.render, decision.signal) == (True, Signal.FRAME_ONLY)
+    assert f"it has {decision.measured} characters of text, fewer than {decision.limit}" in decision.words
+    assert page(framed(UNFILLED[name], scripts="")) == LIGHT, "nobody would fill it"
+    assert page(framed(UNFILLED[name], scripts="<script type='text/x-template'><p></script>")) == LIGHT
+
+
+@pytest.mark.parametrize("name", UNFILLED)
+def test_without_landmarks_the_frame_is_what_the_homepage_has_too(name: str) -> None:
+    home = parse_page(framed(ARTICLE, BOXES).encode(), url=URL).text
+    assert page(framed(UNFILLED[name], BOXES), frame=SiteFrame(home)).signal is Signal.FRAME_ONLY
+    assert page(framed(ARTICLE.replace("rope", "line"), BOXES), frame=SiteFrame(home)) == LIGHT
+
+
+@pytest.mark.parametrize("name", UNFILLED)
+def test_or_what_earlier_pages_have(name: str) -> None:
+    frame = SiteFrame("Welcome to quite another page")
+    for number in range(2):
+        frame.learn(parse_page(framed(ARTICLE.replace("rope", f"rope {number}"), BOXES).encode(), url=URL).text)
+    assert page(framed(UNFILLED[name], BOXES), frame=frame).signal is Signal.FRAME_ONLY
+    assert page(framed(ARTICLE, BOXES), frame=frame) == LIGHT
+
+
+def test_a_short_article_in_a_frame_is_a_page() -> None:
+    short = "<main><h1>Closed</h1><p>" + "We are closed until Monday, as every year. " * 3 + "</p></main>"
+    home = parse_page(framed(ARTICLE).encode(), url=URL).text
+    assert page(framed(short)) == page(framed(short), frame=SiteFrame(home)) == LIGHT
+
+
+def test_a_second_address_of_the_homepage_is_a_page() -> None:
+    links = "".join(f"<li><a href='/{number}'>{number}</a>" for number in range(30))
+    frame = SiteFrame(parse_page(framed(ARTICLE + links).encode(), url=URL).text)
+    assert page(framed(ARTICLE + links), frame=frame) == page(framed(ARTICLE), frame=frame) == LIGHT
+
+
+def test_header_and_footer_of_an_article_are_part_of_it() -> None:
+    long_title = "<header><h1>" + "What nobody ever told you about ropes " * 4 + "</h1></header><p>Nothing.</p>"
+    assert page(framed(f"<article>{long_title}</article>")) == LIGHT
+
+
+def test_a_homepage_of_links_around_an_empty_container_is_a_shell() -> None:
+    links = "".join(f"<a href='/ropes/of-a-certain-kind/{number}'>Rope {number}</a><br>" for number in range(30))
+    assert homepage(f"<div>{links}</div><div id=view></div>{RUN}").signal is Signal.FRAME_ONLY
+    assert homepage(f"<div>{links}</div>{RUN}") == LIGHT
+    assert homepage(f"<div>{links}</div>{ARTICLE}<div id=view></div>{RUN}") == LIGHT
+
+
+def test_what_a_page_repeats_is_remembered_within_bounds() -> None:
+    frame = SiteFrame("\n".join(map(str, range(50_000))))
+    for number in range(1_000):
+        frame.learn("\n".join(f"{number} {line}" for line in range(2_000)))
+    assert sys.getsizeof(frame._seen) < 5_000_000
+    assert frame.own_chars("a line of its own\n" * 50_000, 200) >= 200
+
+
+# ---- inert data is no markup
+
+JSON = '{"page": "' + "data that nobody reads, " * 10_000 + '"}'
+INERT = {
+    "json": f"<script type='application/json' id=data>{JSON}</script>",
+    "json of a framework": f'<script id="__DATA__" type="application/json">{JSON}</script>',
+    "linked data": f"<script type=application/ld+json>{JSON}</script>",
+    "a variable": f"<script>window.state = {JSON}</script>",
+    "many small pushes": f"<script>(self.flight = self.flight || []).push([1, '{JSON[:3000]}'])</script>" * 80,
+    "a template": f"<template><p>{JSON}</template>",
+    "styles": f"<STYLE>.a::after {{content: '{JSON}'}}</STYLE>",
+    "a drawing": f"<svg><path d='{JSON[:900]}'/>{'<path d=M0L1></path>' * 9000}</svg>",
+    "a comment": f"<!-- {JSON} -->",
+    "an attribute": f"<div data-props='{JSON}'></div>",
+    "a picture in place": f'<img src="data:image/png;base64,{"iVBORw0KGgo" * 20_000}">',
+}
+
+
+@pytest.mark.parametrize("name", INERT)
+def test_a_page_with_full_text_is_not_rendered_for_its_inert_data(name: str) -> None:
+    markup = framed(f"<main>{ARTICLE * 2}</main>{INERT[name]}")
+    assert len(markup) > 100_000
+    assert page(markup) == LIGHT
+    assert homepage(markup) == LIGHT
+
+
+@pytest.mark.parametrize("name", INERT)
+def test_inert_data_does_not_make_a_shell_a_page(name: str) -> None:
+    markup = f"<body><div id=app></div>{INERT[name]}{RUN}"
+    assert page(markup).render
+    assert homepage(markup).render
+
+
+def test_much_code_and_little_text_are_a_shell() -> None:
+    markup = f"<main>{ARTICLE}</main><script>{'draw(); ' * 2_000}</script>"
+    assert page(markup).signal is Signal.LOW_RATIO
+    assert page(markup.replace("<script>", "<script type='text/x-template'>") + RUN) == LIGHT
+
+
+@pytest.mark.parametrize("piece", ["<script", "<!--", "<svg>", "<script><!--", '="', "<template><svg>", "<div id="])
+def test_markup_that_never_closes_is_measured_in_linear_time(piece: str) -> None:
+    markup = (piece * 200_000).encode()
+    start = time.process_time()
+    assert without_inert(markup).has_hole is False
+    assert time.process_time() - start < 2
 
 
 # ---- order and thresholds
@@ -215,7 +349,9 @@ def test_a_page_without_any_script_is_never_rendered() -> None:
     assert page("<p>short") == LIGHT
     assert page("<p>short<script></script>").render
     assert page("<p>short<SCRIPT></SCRIPT>").render
-    assert homepage("<p>short").signal is Signal.SHORT_TEXT  # the seed decides the homepage
+    assert homepage("<p>short") == LIGHT
+    assert homepage("<p>short<script type='application/ld+json'>{}</script>") == LIGHT
+    assert homepage("<p>short<script></script>").signal is Signal.SHORT_TEXT
 
 
 # ---- signal 4: the fetch failed
@@ -352,10 +488,10 @@ def test_measuring_and_deciding_are_cheap_on_a_servers_page() -> None:
     body = (
         f"<head>{'<meta name=x content=y>' * 40}</head><body>{'<div>' * 20}{prose}<script src=a.js></script>".encode()
     )
-    nodes, text = sort_nodes(parse(body)), parse_page(body, url=URL).text
+    nodes, read = sort_nodes(parse(body)), parse_page(body, url=URL)
     best = 1.0
     for _ in range(200):
         start = time.perf_counter()
-        decide_page(complete(read_shell(nodes), text, body), RULE)
+        decide_page(complete(read_shell(nodes), read.text, body, nodes.landmarks, read.links), RULE)
         best = min(best, time.perf_counter() - start)
     assert best < 60e-6

@@ -218,6 +218,11 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
 
 
 def _of_browsers(reasons: dict[Reason, int]) -> Iterable[str]:
+    if routes := reasons.get(Reason.HASH_ROUTE):
+        yield (
+            f"{count(routes, 'link')} {'leads' if routes == 1 else 'lead'} to hash routes (#/…), which are not crawled "
+            "as pages of their own."
+        )
     if plain := reasons.get(Reason.RENDER_UNAVAILABLE):
         yield (
             f"{count(plain, 'page')} may need a browser and {'was' if plain == 1 else 'were'} stored as fetched; "

@@ -14,7 +14,7 @@ from crawler.errors import InvalidPattern
 PATTERNS = ("include_patterns", "exclude_patterns")
 LINES = ("include_patterns", "exclude_patterns", "allowed_hosts", "meaningful_params")
 WORDS = ("include_mode", "preset", "query_params", "render", "path_prefix")
-NUMBERS = ("max_pages", "max_concurrent", "delay_seconds", "significant_new_pages")
+NUMBERS = ("max_pages", "max_concurrent", "delay_seconds", "significant_new_pages", "max_scrolls")
 EMPTY_IS_NONE = ("max_depth",)
 FLAGS = ("allow_subdomains", "respect_robots_txt", "use_sitemaps", "screenshots", "ingest")
 _SHARE = "significant_changed_share"
