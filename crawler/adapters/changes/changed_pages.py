@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from crawler.adapters.engine.compared_versions import OLD_VERSION
+from crawler.adapters.engine.compared_versions import COMPARED
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.changes.summary import ChangedPage
 
@@ -29,7 +29,6 @@ class ChangedPagesReader:
 _CHANGED = f"""
 SELECT u.url, v.page_id, o.id AS from_version, v.id AS to_version
 FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id
-{OLD_VERSION}
-WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
+{COMPARED}
+WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) AND o.id IS NOT NULL ORDER BY u.url
 """  # noqa: S608 - both parts are constants

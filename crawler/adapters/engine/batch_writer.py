@@ -34,6 +34,7 @@ from crawler.domain.engine.ledger import (
     Previous,
     Request,
     RowRefused,
+    UrlKey,
     WriteRaced,
     page_id,
 )
@@ -87,6 +88,12 @@ class BatchWriter:
         with transaction(self._engine) as connection, cursor(connection) as db:
             _log_requests(db, requests)
 
+    def has_light_copy(self, key: UrlKey) -> bool:
+        """Whether what the server sent of a page is kept, beside what the browser will show in this crawl."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_HAS_LIGHT_COPY, key)
+            return db.fetchone() is not None
+
     def previous(
         self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
     ) -> dict[str, Previous]:
@@ -102,12 +109,22 @@ def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
         _COPY_REQUESTS(db, requests)
 
 
+_HAS_LIGHT_COPY = """
+SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url = %s AND rendering ? 'light_copy'
+"""
 # By id, which only one index has. By project and URL the planner, which has no statistics of a new project, takes
 # another index and reads all of the project's pages for every batch.
 _PREVIOUS = """
 SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
     links_unusable, canonical_url, noindex,
     crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed'),
-    CASE WHEN %s THEN (SELECT snapshot_id FROM page_versions v WHERE v.id = crawled_pages.version_id) END
+    CASE WHEN %s THEN (SELECT snapshot_id FROM page_versions v WHERE v.id = crawled_pages.version_id) END,
+    crawl_method,
+    CASE WHEN crawl_method = 'crawl4ai' THEN (
+        SELECT (u.rendering ->> 'light_copy')::uuid FROM crawl_discovered_urls u
+        WHERE u.crawl_job_id = crawled_pages.crawl_id AND u.normalized_url = crawled_pages.normalized_url) END,
+    CASE WHEN reason IN ('render_unavailable', 'render_failed') THEN EXISTS (
+        SELECT 1 FROM page_versions v WHERE v.page_id = crawled_pages.id AND v.crawl_method = 'crawl4ai')
+    ELSE false END
 FROM crawled_pages WHERE id = ANY(%s) AND content_hash IS NOT NULL
 """

@@ -47,6 +47,7 @@ class CrawlStateReader:
             headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
             headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
+            rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
         )
 

@@ -24,5 +24,7 @@ class CrawlState:
     headers: tuple[tuple[str, str], ...] = ()
     headers_for: str = ""
     """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
+    rendered_before: bool | None = None
+    """What the project's last homepage decided; None when none did."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
     """Which kinds of the project's pages need a browser, learned from comparisons."""

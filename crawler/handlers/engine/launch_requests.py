@@ -12,7 +12,7 @@ from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
-from crawler.domain.reasons import FAILED
+from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
@@ -143,6 +143,8 @@ class LaunchRequests:
             return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
         if lease.kind is Kind.PROBE and ticket.probe is None:
             return self._refuse(ticket)
+        if ticket.probe is not None and ticket.probe.rendered and (elsewhere := self._not_here(ticket, lane)):
+            return elsewhere
         answer = self._robots_and_backoff.ask(ticket.context, lease.host, lease.url)
         if answer.unknown:
             held.give_back([lease], asked=False)
@@ -158,9 +160,19 @@ class LaunchRequests:
             return settled
         if lease.kind is Kind.SITEMAP:
             return sitemap_request(lease.url, opened, ticket)
-        if lease.kind is Kind.PROBE:
-            return _page_request(ticket)
+        if ticket.probe is not None:
+            return _page_request(ticket._replace(visit=ticket.visit._replace(render=ticket.probe.rendered)))
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
+
+    def _not_here(self, ticket: RequestTicket, lane: Lane) -> LeaseResult | None:
+        """Send the second look at a rendered page to the browser lane; without a browser there is none."""
+        if not self._render.has_browser(ticket):
+            return refuse_probe(self._refuse(ticket), Reason.RENDER_UNAVAILABLE, self._clock())
+        if lane is Lane.BROWSER:
+            return None
+        settled = self._refuse(ticket)
+        settled.end = End.RENDER
+        return settled
 
     def _refuse(self, ticket: RequestTicket) -> LeaseResult:
         """Settle a lease without a request. The negative lateness leaves the host's turn unused."""
@@ -178,11 +190,12 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             accept_types=config.content_types,
             opened=opened,
             context=ticket,
-            screenshot=config.screenshots,
+            screenshot=config.screenshots and ticket.probe is None,
             cookies=ticket.visit.cookies,
         )
     previous = ticket.previous if ticket.previous and ticket.previous.is_conditional else None
-    if context.crawl.from_queue:  # an ordinary crawl may have kept the ETag of a body that it did not keep
+    # An ordinary crawl may have kept the ETag of a body that it did not keep; a comparison needs both bodies.
+    if context.crawl.from_queue or ticket.visit.compare:
         previous = None
     return FetchRequest(
         lease.url,
