@@ -95,11 +95,17 @@ class BatchWriter:
             return db.fetchone() is not None
 
     def previous(
-        self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
+        self,
+        project_id: UUID,
+        normalized_urls: Sequence[str],
+        *,
+        baseline_id: UUID | None = None,
+        with_snapshots: bool = False,
     ) -> dict[str, Previous]:
-        """What earlier crawls stored of these pages."""
+        """What earlier crawls stored of these pages. `baseline_id`: the one that this crawl is compared with."""
+        pages = [page_id(project_id, url) for url in normalized_urls]
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_PREVIOUS, (with_snapshots, [page_id(project_id, url) for url in normalized_urls]))
+            db.execute(_PREVIOUS, {"snapshots": with_snapshots, "baseline": baseline_id, "pages": pages})
             # The driver returns a memoryview, which is equal to no bytes.
             return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
@@ -115,16 +121,22 @@ SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url =
 # By id, which only one index has. By project and URL the planner, which has no statistics of a new project, takes
 # another index and reads all of the project's pages for every batch.
 _PREVIOUS = """
-SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
-    links_unusable, canonical_url, noindex,
-    crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed'),
-    CASE WHEN %s THEN (SELECT snapshot_id FROM page_versions v WHERE v.id = crawled_pages.version_id) END,
-    crawl_method,
-    CASE WHEN crawl_method = 'crawl4ai' THEN (
-        SELECT (u.rendering ->> 'light_copy')::uuid FROM crawl_discovered_urls u
-        WHERE u.crawl_job_id = crawled_pages.crawl_id AND u.normalized_url = crawled_pages.normalized_url) END,
-    CASE WHEN reason IN ('render_unavailable', 'render_failed') THEN EXISTS (
-        SELECT 1 FROM page_versions v WHERE v.page_id = crawled_pages.id AND v.crawl_method = 'crawl4ai')
+SELECT p.normalized_url, p.etag, p.last_modified, p.content_hash, p.version_id,
+    coalesce(p.links_followed, p.links_found), p.links_unusable, p.canonical_url, p.noindex,
+    p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed'),
+    CASE WHEN %(snapshots)s THEN (SELECT v.snapshot_id FROM page_versions v WHERE v.id = p.version_id) END,
+    p.crawl_method,
+    CASE WHEN %(baseline)s::uuid IS NOT NULL THEN coalesce(b.crawl_method, p.crawl_method) END,
+    (b.rendering ->> 'light_copy')::uuid,
+    CASE WHEN coalesce(b.reason, p.reason) IN ('render_unavailable', 'render_failed') THEN EXISTS (
+        SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
     ELSE false END
-FROM crawled_pages WHERE id = ANY(%s) AND content_hash IS NOT NULL
+FROM crawled_pages p
+LEFT JOIN LATERAL (
+    SELECT u.reason, u.rendering, v.crawl_method
+    FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id
+    WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url AND u.fetch_state = 'done'
+        AND (p.crawl_id <> u.crawl_job_id OR p.crawl_method = 'crawl4ai') LIMIT 1
+) b ON true
+WHERE p.id = ANY(%(pages)s) AND p.content_hash IS NOT NULL
 """

@@ -32,6 +32,7 @@ class CrawlStateReader:
             scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
+            baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
             was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
             sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
             given: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class CrawlStateReader:
             headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
             headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
+            baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
             rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
         )
@@ -76,6 +78,13 @@ _WAS_SHOPIFY = """
 SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
 WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
 ORDER BY id DESC LIMIT 1
+"""
+# As `choose_baseline` in `domain/changes/baseline.py` does it.
+_BASELINE = """
+SELECT id FROM crawl_jobs
+WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
+  AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
+ORDER BY completed_at DESC LIMIT 1
 """
 _PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"

@@ -14,11 +14,11 @@ def needs_light_copy(previous: Previous | None) -> bool:
 
     Not one that would have been rendered had there been a browser: it is compared with what that showed before.
     """
-    return previous is not None and previous.method == LIGHT and not previous.owes_rendering
+    return previous is not None and previous.compared_method == LIGHT and not previous.owes_rendering
 
 
 def needs_rendering(previous: Previous | None) -> bool:
     """Whether a page that is going to be fetched light is rendered too: so it was the last time, and only so."""
     if previous is None:
         return False
-    return previous.owes_rendering or (previous.method == RENDERED and previous.light_copy is None)
+    return previous.owes_rendering or (previous.compared_method == RENDERED and previous.light_copy is None)

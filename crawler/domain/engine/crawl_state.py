@@ -1,6 +1,7 @@
 """Crawl state: a crawl's row and what it has learned so far (homepage redirects, Shopify, headers, URL shapes)."""
 
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.rendering.url_shapes import ShapeBook
@@ -24,6 +25,8 @@ class CrawlState:
     headers: tuple[tuple[str, str], ...] = ()
     headers_for: str = ""
     """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
+    baseline_id: UUID | None = None
+    """The crawl that this one will be compared with, as far as can be said before its end."""
     rendered_before: bool | None = None
     """What the project's last homepage decided; None when none did."""
     shapes: ShapeBook = field(default_factory=ShapeBook)

@@ -213,10 +213,12 @@ class Previous(NamedTuple):
     """The stored bytes, where the caller asked for them."""
     method: str | None = None
     """How it was fetched (`LIGHT`, `RENDERED`); None when that is not known."""
+    compared_method: str | None = None
+    """How the crawl fetched it that this one is compared with; None when there is none."""
     light_copy: UUID | None = None
-    """Of a page that was rendered: the version that has what its server sent then, if it was fetched both ways."""
+    """Of a page which that crawl rendered: the version that has what its server sent, if it was fetched both ways."""
     owes_rendering: bool = False
-    """Rendered once, and not the last time, because no browser was there or it failed."""
+    """Rendered once, and not by that crawl, because no browser was there or it failed."""
 
 
 class ProbeEnd(NamedTuple):

@@ -10,7 +10,7 @@ from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
-from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
@@ -103,24 +103,25 @@ class LaunchRequests:
         }
 
     def _with_previous(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
-        """For re-crawls: add the stored version of each page, with one query per batch and project."""
+        """For re-crawls: add the stored version of each page, with one query per batch and crawl."""
         wanted: dict[UUID, list[RequestTicket]] = {}
         for ticket in tickets:
             if ticket.context.state.has_history and ticket.lease.kind is Kind.PAGE:
-                wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
+                wanted.setdefault(ticket.key.crawl_id, []).append(ticket)
         if not wanted:
             return tickets
-        known = {
-            project: self._writer.previous(
-                project,
-                [t.key.normalized_url for t in group],
-                with_snapshots=any(t.context.crawl.from_queue for t in group),
-            )
-            for project, group in wanted.items()
-        }
-        return [
-            t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
-        ]
+        known = {crawl_id: self._previous(group) for crawl_id, group in wanted.items()}
+        return [t._replace(previous=known.get(t.key.crawl_id, {}).get(t.key.normalized_url)) for t in tickets]
+
+    def _previous(self, tickets: Sequence[RequestTicket]) -> dict[str, Previous]:
+        """What is stored of these pages of one crawl."""
+        state = tickets[0].context.state
+        return self._writer.previous(
+            state.crawl.project_id,
+            [ticket.key.normalized_url for ticket in tickets],
+            baseline_id=state.baseline_id,
+            with_snapshots=state.crawl.from_queue,
+        )
 
     def _with_probe_tasks(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
         """For probes: add why each is requested. One without a purpose was answered before it was queued again."""

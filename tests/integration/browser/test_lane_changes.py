@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlJob
@@ -73,6 +74,12 @@ class Watch:
         """Paths of changed pages, and of those that were not compared; the homepage is another matter."""
         summary = self.crawl(lane, has_browser=has_browser)
         return _paths(summary["changed_page_urls"]), _paths(summary["not_compared_urls"])
+
+    def end_last_early(self) -> None:
+        """As if the last crawl had run out of time."""
+        assert self.last is not None
+        with self._lanes.tools.database.begin() as db:
+            db.execute(text("UPDATE crawl_jobs SET end_reason = 'max_duration' WHERE id = :id"), {"id": self.last.id})
 
     def lines(self) -> set[tuple[str | None, str | None]]:
         """What went and came, in words."""
@@ -141,6 +148,17 @@ def test_a_page_the_server_links_to_is_new_although_a_browser_found_it(watch: Wa
     garden.text |= {"/a": f"{OLD} <a href=/c>More</a>", "/c": "Brand new.", "/d": "Only a script links to it."}
     found = watch.crawl("b")
     assert (_paths(found["new_page_urls"]), _paths(found["changed_page_urls"])) == (["/c"], ["/a"])
+
+
+@pytest.mark.slow
+def test_a_crawl_that_ended_early_in_another_lane_hides_no_edit(watch: Watch, garden: Garden) -> None:
+    """Nothing is compared with it, although what it stored is newer."""
+    watch.crawl("b")
+    garden.text["/a"] = NEW
+    watch.crawl("l")
+    watch.end_last_early()
+    assert watch.told("l") == (["/a"], [])
+    assert watch.told("l") == QUIET
 
 
 # ---- no browser for a while
