@@ -3,14 +3,18 @@
 Each page says more in a browser than its server sends, so the two ways never agree.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+from crawler.adapters.browser.light_pages import LightPages
 from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Kind, Lane
+from crawler.domain.urls.url import digest, parse
 from tests.integration.browser.test_two_passes import SCRIPT, TEXT
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, response, serving
@@ -75,6 +79,16 @@ class Watch:
         summary = self.crawl(lane, has_browser=has_browser)
         return _paths(summary["changed_page_urls"]), _paths(summary["not_compared_urls"])
 
+    def ways_of_the_pair(self) -> list[str]:
+        """How both versions of the only changed page were fetched, as the API shows them."""
+        assert self.last is not None
+        shown = self._lanes.tools.changes.describe(self.last, pages=True).changed_pages or ()
+        (pair,) = [page for page in shown if not page.url.endswith("/")]
+        ids = [pair.from_version, pair.to_version]
+        rows = self._lanes.rows("SELECT id, crawl_method FROM page_versions WHERE id = ANY(:ids)", ids=ids)
+        methods = {row["id"]: row["crawl_method"] for row in rows}
+        return [methods[one] for one in ids]
+
     def end_last_early(self) -> None:
         """As if the last crawl had run out of time."""
         assert self.last is not None
@@ -107,6 +121,7 @@ def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden
     garden.text["/a"] = NEW
     assert watch.told(lanes[1]) == (["/a"], [])
     assert watch.lines() == {(OLD, NEW)}
+    assert len(set(watch.ways_of_the_pair())) == 1, "light with light, rendered with rendered"
     assert watch.told(lanes[1]) == QUIET, "once"
 
 
@@ -208,3 +223,27 @@ def test_an_edit_told_without_a_browser_and_undone_since_is_told_as_undone(watch
     garden.text["/a"] = OLD
     assert watch.told("b") == (["/a"], [])
     assert watch.lines() == {(NEW, OLD)}
+
+
+# ---- workers that die
+
+
+@pytest.mark.slow
+def test_a_worker_that_died_with_the_light_copy_in_hand_hides_no_edit(
+    two_lanes: TwoLanes, garden: Garden, watch: Watch
+) -> None:
+    watch.crawl("l")
+    assert watch.last is not None
+    two_lanes.change(watch.last, render="always")
+    garden.text |= {"/new": OLD}
+    crawl = two_lanes.start(two_lanes.tools.store.get_project(watch.last.project_id))
+    (pair,), _ = two_lanes.tools.frontier.due(Lane.BROWSER, 1)
+    (lease,) = two_lanes.tools.frontier.claim(Lane.BROWSER, [pair], 1, 0.01)
+    assert lease.kind is Kind.PAGE
+    assert LightPages(two_lanes.tools.redis).begin(crawl.id, digest(parse(lease.url).href))
+    time.sleep(0.05)  # longer than the lease: its worker counts as lost
+    two_lanes.tools.crawls.reconcile()
+    ended = two_lanes.run(crawl, seconds=90)
+    assert ended.change_summary is not None
+    assert ended.change_summary["changed_page_urls"] == [ended.seed_url], "its list of links grew"
+    assert _paths(ended.change_summary["new_page_urls"]) == ["/new"]
