@@ -3,7 +3,8 @@
 What a browser shows is only ever compared with what a browser showed, and what a server sent with what it sent. So the
 earlier version is the last one that was fetched in the same way: the baseline's, if that fetched the page so. Else it
 is the last that any crawl stored before: what happened since is told now. A page that was fetched both ways
-(`domain/engine/both_ways.py`) is compared in the way in which the baseline has it.
+(`domain/engine/both_ways.py`) is compared in the way in which the baseline has it, unless that was to be
+rendered and was not.
 
 Which crawl is the baseline: `choose_baseline` in `domain/changes/baseline.py`.
 """
@@ -29,9 +30,10 @@ JOIN LATERAL (
         SELECT copy.*, 'lightweight' FROM page_versions copy WHERE copy.id = (u.rendering ->> 'light_copy')::uuid
     ) n
     LEFT JOIN LATERAL ({_EARLIER.format(n="n")} LIMIT 1) last ON true
-    CROSS JOIN LATERAL (SELECT coalesce(last.id IN (told.id, told_light.id), false) AS of_baseline) is_
-    ORDER BY last.id IS NULL, NOT is_.of_baseline, CASE WHEN NOT is_.of_baseline THEN last.fetched_at END DESC,
-        n.id <> u.version_id
+    CROSS JOIN LATERAL (SELECT coalesce(last.id IN (told.id, told_light.id), false) AS of_baseline,
+        coalesce(b.reason IN ('render_unavailable', 'render_failed'), false) AS is_owed) is_
+    ORDER BY last.id IS NULL, is_.is_owed AND n.way = 'lightweight', NOT is_.of_baseline,
+        CASE WHEN NOT is_.of_baseline THEN last.fetched_at END DESC, n.id <> u.version_id
     LIMIT 1
 ) v ON true
 LEFT JOIN LATERAL ({_EARLIER.format(n="v")} OFFSET :further LIMIT 1) o ON true

@@ -170,9 +170,12 @@ class RenderWhereNeeded:
     ) -> bool:
         """Send a page that goes light from now on to the browser for the last time, to compare it with what it was."""
         never = ticket.context.crawl.config.render is RenderMode.NEVER
-        if never or not needs_rendering(ticket.previous) or not self.has_browser(ticket):
+        if never or not needs_rendering(ticket.previous):
             return False
         settled.rendering = Decision(render=True, signal=Signal.LANE).as_record()
+        if not self.has_browser(ticket):  # the next crawl that has one makes up for it
+            settled.note = note_without_browser(ticket.context.crawl)
+            return False
         self._keep_copy(settled, ticket, result, page, now, goes_light=True)
         return self._send_on(settled, ticket, page)
 

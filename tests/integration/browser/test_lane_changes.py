@@ -190,6 +190,16 @@ def test_an_edit_made_while_there_was_no_browser_is_told_when_there_is_one_again
 
 
 @pytest.mark.slow
+def test_an_edit_is_told_although_there_was_no_browser_when_the_lane_changed(watch: Watch, garden: Garden) -> None:
+    watch.crawl("b")
+    garden.text["/a"] = NEW
+    changed, _ = watch.told("l", has_browser=False)
+    assert changed == []
+    assert watch.told("l") == (["/a"], [])
+    assert [watch.told("l"), watch.told("l")] == [QUIET, QUIET]
+
+
+@pytest.mark.slow
 def test_an_edit_reverted_while_there_was_no_browser_is_no_change(watch: Watch, garden: Garden) -> None:
     watch.crawl("b")
     garden.text["/a"] = NEW
