@@ -50,6 +50,7 @@ class Crawls:
             self._app.store,
             self._app.engine.crawl_state.load,
             self._app.frontier,
+            self._app.operating.live_workers,
             self._app.hints,
         )
         return FinishCrawl(

@@ -157,7 +157,12 @@ class Engine:
     def render_where_needed(self) -> RenderWhereNeeded:
         lights, notes = LightPages(self._app.redis), VisitNotes(self._app.redis)
         return RenderWhereNeeded(
-            self._app.frontier, self._app.operating.live_workers, lights, notes, self.crawl_state.record_rendering
+            self._app.frontier,
+            self._app.operating.live_workers,
+            lights,
+            notes,
+            self.crawl_state.record_rendering,
+            self.writer.has_light_copy,
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Text and links of a page as fetched over plain HTTP, kept in Redis for comparison with the browser's version.
+"""Text, links and hash of a page as fetched over plain HTTP, kept in Redis for comparison with the browser's version.
 
 The comparison: `compare` in `domain/rendering/url_shapes.py`.
 """
@@ -10,6 +10,7 @@ import orjson
 import zstandard
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.domain.rendering.url_shapes import LightPage
 
 KEPT_SECONDS = 3600.0
 MAX_BYTES = 512 * 1024
@@ -20,23 +21,30 @@ _expand = zstandard.ZstdDecompressor().decompress
 
 
 class LightPages(FrontierCalls):
-    def keep(self, crawl_id: UUID, digest: bytes, text: str, links: list[str]) -> None:
-        packed = orjson.dumps([text, links])
+    def keep(self, crawl_id: UUID, digest: bytes, page: LightPage) -> None:
+        packed = orjson.dumps([page.text, page.links, page.content_hash.hex()])
         kept = _compress(packed) if len(packed) <= MAX_BYTES else _TOO_LARGE
         self._command("SET", self._key(crawl_id, digest), kept, "PX", milliseconds(KEPT_SECONDS))
 
     def begin(self, crawl_id: UUID, digest: bytes) -> bool:
         """Whether this page is to be fetched over plain HTTP first: True once, over all processes."""
         key = self._key(crawl_id, digest)
-        return bool(self._command("SET", key, b"", "NX", "PX", milliseconds(KEPT_SECONDS)))
+        return self._is_first(key, b"")
 
-    def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None:
-        """Text and links of the page, if they were kept."""
+    def begin_again(self, crawl_id: UUID, digest: bytes) -> bool:
+        """Whether it is to be fetched so once more, as the worker that did was lost: True once."""
+        return self._is_first(self._key(crawl_id, digest) + b":again", b"1")
+
+    def _is_first(self, key: bytes, value: bytes) -> bool:
+        return bool(self._command("SET", key, value, "NX", "PX", milliseconds(KEPT_SECONDS)))
+
+    def find(self, crawl_id: UUID, digest: bytes) -> LightPage | None:
+        """The page, if it was kept."""
         kept: Any = self._command("GET", self._key(crawl_id, digest))
         if not kept or kept == _TOO_LARGE:
             return None
-        text, links = orjson.loads(_expand(kept, max_output_size=MAX_BYTES))
-        return text, links
+        text, links, content_hash = orjson.loads(_expand(kept, max_output_size=MAX_BYTES))
+        return LightPage(text, links, bytes.fromhex(content_hash))
 
     def was_read(self, crawl_id: UUID, digest: bytes) -> bool:
         """Whether plain HTTP brought a page that could be parsed."""

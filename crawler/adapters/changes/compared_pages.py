@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
-from crawler.adapters.engine.compared_versions import OLD_VERSION
+from crawler.adapters.engine.compared_versions import COMPARED
 from crawler.adapters.postgres.database import transaction
 from crawler.errors import NotFound
 
@@ -72,9 +72,8 @@ def _picture(head: bytes | None) -> Picture | None:
 _BETWEEN = f"""
 SELECT v.page_id, o.id, v.id
 FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id
-{OLD_VERSION}
-WHERE u.crawl_job_id = :crawl AND u.normalized_url = :key
+{COMPARED}
+WHERE u.crawl_job_id = :crawl AND u.normalized_url = :key AND o.id IS NOT NULL
 """  # noqa: S608 - both parts are constants
 _VERSIONS = """
 SELECT v.id, v.crawl_id, v.title, v.fetched_at, s.byte_length, substring(i.image FROM 17 FOR 8) AS head

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
-from crawler.adapters.engine.compared_versions import OLD_VERSION
+from crawler.adapters.engine.compared_versions import COMPARED, TOLD_OTHERWISE
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
@@ -64,16 +64,34 @@ class PagePairs:
                 if (side := self._side(row, "new")) is not None:
                     yield PageOfCrawl(row.url, side)
 
+    def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]:
+        """These pages of the crawl `like`, as another crawl has them that fetched them in the same way."""
+        for start in range(0, len(urls), PAGES_AT_ONCE):
+            some = list(urls[start : start + PAGES_AT_ONCE])
+            given = {"crawl": crawl_id, "like": like, "urls": some, "most": MAX_BYTES}
+            with transaction(self._engine) as db:
+                rows = db.execute(text(_ALIKE), given).all()
+            for row in rows:
+                if (side := self._side(row, "new")) is not None:
+                    yield PageOfCrawl(row.url, side)
+
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
         for row in rows:
             old, new = (self._side(row, name) for name in ("old", "new"))
             if old and new:
-                yield PagePair(row.url, row.page_id, old, new)
+                yield PagePair(row.url, row.page_id, old, new, self._told(row))
             elif row.old_snapshot == row.new_snapshot:  # too large to read, and the same whatever it says
-                unread = (PageSide(b"", "", at) for at in (row.old_at, row.new_at))
+                unread = (PageSide(b"", "", row.old_at), PageSide(b"", "", row.new_at))
                 yield PagePair(row.url, row.page_id, *unread)
+
+    def _told(self, row: Row[Any]) -> tuple[PageSide, PageSide] | None:
+        """The two versions between which other crawls have told what changed, if they fetched the page otherwise."""
+        if getattr(row, "first_content", None) is None:
+            return None
+        first, last = (self._side(row, name) for name in ("first", "last"))
+        return (first, last) if first and last else None
 
     def _side(self, row: Row[Any], name: str) -> PageSide | None:
         names = ("snapshot", "content", "length", "content_type", "at")
@@ -115,12 +133,20 @@ SELECT u.url, v.page_id,
        coalesce(o.headers ->> 'content-type', os.content_type) AS old_content_type,
        ns.id AS new_snapshot, CASE WHEN ns.byte_length <= :most THEN ns.content END AS new_content,
        ns.byte_length AS new_length, v.fetched_at AS new_at,
-       coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
+       coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type,
+       fs.id AS first_snapshot, fs.content AS first_content, fs.byte_length AS first_length,
+       told_first.fetched_at AS first_at,
+       coalesce(told_first.headers ->> 'content-type', fs.content_type) AS first_content_type,
+       ls.id AS last_snapshot, ls.content AS last_content, ls.byte_length AS last_length,
+       told_last.fetched_at AS last_at,
+       coalesce(told_last.headers ->> 'content-type', ls.content_type) AS last_content_type
 FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id
-{OLD_VERSION}
+{COMPARED}
+{TOLD_OTHERWISE}
 JOIN snapshots ns ON ns.id = v.snapshot_id
 JOIN snapshots os ON os.id = o.snapshot_id
+LEFT JOIN snapshots ls ON ls.id = told_last.snapshot_id AND ls.byte_length <= :most
+LEFT JOIN snapshots fs ON fs.id = told_first.snapshot_id AND fs.byte_length <= :most AND ls.id IS NOT NULL
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
 """  # noqa: S608 - both parts are constants
 _LOOKS = """
@@ -146,4 +172,16 @@ FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id
 JOIN snapshots ns ON ns.id = v.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done' ORDER BY u.url
+"""
+_ALIKE = """
+SELECT mine.url, ns.id AS new_snapshot, ns.content AS new_content, ns.byte_length AS new_length, v.fetched_at AS new_at,
+       coalesce(v.headers ->> 'content-type', ns.content_type) AS new_content_type
+FROM crawl_discovered_urls mine
+JOIN page_versions stored ON stored.id = mine.version_id
+JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = mine.normalized_url
+    AND u.fetch_state = 'done'
+JOIN page_versions v ON v.id IN (u.version_id, (u.rendering ->> 'light_copy')::uuid)
+    AND (v.crawl_method = stored.crawl_method) IS NOT FALSE
+JOIN snapshots ns ON ns.id = v.snapshot_id AND ns.byte_length <= :most
+WHERE mine.crawl_job_id = :like AND mine.url = ANY(:urls) ORDER BY mine.url
 """

@@ -34,6 +34,7 @@ from crawler.domain.engine.ledger import (
     Previous,
     Request,
     RowRefused,
+    UrlKey,
     WriteRaced,
     page_id,
 )
@@ -87,12 +88,24 @@ class BatchWriter:
         with transaction(self._engine) as connection, cursor(connection) as db:
             _log_requests(db, requests)
 
-    def previous(
-        self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
-    ) -> dict[str, Previous]:
-        """What earlier crawls stored of these pages."""
+    def has_light_copy(self, key: UrlKey) -> bool:
+        """Whether what the server sent of a page is kept, beside what the browser will show in this crawl."""
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_PREVIOUS, (with_snapshots, [page_id(project_id, url) for url in normalized_urls]))
+            db.execute(_HAS_LIGHT_COPY, key)
+            return db.fetchone() is not None
+
+    def previous(
+        self,
+        project_id: UUID,
+        normalized_urls: Sequence[str],
+        *,
+        baseline_id: UUID | None = None,
+        with_snapshots: bool = False,
+    ) -> dict[str, Previous]:
+        """What earlier crawls stored of these pages. `baseline_id`: the one that this crawl is compared with."""
+        pages = [page_id(project_id, url) for url in normalized_urls]
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_PREVIOUS, {"snapshots": with_snapshots, "baseline": baseline_id, "pages": pages})
             # The driver returns a memoryview, which is equal to no bytes.
             return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
 
@@ -102,12 +115,28 @@ def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
         _COPY_REQUESTS(db, requests)
 
 
+_HAS_LIGHT_COPY = """
+SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url = %s AND rendering ? 'light_copy'
+"""
 # By id, which only one index has. By project and URL the planner, which has no statistics of a new project, takes
 # another index and reads all of the project's pages for every batch.
 _PREVIOUS = """
-SELECT normalized_url, etag, last_modified, content_hash, version_id, coalesce(links_followed, links_found),
-    links_unusable, canonical_url, noindex,
-    crawl_method = 'lightweight' AND coalesce(reason, '') NOT IN ('render_unavailable', 'render_failed'),
-    CASE WHEN %s THEN (SELECT snapshot_id FROM page_versions v WHERE v.id = crawled_pages.version_id) END
-FROM crawled_pages WHERE id = ANY(%s) AND content_hash IS NOT NULL
+SELECT p.normalized_url, p.etag, p.last_modified, p.content_hash, p.version_id,
+    coalesce(p.links_followed, p.links_found), p.links_unusable, p.canonical_url, p.noindex,
+    p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed'),
+    CASE WHEN %(snapshots)s THEN (SELECT v.snapshot_id FROM page_versions v WHERE v.id = p.version_id) END,
+    p.crawl_method,
+    CASE WHEN %(baseline)s::uuid IS NOT NULL THEN coalesce(b.crawl_method, p.crawl_method) END,
+    (b.rendering ->> 'light_copy')::uuid,
+    CASE WHEN coalesce(b.reason, p.reason) IN ('render_unavailable', 'render_failed') THEN EXISTS (
+        SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
+    ELSE false END
+FROM crawled_pages p
+LEFT JOIN LATERAL (
+    SELECT u.reason, u.rendering, v.crawl_method
+    FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id
+    WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url AND u.fetch_state = 'done'
+        AND (p.crawl_id <> u.crawl_job_id OR p.crawl_method = 'crawl4ai') LIMIT 1
+) b ON true
+WHERE p.id = ANY(%(pages)s) AND p.content_hash IS NOT NULL
 """

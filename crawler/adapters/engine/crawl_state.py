@@ -33,6 +33,7 @@ class CrawlStateReader:
             scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
+            baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
             was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
             sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
@@ -54,6 +55,8 @@ class CrawlStateReader:
             headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
+            baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
+            rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
         )
 
@@ -101,6 +104,13 @@ WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND crawl_type 
 ORDER BY id DESC LIMIT 1
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
+# As `choose_baseline` in `domain/changes/baseline.py` does it.
+_BASELINE = """
+SELECT id FROM crawl_jobs
+WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
+  AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
+ORDER BY completed_at DESC LIMIT 1
+"""
 _PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages

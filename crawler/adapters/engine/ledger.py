@@ -12,7 +12,7 @@ from uuid import UUID
 from psycopg2.extras import execute_values
 from sqlalchemy import Engine, text
 
-from crawler.adapters.engine.compared_versions import LAST_SEEN
+from crawler.adapters.engine.compared_versions import CROSSED, LAST_SEEN
 from crawler.adapters.postgres.database import cursor, transaction
 from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.crawls.crawl import FetchState
@@ -108,11 +108,24 @@ class Ledger:
 
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]:
         """Pages that the crawl's baseline did not get, as they were last stored before."""
-        given = {"crawl": crawl_id, "before": baseline_id}
+        given = {"crawl": crawl_id, "before": baseline_id, "further": 0}
         with transaction(self._engine) as connection:
             rows = connection.execution_options(yield_per=5000).execute(text(LAST_SEEN), given)
             for key, url, digest, method in rows:
-                yield SeenPage(key, url, bytes(digest), Standing.PAGE, method)
+                yield SeenPage(key, url, bytes(digest) if digest else None, Standing.PAGE, method)
+
+    def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]:
+        """For pages that the baseline fetched in another way: old and new content that were fetched alike."""
+        given = {"crawl": crawl_id, "before": baseline_id, "further": 0}
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(CROSSED), given)
+            return {key: (b"" if told else bytes(old), bytes(new)) for key, old, new, told in rows}
+
+    def light_links(self, crawl_id: UUID) -> Iterator[str]:
+        """Where the light copies of rendered pages link to."""
+        with transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=5000).execute(text(_LIGHT_LINKS), {"crawl": crawl_id})
+            yield from rows.scalars()
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Store for each URL how many other spellings of it the crawl's pages link to."""
@@ -148,6 +161,12 @@ WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priori
 _SEEN = """
 SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status
 FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
+"""
+_LIGHT_LINKS = """
+SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = (u.rendering ->> 'light_copy')::uuid AND v.crawl_method = 'lightweight'
+CROSS JOIN LATERAL jsonb_array_elements(v.links) AS link
+WHERE u.crawl_job_id = :crawl
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

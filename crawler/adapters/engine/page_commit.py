@@ -99,9 +99,10 @@ def write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey], s
     """Write pages whose URL ended in this commit: a late worker must not overwrite newer work."""
     pages = _of_turned(batch.pages, turned)
     versions = _versions_of(pages, batch.versions)
-    _COPY_SNAPSHOTS.new(db, _snapshots_of(versions, second_looks, batch.snapshots))
+    copies = sorted({v.id: v for v in batch.light_copies}.values(), key=attrgetter("id"))
+    _COPY_SNAPSHOTS.new(db, _snapshots_of([*versions, *copies], second_looks, batch.snapshots))
     _write_stored(db, pages, depths)
-    _COPY_VERSIONS.new(db, versions)
+    _COPY_VERSIONS.new(db, sorted([*versions, *copies], key=attrgetter("id")))
     unchanged = _of_turned(batch.unchanged, turned)
     _touch(db, unchanged, depths)
     _write_outlines(db, unchanged)

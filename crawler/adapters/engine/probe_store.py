@@ -61,12 +61,17 @@ class ProbeStore:
         """Probes among these URLs that still wait for a response, with what they are for."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_TASKS), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
-        return {url: ProbeTask(Purpose(purpose), depth) for url, purpose, depth in rows}
+        return {url: ProbeTask(Purpose(purpose), depth, rendered) for url, purpose, depth, rendered in rows}
 
     def close_rest(self, crawl_id: UUID) -> None:
         """Close probes that still wait: the crawl is over, so they are not sent any more."""
         with transaction(self._engine) as db:
             db.execute(text(_CLOSE), {"crawl": crawl_id})
+
+    def close_second_looks(self, crawl_id: UUID) -> None:
+        """Close second looks that still wait. They are not needed."""
+        with transaction(self._engine) as db:
+            db.execute(text(_CLOSE_SECOND_LOOKS), {"crawl": crawl_id})
 
     def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[UnmetPage]:
         """Pages of the baseline that this crawl has not found, and pages the baseline checked without a result.
@@ -95,13 +100,13 @@ class ProbeStore:
                 if standing(state, reason, status) is Standing.UNKNOWN and kind_by_reason(reason) in UNSETTLED
             ]
 
-    def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]:
-        """Key and URL of pages whose content this crawl was the first to see, fetched without a browser.
+    def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]:
+        """Key and URL of pages whose content this crawl was the first to see; with or without `rendered` ones.
 
         A page that was the same in the crawl before says nothing new about what differs by itself.
         """
         with transaction(self._engine) as db:
-            return [(key, url) for key, url in db.execute(text(_FRESH), {"crawl": crawl_id})]
+            return [(key, url) for key, url in db.execute(text(_FRESH), {"crawl": crawl_id, "rendered": rendered})]
 
     def looked_at(self, crawl_id: UUID) -> dict[str, int]:
         """How often the project's last crawls before this one fetched each page a second time."""
@@ -174,11 +179,18 @@ SELECT normalized_url, url, host, purpose, position FROM crawl_probes
 WHERE crawl_id = :crawl AND state = 'queued' ORDER BY position
 """
 _TASKS = """
-SELECT normalized_url, purpose, depth FROM crawl_probes
-WHERE crawl_id = :crawl AND normalized_url = ANY(:urls) AND state = 'queued'
+SELECT p.normalized_url, p.purpose, p.depth, p.purpose = 'again' AND coalesce(v.crawl_method = 'crawl4ai', false)
+FROM crawl_probes p
+LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = p.crawl_id AND u.normalized_url = p.normalized_url
+LEFT JOIN page_versions v ON v.id = u.version_id
+WHERE p.crawl_id = :crawl AND p.normalized_url = ANY(:urls) AND p.state = 'queued'
 """
 _CLOSE = """
 UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id = :crawl AND state = 'queued'
+"""
+_CLOSE_SECOND_LOOKS = """
+UPDATE crawl_probes SET state = 'done', outcome = 'not_reached'
+WHERE crawl_id = :crawl AND state = 'queued' AND purpose = 'again'
 """
 # A page that this crawl refused on discovery was found: the ledger says why. A URL still queued at the end was not.
 _MISSING = """
@@ -214,7 +226,8 @@ WHERE u.crawl_job_id = :crawl AND u.fetch_state IN ('failed', 'skipped')
 _FRESH = """
 SELECT u.normalized_url, p.url
 FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id AND v.crawl_id = u.crawl_job_id AND v.crawl_method = 'lightweight'
+JOIN page_versions v ON v.id = u.version_id AND v.crawl_id = u.crawl_job_id
+    AND (:rendered OR v.crawl_method = 'lightweight')
 JOIN crawled_pages p ON p.id = v.page_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND v.snapshot_id IS NOT NULL
   AND u.reason IS NULL

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import lane_of
 
@@ -17,17 +18,24 @@ _COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
 
 
 def choose_baseline(candidates: Iterable[CrawlJob], crawl: CrawlJob) -> CrawlJob | None:
-    """The crawl to compare `crawl` with; None when there is nothing it could honestly be compared with.
+    """The newest crawl that `crawl` can honestly be compared with, or None.
 
-    The newest of those that were fetched in the same way, else the newest. What a browser shows cannot be compared
-    with what a server sends, so a site that flips once and back would otherwise never hear of what changed meanwhile;
-    what crawls in between have told may be told again.
+    However it was fetched: which versions of a page were fetched alike is another question, answered for each page.
     """
     if crawl.crawl_type is CrawlType.FETCH_ONLY:
         return None
-    usable = [earlier for earlier in candidates if _is_comparable(earlier, crawl)]
-    alike = [earlier for earlier in usable if lane_of(earlier) is lane_of(crawl)]
-    return max(alike or usable, key=_ended, default=None)
+    return max((earlier for earlier in candidates if _is_comparable(earlier, crawl)), key=_ended, default=None)
+
+
+def choose_witness(candidates: Iterable[CrawlJob], crawl: CrawlJob, baseline: CrawlJob) -> CrawlJob | None:
+    """The crawl that tells which pages are new; None when there is none that could have found them all.
+
+    A browser finds links that a server does not send: what it finds is not new because there is a browser now. So for
+    a crawl with one it is the newest that had one, too.
+    """
+    if lane_of(crawl) is lane_of(baseline) or lane_of(crawl) is Lane.HTTP:
+        return baseline
+    return choose_baseline((earlier for earlier in candidates if lane_of(earlier) is Lane.BROWSER), crawl)
 
 
 def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:

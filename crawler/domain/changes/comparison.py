@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.changes.removals import (
@@ -26,6 +27,7 @@ from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.reasons import FAILED, Reason
 
 _REDIRECTED = frozenset({Reason.REDIRECTED, Reason.OFF_DOMAIN})
+_NOTHING: Mapping[str, tuple[bytes, bytes]] = MappingProxyType({})
 _RANK = {kind: rank for rank, kind in enumerate(Removal)}
 
 
@@ -101,7 +103,9 @@ def compare(
     probed: Iterable[Probed] = (),
     remembered: Iterable[SeenPage] = (),
     last_seen: Iterable[SeenPage] = (),
+    crossed: Mapping[str, tuple[bytes, bytes]] = _NOTHING,
     baseline_exhausted: bool = True,
+    linked: Container[str] = (),
     key_of: Key = str,
     unsettled: Container[str] = (),
 ) -> Changes:
@@ -110,6 +114,8 @@ def compare(
     `unsettled`: URLs of pages that the old crawl could not tell about when it was compared itself.
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
     `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
+    `crossed`: pages the old crawl fetched in another way, by key: old and new content that were fetched alike.
+    `linked`: keys that the old crawl would have met, had they been there, although it did not meet all there was.
     """
     return _Comparison(
         _CrawledPages(old, key_of),
@@ -117,7 +123,9 @@ def compare(
         probes={probe.normalized_url: probe for probe in probed},
         remembered=remembered,
         last_seen={page.normalized_url: page for page in last_seen},
+        crossed=crossed,
         baseline_exhausted=baseline_exhausted,
+        linked=linked,
         key_of=key_of,
         unsettled=unsettled,
     ).changes()
@@ -181,7 +189,9 @@ class _Comparison:
         probes: Mapping[str, Probed],
         remembered: Iterable[SeenPage],
         last_seen: Mapping[str, SeenPage],
+        crossed: Mapping[str, tuple[bytes, bytes]],
         baseline_exhausted: bool,
+        linked: Container[str],
         key_of: Key,
         unsettled: Container[str],
     ) -> None:
@@ -189,7 +199,9 @@ class _Comparison:
         self._after = after
         self._probes = probes
         self._last_seen = last_seen
+        self._crossed = crossed
         self._baseline_exhausted = baseline_exhausted
+        self._linked = linked
         self._key_of = key_of
         self._remembered = {
             page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
@@ -223,7 +235,11 @@ class _Comparison:
     def _classify_pages(self) -> None:
         for page in self._after.pages:
             key = page.normalized_url
-            kind = _kind(self._known.get(key), page, self._baseline_exhausted)
+            old = self._known.get(key)
+            if old is None and key in self._linked:
+                kind = _Kind.NEW
+            else:
+                kind = _kind(old, page, self._baseline_exhausted, self._crossed.get(key))
             self._found[kind].append(page.url)
             if kind is _Kind.NEW or key not in self._known:
                 self._arrived[key] = page.content_hash
@@ -306,7 +322,7 @@ class _Comparison:
         )
 
 
-def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> _Kind:
+def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool, crossed: tuple[bytes, bytes] | None) -> _Kind:
     if old is None:
         return _Kind.NEW if baseline_exhausted else _Kind.NOT_COMPARED
     # One that failed when it was first met, and was never stored before: the new crawl is the first that has it.
@@ -316,6 +332,8 @@ def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool) -> _Kin
         return _Kind.NOT_COMPARED
     if old.content_hash == new.content_hash:
         return _Kind.UNCHANGED
+    if crossed is not None:
+        return _Kind.UNCHANGED if crossed[0] == crossed[1] else _Kind.CHANGED
     # A browser shows more than the server sends: that the two differ is no change of the page.
     return _Kind.NOT_COMPARED if old.method and new.method and old.method != new.method else _Kind.CHANGED
 

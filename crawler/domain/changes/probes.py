@@ -51,6 +51,8 @@ class ProbeTask(NamedTuple):
 
     purpose: Purpose
     depth: int = 0
+    rendered: bool = False
+    """Of a second look: the first was made by a browser, so this one is, too."""
 
 
 class UnmetPage(NamedTuple):

@@ -11,6 +11,9 @@ ENOUGH_TAGS = 10
 ENOUGH_TEXT = 0.1
 """Above this share of text the markup is measured in bytes: no rule asks for more text."""
 
+CLEARLY = 0.2
+"""How far beyond a limit a homepage must be to change what the last crawl decided."""
+
 # Sorted: the same rule is the same text, for ETags and comparisons. One schema for input and output: client generators
 # stop at two schemas of one name.
 Statuses = Annotated[
@@ -53,6 +56,16 @@ class RenderRule(BaseModel):
     compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
     agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
     same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
+
+    def moved(self, *, up: bool) -> Self:
+        """The rule with its limits moved so far that what lies beyond them is clear."""
+        factor = 1 + CLEARLY if up else 1 - CLEARLY
+        limits = {
+            "min_text_chars": self.min_text_chars * factor,
+            "min_content_tags": min(self.min_content_tags * factor, ENOUGH_TAGS),
+            "min_text_ratio": min(self.min_text_ratio * factor, ENOUGH_TEXT),
+        }
+        return self.model_copy(update=limits)
 
     @model_validator(mode="after")
     def _never_asks_in_vain(self) -> Self:

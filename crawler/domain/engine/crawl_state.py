@@ -1,6 +1,7 @@
 """Crawl state: a crawl's row and what it has learned so far (homepage redirects, Shopify, headers, URL shapes)."""
 
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.rendering.url_shapes import ShapeBook
@@ -26,6 +27,10 @@ class CrawlState:
     """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
     distrusts_validators: bool = False
     """Whether this crawl or the one before met a page that changed while its validators stood still."""
+    baseline_id: UUID | None = None
+    """The crawl that this one will be compared with, as far as can be said before its end."""
+    rendered_before: bool | None = None
+    """What the project's last homepage decided; None when none did."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
     """Which kinds of the project's pages need a browser, learned from comparisons."""
     homepage: str = ""

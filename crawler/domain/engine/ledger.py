@@ -15,6 +15,8 @@ from crawler.errors import Conflict, Invalid
 
 LIGHT, RENDERED = "lightweight", "crawl4ai"
 """How a page was fetched; the values of the column `crawl_method`."""
+LIGHT_COPY = "light_copy"
+"""In a URL's record of how it was rendered: the version that has what the server sent, if it was fetched both ways."""
 
 
 class Source(StrEnum):
@@ -209,6 +211,14 @@ class Previous(NamedTuple):
     """Whether a 304 can be trusted: not for a page that was rendered in a browser, or should have been."""
     snapshot_id: UUID | None = None
     """The stored bytes, where the caller asked for them."""
+    method: str | None = None
+    """How it was fetched (`LIGHT`, `RENDERED`); None when that is not known."""
+    compared_method: str | None = None
+    """How the crawl fetched it that this one is compared with; None when there is none."""
+    light_copy: UUID | None = None
+    """Of a page which that crawl rendered: the version that has what its server sent, if it was fetched both ways."""
+    owes_rendering: bool = False
+    """Rendered once, and not by that crawl, because no browser was there or it failed."""
 
 
 class ProbeEnd(NamedTuple):
@@ -280,6 +290,8 @@ class Batch:
     ends: list[UrlEnd] = field(default_factory=list)
     pages: list[PageWrite] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
+    light_copies: list[Version] = field(default_factory=list)
+    """What servers sent of known pages that are rendered: so that a change of lane hides no edit."""
     snapshots: list[Snapshot] = field(default_factory=list)
     unchanged: list[Unchanged] = field(default_factory=list)
     unfetched: list[Unfetched] = field(default_factory=list)
@@ -329,6 +341,11 @@ def page_id(project_id: UUID, normalized_url: str) -> UUID:
 def version_id(page: UUID, crawl_id: UUID, content_hash: bytes) -> UUID:
     """The id of a version: writing the same version twice writes the same row."""
     return UUID(bytes=_digest16(page.bytes, crawl_id.bytes, content_hash))
+
+
+def light_copy_id(page: UUID, crawl_id: UUID, content_hash: bytes) -> UUID:
+    """The id of a rendered page's light copy: another than the page's, although both may say the same."""
+    return UUID(bytes=_digest16(page.bytes, crawl_id.bytes, content_hash, LIGHT.encode()))
 
 
 def snapshot_id(content_hash: bytes) -> UUID:

@@ -201,7 +201,12 @@ class BatchWriter(Protocol):
         """Commit the batch. Returns those of the found children that were already known."""
 
     def previous(
-        self, project_id: UUID, normalized_urls: Sequence[str], *, with_snapshots: bool = False
+        self,
+        project_id: UUID,
+        normalized_urls: Sequence[str],
+        *,
+        baseline_id: UUID | None = None,
+        with_snapshots: bool = False,
     ) -> dict[str, Previous]: ...
 
     def log_requests(self, requests: Sequence[Request]) -> None: ...

@@ -10,6 +10,7 @@ from crawler.domain.noise.builtin import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
+from crawler.domain.noise.told_edits import untold
 from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
@@ -45,22 +46,32 @@ class PagePair(NamedTuple):
     page_id: UUID
     old: PageSide
     new: PageSide
+    told: tuple[PageSide, PageSide] | None = None
+    """What crawls in between told of the page, which they had fetched in another way: as it was, and as it became."""
 
     @property
     def shape(self) -> str:
         return url_shape(parse(self.url))
 
     def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
-        """What changed on the page, without noise. Raises UnparsablePage."""
-        if self.old[:2] == self.new[:2]:  # an earlier version of this program read something else in the same bytes
+        """What changed on the page, without noise and what was told already. Raises UnparsablePage."""
+        page = self._filtered(self.old, self.new, rules)
+        if self.told is None or page.wall:
+            return page
+        told = self._filtered(*self.told, rules)
+        edits = untold(page.edits, told.edits, self.new.blocks(rules).lines)
+        return page._replace(edits=edits, clock=tuple(edit for edit in page.clock if edit in edits))
+
+    def _filtered(self, before: PageSide, after: PageSide, rules: RuleSet) -> FilteredPage:
+        if before[:2] == after[:2]:  # an earlier version of this program read something else in the same bytes
             return FilteredPage((), ())
-        moments = Moments(self.old.fetched_at, self.new.fetched_at)
-        old, new = self.old.blocks(rules), self.new.blocks(rules)
+        moments = Moments(before.fetched_at, after.fetched_at)
+        old, new = before.blocks(rules), after.blocks(rules)
         page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments)
         if isinstance(new, FileBlocks):
             edits = tuple(edit for edit in page.edits if not is_clock(edit, moments))
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
-        if not page.edits and any(side.pdf and side.pdf.is_cut for side in (self.old, self.new)):
+        if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
         return page
 

@@ -36,6 +36,7 @@ class Signal(StrEnum):
     ASKED = "asked"
     SITE = "site"
     SHAPE = "shape"
+    LANE = "lane"
     RENDER_FAILED = "render_failed"
 
 
@@ -47,30 +48,47 @@ class Decision(NamedTuple):
     measured: float | str | None = None
     """Characters, tags or the share that was found; of a failed fetch its status or reason."""
     limit: float | None = None
+    kept: bool = False
+    """The homepage is so near to a limit that it stays with what the last crawl decided."""
 
     @property
     def words(self) -> str:
-        return _words(self)
+        return _kept_words(self) if self.kept else _words(self)
 
     def as_record(self) -> dict[str, Any]:
         """The decision as JSON; what is not known is left out."""
         record = {"render": self.render, "signal": self.signal, "measured": self.measured, "limit": self.limit}
+        record["kept"] = self.kept or None
         return {name: value for name, value in record.items() if value is not None}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
         signal = Signal(record["signal"]) if "signal" in record else None
-        return cls(bool(record["render"]), signal, record.get("measured"), record.get("limit"))
+        kept = bool(record.get("kept"))
+        return cls(bool(record["render"]), signal, record.get("measured"), record.get("limit"), kept)
 
 
 LIGHT = Decision(render=False)
 
 
-def decide_homepage(measure: Measure, markdown: str, rule: RenderRule) -> Decision:
-    """The decision for the whole crawl. What it says is counted in its markdown, without the syntax."""
+def decide_homepage(measure: Measure, markdown: str, rule: RenderRule, before: bool | None = None) -> Decision:
+    """The decision for the whole crawl. What the homepage says is counted in its markdown, without the syntax.
+
+    `before`: whether the project's last crawl was rendered. Only a clear margin changes that: a homepage that is now
+    just under and now just over a limit would send the whole site from lane to lane.
+    """
     if not measure.has_scripts:
         return LIGHT
-    return _signals(measure, len(plain_text(markdown)), rule) or _unfilled(measure, rule) or LIGHT
+    chars = len(plain_text(markdown))
+    now = _signals(measure, chars, rule) or _unfilled(measure, rule) or LIGHT
+    if before is None or before is now.render:
+        return now
+    farther = rule.moved(up=before)
+    clearly = _signals(measure, chars, farther) or _unfilled(measure, farther) or LIGHT
+    if clearly.render is now.render:
+        return now
+    near = clearly if before else now
+    return near._replace(render=before, limit=_limit(rule, near.signal), kept=True)
 
 
 def decide_page(measure: Measure, rule: RenderRule, text: str = "", frame: SiteFrame | None = None) -> Decision:
@@ -157,6 +175,36 @@ def _unfilled(measure: Measure, rule: RenderRule) -> Decision | None:
     return None
 
 
+def _limit(rule: RenderRule, signal: Signal | None) -> float:
+    limits = {
+        Signal.SHORT_TEXT: rule.min_text_chars,
+        Signal.EMPTY_BODY: rule.min_content_tags,
+        Signal.FRAME_ONLY: rule.min_text_chars // 2,
+    }
+    return limits.get(signal, rule.min_text_ratio) if signal else rule.min_text_ratio
+
+
+def _kept_words(decision: Decision) -> str:
+    measured, limit = decision.measured, f"{decision.limit:g}"
+    match decision.signal:
+        case Signal.SHORT_TEXT:
+            found = f"it has {measured} characters of text"
+        case Signal.EMPTY_BODY:
+            found = f"its body has {measured} content tags"
+        case Signal.FRAME_ONLY:
+            found = f"beside what frames it, it has {measured} characters of text"
+        case _:
+            found, limit = f"{float(measured or 0):.1%} of its markup is text", f"{float(decision.limit or 0):.0%}"
+    return f"{found}, too near to {limit} to change what the last crawl decided"
+
+
+_PLAIN_WORDS = {
+    None: "the server sends its text",
+    Signal.SITE: "the site's homepage needs a browser",
+    Signal.LANE: "it was rendered the last time, and is compared with that once more",
+}
+
+
 def _words(decision: Decision) -> str:
     measured, limit = decision.measured, decision.limit
     match decision.signal:
@@ -164,14 +212,12 @@ def _words(decision: Decision) -> str:
             return f"the light fetch failed ({measured})"
         case Signal.ASKED:
             return "screenshots are asked for" if measured == "screenshots" else f"render is set to {measured}"
-        case Signal.SITE:
-            return "the site's homepage needs a browser"
         case Signal.SHAPE:
             return f"pages of its kind ({measured}) say the same without a browser"
         case Signal.RENDER_FAILED:
             return f"the browser {failed_words(str(measured))}"
-        case None:
-            return "the server sends its text"
+        case None | Signal.SITE | Signal.LANE:
+            return _PLAIN_WORDS[decision.signal]
         case signal:
             return _words_of_page(signal, measured, limit)
 

@@ -36,6 +36,14 @@ class Visit(NamedTuple):
     """Cookies of the visit before."""
 
 
+class LightPage(NamedTuple):
+    """What the server sent of a page that is rendered, as far as it is needed until the browser has shown it."""
+
+    text: str
+    links: list[str]
+    content_hash: bytes
+
+
 class Comparison(NamedTuple):
     """How a page as the server sends it compares with what the browser makes of it."""
 

@@ -43,6 +43,7 @@ log = telemetry.logger(__name__)
 
 class StoredPairs(PagePairReader, Protocol):
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
+    def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
 
 
@@ -131,7 +132,7 @@ class ApplyNoiseRules:
     def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
         looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
         pairs = list(self._pairs.second_looks(crawl_id, looks)) if looks else []
-        others = {page.url: page.side for page in self._pairs.stored(other_id, [pair.url for pair in pairs])}
+        others = {page.url: page.side for page in self._pairs.alike(other_id, crawl_id, [pair.url for pair in pairs])}
         for pair in pairs:
             with suppress(UnparsablePage):
                 if side := others.get(pair.url):

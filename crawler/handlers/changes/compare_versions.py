@@ -14,6 +14,9 @@ from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.pages.pdf_reading import ReadPdf
 from crawler.errors import Invalid, NotFound
 
+MOST_VERSIONS = 20
+"""How far back the last version is looked for that was fetched as the newest: by a browser, or without."""
+
 
 class VersionReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
@@ -32,18 +35,22 @@ class CompareVersions:
         self._read_pdf = read_pdf
 
     def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:
-        """What changed between two versions of a page; between the newest two when none are named."""
+        """What changed between two versions of a page; if none are named, the newest two that were fetched alike."""
         if (older is None) != (newer is None):
             raise Invalid("Name both versions, or none for the newest two.")
         if older is None:
-            newest = [row.id for row in self._content.list_versions(project_id, page_id, None, 2)]
-            if len(newest) < 2:
-                raise NotFound(f"Page {page_id} has no earlier version: there is nothing to compare it with.")
-            newer, older = newest
+            newer, older = self._newest_two(project_id, page_id)
         before = self._content.get_snapshot(project_id, page_id, older)
         after = self._content.get_snapshot(project_id, page_id, newer)
         old, new = (markdown_of(one, self._read_pdf) for one in (before, after))
         return PageDiff(before.version_id, after.version_id, diff_lines(old, new))
+
+    def _newest_two(self, project_id: UUID, page_id: UUID) -> tuple[UUID, UUID]:
+        newest, *rest = self._content.list_versions(project_id, page_id, None, MOST_VERSIONS) or (None,)
+        if newest is None or not rest:
+            raise NotFound(f"Page {page_id} has no earlier version: there is nothing to compare it with.")
+        alike = [row for row in rest if row.crawl_method == newest.crawl_method]
+        return newest.id, (alike or rest)[0].id
 
 
 def markdown_of(snapshot: PageSnapshot, read_pdf: ReadPdf, pruning: Pruning | None = None) -> str:

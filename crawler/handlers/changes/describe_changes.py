@@ -27,7 +27,9 @@ class ComparedCrawls(CrawlReader, Protocol):
 
 
 class ReadChangedPages(Protocol):
-    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
+    def __call__(
+        self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], further: int, /
+    ) -> tuple[ChangedPage, ...]: ...
 
 
 Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
@@ -59,11 +61,18 @@ class DescribeChanges:
         found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
         if not pages:
             return found
-        changed: tuple[ChangedPage, ...] = ()
-        if found.compared_to is not None and found.changed_page_urls:
-            keys = [key for key in map(keys_of(crawl), found.changed_page_urls) if key]
-            changed = self._changed_pages(crawl.id, found.compared_to, keys)
-        return found.model_copy(update={"changed_pages": changed})
+        return found.model_copy(update={"changed_pages": self._versions(crawl, found)})
+
+    def _versions(self, crawl: CrawlJob, found: CrawlChanges) -> tuple[ChangedPage, ...]:
+        """The changed pages, each with the versions that were compared: not with a wall that stood there in between."""
+        if found.compared_to is None or not found.changed_page_urls:
+            return ()
+        back, key_of = (crawl.change_summary or {}).get("further_back", {}), keys_of(crawl)
+        changed: list[ChangedPage] = []
+        for further in sorted({0, *back.values()}):
+            keys = [key for url in found.changed_page_urls if back.get(url, 0) == further and (key := key_of(url))]
+            changed += self._changed_pages(crawl.id, found.compared_to, keys, further) if keys else ()
+        return tuple(sorted(changed, key=lambda page: page.url))
 
 
 def _text(digest: PageDigest) -> PageText:

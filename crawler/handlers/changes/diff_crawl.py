@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.baseline import choose_baseline, same_reach
-from crawler.domain.changes.comparison import Changes, Probed, SeenPage, barred_probes, compare
+from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
 from crawler.domain.changes.filtered_changes import FilteredChanges
+from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
-from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 
 log = telemetry.logger(__name__)
@@ -30,6 +30,8 @@ class DiffStore(Protocol):
 class DiffLedger(Protocol):
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
+    def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
+    def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
 
 
 class DiffProbes(Protocol):
@@ -89,8 +91,8 @@ class DiffCrawl:
             log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
     def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
-        # What only a browser could find is not new because there is one now.
-        comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
+        witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
+        exhausted = _saw_all(baseline, crawl)
         key_of = keys_of(crawl.config)
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         barred = [page for page in barred_probes(self._probes.probed(baseline.id), key_of) if page.url in unsettled]
@@ -98,15 +100,35 @@ class DiffCrawl:
             self._ledger.seen_pages(baseline.id),
             self._ledger.seen_pages(crawl.id),
             probed=self._probes.probed(crawl.id),
-            remembered=[*self._probes.remembered(baseline.id), *barred],
+            remembered=[*self._witnessed(witness, baseline), *self._probes.remembered(baseline.id), *barred],
             last_seen=self._ledger.last_seen(crawl.id, baseline.id),
-            baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
+            crossed=self._ledger.crossed(crawl.id, baseline.id),
+            baseline_exhausted=exhausted and witness is not None and _saw_all(witness, crawl),
+            linked=self._linked(crawl) if exhausted and witness is None else (),
             key_of=key_of,
             unsettled=unsettled,
         )
+
+    def _witnessed(self, witness: CrawlJob | None, baseline: CrawlJob) -> list[SeenPage]:
+        """Pages that only the witness met: they are not new, unless the baseline told that they were gone."""
+        if witness is None or witness.id == baseline.id:
+            return []
+        gone = {probe.normalized_url for probe in self._probes.probed(baseline.id) if probe.kind in COUNTED}
+        pages = self._ledger.seen_pages(witness.id)
+        return [page for page in pages if page.state is Standing.PAGE and page.normalized_url not in gone]
+
+    def _linked(self, crawl: CrawlJob) -> frozenset[str]:
+        """Where links lead that servers sent: a crawl without a browser would have met it."""
+        key_of = keys_of(crawl.config)
+        return frozenset(key for url in self._ledger.light_links(crawl.id) if (key := key_of(url)))
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         return choose_baseline(self._store.earlier_crawls(crawl), crawl)
+
+
+def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:
+    """Whether the earlier crawl met every page that this one was after, as far as it could."""
+    return earlier.end_reason is EndReason.EXHAUSTED and same_reach(earlier.config, crawl.config)

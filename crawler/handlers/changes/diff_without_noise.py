@@ -124,7 +124,7 @@ class DiffWithoutNoise:
                 raise Invalid(_LARGE)
             sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at, pdf))
             url = snapshot.url
-        return PagePair(url, page_id, *sides)
+        return PagePair(url, page_id, sides[0], sides[1])
 
 
 def _why_not(exc: Exception) -> str:

@@ -86,6 +86,13 @@ class FinishCrawl:
             return EndReason.EXHAUSTED if over else None
         return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
 
+    def do_without_browser(self, crawl: CrawlJob) -> bool:
+        """Whether there is nothing left that a browser would be waited for: all pages are fetched."""
+        if not self._has_only_probes(crawl):
+            return False
+        self._probes.give_up_second_looks(crawl.id)
+        return True
+
     def _has_only_probes(self, crawl: CrawlJob) -> bool:
         return self._probes.were_planned(crawl.id) and self._ledger.count_queued(crawl.id) == 0
 

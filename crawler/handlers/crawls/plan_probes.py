@@ -25,6 +25,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
+from crawler.domain.rendering.signals import lacks_browser
 from crawler.domain.urls.scope import Admission, Scope
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.crawl_context import scope_of
@@ -37,14 +38,19 @@ class Probes(Protocol):
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None: ...
     def queued(self, crawl_id: UUID) -> list[Probe]: ...
     def close_rest(self, crawl_id: UUID) -> None: ...
+    def close_second_looks(self, crawl_id: UUID) -> None: ...
     def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[UnmetPage]: ...
     def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]: ...
-    def fresh_pages(self, crawl_id: UUID) -> list[tuple[str, str]]: ...
+    def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]: ...
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
 
 class Earlier(Protocol):
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
+
+
+class Lanes(Protocol):
+    def is_open(self, lane: Lane) -> bool: ...
 
 
 class PlanProbes:
@@ -54,12 +60,14 @@ class PlanProbes:
         crawls: Earlier,
         load: Callable[[UUID], CrawlState | None],
         frontier: Frontier,
+        lanes: Lanes,
         hints: Hints,
     ) -> None:
         self._probes = probes
         self._crawls = crawls
         self._load = load
         self._frontier = frontier
+        self._lanes = lanes
         self._hints = hints
 
     def __call__(self, crawl: CrawlJob) -> bool:
@@ -94,6 +102,10 @@ class PlanProbes:
     def close_rest(self, crawl_id: UUID) -> None:
         self._probes.close_rest(crawl_id)
 
+    def give_up_second_looks(self, crawl_id: UUID) -> None:
+        """For a crawl that still waits for them, while there is no browser any more."""
+        self._probes.close_second_looks(crawl_id)
+
     def _plan(self, crawl: CrawlJob) -> None:
         state = self._load(crawl.id)
         if state is None:
@@ -125,7 +137,9 @@ class PlanProbes:
     def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
         if not crawl.learns_noise:
             return
-        chosen = choose_second_looks(self._probes.fresh_pages(crawl.id), self._probes.looked_at(crawl.id))
+        has_browser = not lacks_browser(crawl) and self._lanes.is_open(Lane.BROWSER)
+        pages = self._probes.fresh_pages(crawl.id, rendered=has_browser)
+        chosen = choose_second_looks(pages, self._probes.looked_at(crawl.id))
         for position, (key, url) in enumerate(chosen):
             yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
 

@@ -138,6 +138,8 @@ class Reconcile:
 
     def _do_without_browser(self, crawl: CrawlJob) -> None:
         """No browser worker is there: pages that wait for one are fetched over plain HTTP, with a note that says so."""
+        if self._finish_crawl.do_without_browser(crawl):
+            return
         log.warning("render_unavailable", crawl_id=str(crawl.id))
         record = {**(crawl.rendering or {}), UNAVAILABLE: True}
         self._fill_frontier(self._record_rendering(crawl.id, record))

@@ -66,6 +66,8 @@ def _add_rendering(rows: Batch, settled: LeaseResult) -> None:
     if settled.rendering or settled.compared:
         record = {**(settled.rendering or {}), **({"compared": settled.compared} if settled.compared else {})}
         rows.renderings.append(Rendering(settled.key, record))
+    if settled.light_copy:
+        rows.light_copies.append(settled.light_copy)
     if settled.picture:
         rows.pictures.append(settled.picture)
     if settled.finding:

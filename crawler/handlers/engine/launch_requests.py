@@ -10,9 +10,9 @@ from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
-from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
-from crawler.domain.reasons import FAILED
+from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
@@ -103,24 +103,25 @@ class LaunchRequests:
         }
 
     def _with_previous(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
-        """For re-crawls: add the stored version of each page, with one query per batch and project."""
+        """For re-crawls: add the stored version of each page, with one query per batch and crawl."""
         wanted: dict[UUID, list[RequestTicket]] = {}
         for ticket in tickets:
             if ticket.context.state.has_history and ticket.lease.kind is Kind.PAGE:
-                wanted.setdefault(ticket.context.crawl.project_id, []).append(ticket)
+                wanted.setdefault(ticket.key.crawl_id, []).append(ticket)
         if not wanted:
             return tickets
-        known = {
-            project: self._writer.previous(
-                project,
-                [t.key.normalized_url for t in group],
-                with_snapshots=any(t.context.crawl.from_queue for t in group),
-            )
-            for project, group in wanted.items()
-        }
-        return [
-            t._replace(previous=known.get(t.context.crawl.project_id, {}).get(t.key.normalized_url)) for t in tickets
-        ]
+        known = {crawl_id: self._previous(group) for crawl_id, group in wanted.items()}
+        return [t._replace(previous=known.get(t.key.crawl_id, {}).get(t.key.normalized_url)) for t in tickets]
+
+    def _previous(self, tickets: Sequence[RequestTicket]) -> dict[str, Previous]:
+        """What is stored of these pages of one crawl."""
+        state = tickets[0].context.state
+        return self._writer.previous(
+            state.crawl.project_id,
+            [ticket.key.normalized_url for ticket in tickets],
+            baseline_id=state.baseline_id,
+            with_snapshots=state.crawl.from_queue,
+        )
 
     def _with_probe_tasks(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
         """For probes: add why each is requested. One without a purpose was answered before it was queued again."""
@@ -143,6 +144,8 @@ class LaunchRequests:
             return FetchRequest(url, accept_types=(), max_body_bytes=ROBOTS_BYTES, opened=opened, context=ticket)
         if lease.kind is Kind.PROBE and ticket.probe is None:
             return self._refuse(ticket)
+        if ticket.probe is not None and ticket.probe.rendered and (elsewhere := self._not_here(ticket, lane)):
+            return elsewhere
         answer = self._robots_and_backoff.ask(ticket.context, lease.host, lease.url)
         if answer.unknown:
             held.give_back([lease], asked=False)
@@ -158,9 +161,19 @@ class LaunchRequests:
             return settled
         if lease.kind is Kind.SITEMAP:
             return sitemap_request(lease.url, opened, ticket)
-        if lease.kind is Kind.PROBE:
-            return _page_request(ticket)
+        if ticket.probe is not None:
+            return _page_request(ticket._replace(visit=ticket.visit._replace(render=ticket.probe.rendered)))
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
+
+    def _not_here(self, ticket: RequestTicket, lane: Lane) -> LeaseResult | None:
+        """Send the second look at a rendered page to the browser lane; without a browser there is none."""
+        if not self._render.has_browser(ticket):
+            return refuse_probe(self._refuse(ticket), Reason.RENDER_UNAVAILABLE, self._clock())
+        if lane is Lane.BROWSER:
+            return None
+        settled = self._refuse(ticket)
+        settled.end = End.RENDER
+        return settled
 
     def _refuse(self, ticket: RequestTicket) -> LeaseResult:
         """Settle a lease without a request. The negative lateness leaves the host's turn unused."""
@@ -178,11 +191,12 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             accept_types=config.content_types,
             opened=opened,
             context=ticket,
-            screenshot=config.screenshots,
+            screenshot=config.screenshots and ticket.probe is None,
             scrolls=config.max_scrolls,
             cookies=ticket.visit.cookies,
         )
-    is_conditional = ticket.previous is not None and ticket.previous.is_conditional
+    # A comparison needs both bodies.
+    is_conditional = ticket.previous is not None and ticket.previous.is_conditional and not ticket.visit.compare
     previous = ticket.previous if is_conditional and context.may_ask_conditionally(ticket.key.normalized_url) else None
     return FetchRequest(
         lease.url,

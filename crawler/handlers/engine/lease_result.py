@@ -42,6 +42,8 @@ class LeaseResult:
     """The page to store. Its language is detected when the batch is written."""
     declared_language: str | None = None
     version: Version | None = None
+    light_copy: Version | None = None
+    """What the server sent of a page that goes on to the browser, if later crawls may need it; `snapshot` has it."""
     snapshot: Snapshot | None = None
     unchanged: Unchanged | None = None
     unfetched: Unfetched | None = None
@@ -64,6 +66,8 @@ class LeaseResult:
     rendering: dict[str, Any] | None = None
     """Why this one page is rendered in a browser, or is not."""
     compared: dict[str, Any] | None = None
+    says_same_light: bool = False
+    """The page was fetched both ways, and what the server sent says what the browser showed."""
     finding: Findings | None = None
     picture: Picture | None = None
 

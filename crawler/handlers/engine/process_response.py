@@ -77,7 +77,7 @@ class ProcessResponse:
         judgement, now = self._judge(settled, result), self._clock()
         if judgement.verdict is ResponseVerdict.STORE:
             page = read_page(settled, result, now, self._robots_and_backoff.robot)
-            if page is None or self._render.send_to_browser(settled, ticket, result, page):
+            if page is None or self._render.send_to_browser(settled, ticket, result, page, now):
                 return
             store_page(settled, result, page, ticket.previous, now)
             self._check_validators(ticket, result, page)

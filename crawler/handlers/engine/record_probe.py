@@ -27,6 +27,9 @@ def record_probe(
     if judgement.verdict is ResponseVerdict.RETRY and not judgement.block_host:
         settled.end = End.RETRY
         return settled
+    if task.rendered and judgement.verdict is not ResponseVerdict.STORE:
+        # Nothing to compare; what failed in a browser says nothing about the host.
+        return refuse_probe(settled, judgement.reason or Reason.REDIRECTED, now)
     target = read(judgement.target, result.url) if judgement.verdict is ResponseVerdict.REDIRECT else None
     if isinstance(target, Url) and settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED

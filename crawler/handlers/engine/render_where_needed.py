@@ -6,13 +6,18 @@ A plain HTTP response that is not enough ends its lease with `End.RENDER`. The p
 its next request keeps the host's delay like any other. The response is kept meanwhile, so that both can be compared.
 """
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.crawls.crawl import RenderMode
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane
+from crawler.domain.engine.both_ways import needs_light_copy, needs_rendering
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
+from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import to_markdown
@@ -33,12 +38,22 @@ from crawler.domain.rendering.signals import (
     decide_page,
     note_without_browser,
 )
-from crawler.domain.rendering.url_shapes import Comparison, Visit, compare, finding, plan_visit, spare, url_shape
+from crawler.domain.rendering.url_shapes import (
+    Comparison,
+    LightPage,
+    Visit,
+    compare,
+    finding,
+    plan_visit,
+    spare,
+    url_shape,
+)
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine import fall_back_to_http
 from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, VisitNotes, is_homepage, name_of
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.engine.store_page import keep_light_copy
 
 log = telemetry.logger(__name__)
 
@@ -54,18 +69,32 @@ class Lanes(Protocol):
 
 
 class LightPages(fall_back_to_http.LightPages, Protocol):
-    def keep(self, crawl_id: UUID, digest: bytes, text: str, links: list[str]) -> None: ...
+    def keep(self, crawl_id: UUID, digest: bytes, page: LightPage) -> None: ...
     def begin(self, crawl_id: UUID, digest: bytes) -> bool: ...
-    def find(self, crawl_id: UUID, digest: bytes) -> tuple[str, list[str]] | None: ...
+    def begin_again(self, crawl_id: UUID, digest: bytes) -> bool: ...
+    def find(self, crawl_id: UUID, digest: bytes) -> LightPage | None: ...
+
+
+HasLightCopy = Callable[[UrlKey], bool]
+"""Whether what the server sent of a page is kept for this crawl."""
 
 
 class RenderWhereNeeded:
-    def __init__(self, frontier: Frontier, lanes: Lanes, lights: LightPages, notes: VisitNotes, record: Record) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        lanes: Lanes,
+        lights: LightPages,
+        notes: VisitNotes,
+        record: Record,
+        has_light_copy: HasLightCopy,
+    ) -> None:
         self._frontier = frontier
         self._lanes = lanes
         self._lights = lights
         self._notes = notes
         self._record = record
+        self._has_light_copy = has_light_copy
         self._fall_back = FallBackToHttp(frontier, lights, notes, record)
 
     def plan(self, ticket: RequestTicket, lane: Lane) -> Visit:
@@ -85,13 +114,27 @@ class RenderWhereNeeded:
         context, key = ticket.context, ticket.key.normalized_url
         asked, site = decide_mode(context.crawl.config), context.site
         if asked is not None:
-            return Visit(render=True, compare=False, why=asked)
+            return self._both_ways(ticket, Visit(render=True, compare=needs_light_copy(ticket.previous), why=asked))
         if site is None or not site.render:
             return self._plan_alone(ticket)
         visit = plan_visit(site, parse(ticket.lease.url), key, context.state.shapes, context.crawl.config.render_rule)
-        if visit.compare and not context.is_home(key) and self._lights.begin(*name_of(ticket)):
-            return visit._replace(render=False)  # a comparison fetches over plain HTTP first
-        return visit._replace(render=visit.render or visit.compare)
+        crosses = needs_light_copy(ticket.previous) if visit.render else needs_rendering(ticket.previous)
+        visit = visit._replace(compare=visit.compare or crosses)
+        # The homepage was fetched over plain HTTP already: so it was decided.
+        return visit._replace(render=True) if context.is_home(key) else self._both_ways(ticket, visit)
+
+    def _both_ways(self, ticket: RequestTicket, visit: Visit) -> Visit:
+        """A comparison fetches over plain HTTP first."""
+        if not visit.compare:
+            return visit
+        return visit._replace(render=not (self._lights.begin(*name_of(ticket)) or self._was_lost(ticket)))
+
+    def _was_lost(self, ticket: RequestTicket) -> bool:
+        """Whether a worker died before it had written what the server sent of a page whose lane changed."""
+        crosses = needs_light_copy(ticket.previous) or needs_rendering(ticket.previous)
+        if not ticket.lease.losses or not crosses or self._has_light_copy(ticket.key):
+            return False
+        return self._lights.begin_again(*name_of(ticket))
 
     def _plan_alone(self, ticket: RequestTicket) -> Visit:
         """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none."""
@@ -101,7 +144,7 @@ class RenderWhereNeeded:
         return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
 
     def send_to_browser(
-        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage, now: datetime
     ) -> bool:
         """Queue a fetched page for the browser if it needs one. Returns whether it is not to be stored now."""
         if isinstance(result, RenderedPage):
@@ -115,18 +158,34 @@ class RenderWhereNeeded:
         if kind_of(result.content_type, result.body):
             return False
         if ticket.visit.compare:
+            self._keep_copy(settled, ticket, result, page, now, goes_light=not ticket.visit.why.render)
             return self._send_on(settled, ticket, page)
         if ticket.visit.why.signal is Signal.SHAPE:
             settled.rendering = ticket.visit.why.as_record()
             return False
         decision = self._decide(ticket, result, page)
         if not decision.render:
-            return False
-        if not self._has_browser(ticket):
+            return self._renders_once_more(settled, ticket, result, page, now)
+        if not self.has_browser(ticket):
             settled.note = note_without_browser(ticket.context.crawl)
             settled.rendering = decision.as_record()
             return False
         settled.rendering = decision.as_record()
+        self._keep_copy(settled, ticket, result, page, now, goes_light=False)
+        return self._send_on(settled, ticket, page)
+
+    def _renders_once_more(
+        self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage, now: datetime
+    ) -> bool:
+        """Send a page that goes light from now on to the browser for the last time, to compare it with what it was."""
+        never = ticket.context.crawl.config.render is RenderMode.NEVER
+        if never or not needs_rendering(ticket.previous):
+            return False
+        settled.rendering = Decision(render=True, signal=Signal.LANE).as_record()
+        if not self.has_browser(ticket):  # the next crawl that has one makes up for it
+            settled.note = note_without_browser(ticket.context.crawl)
+            return False
+        self._keep_copy(settled, ticket, result, page, now, goes_light=True)
         return self._send_on(settled, ticket, page)
 
     def try_in_browser(
@@ -179,7 +238,7 @@ class RenderWhereNeeded:
         if is_homepage(ticket):
             markdown = to_markdown(result.body, url=result.url, content_type=result.content_type)
             measured = exact(page.measure, to_utf8(result.body, result.content_type)[0])
-            decision = decide_homepage(measured, markdown, rule)
+            decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
             return decision
         if context.site is not None and context.site.render and context.lacks_browser:
@@ -192,7 +251,7 @@ class RenderWhereNeeded:
     def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
         """Choose for the whole crawl, by its homepage. Returns whether a browser is available if one is needed."""
         context, crawl = ticket.context, ticket.context.crawl
-        able = not decision.render or self._has_browser(ticket)
+        able = not decision.render or self.has_browser(ticket)
         before = crawl.rendering or {}
         failed = {FAILED: before[FAILED]} if FAILED in before else {}
         record = decision.as_record() | ({} if able else {UNAVAILABLE: True} | failed)
@@ -203,11 +262,28 @@ class RenderWhereNeeded:
             self._frontier.open_crawl(crawl.id, limits_of(context.crawl))
         return able
 
-    def _has_browser(self, ticket: RequestTicket) -> bool:
+    def has_browser(self, ticket: RequestTicket) -> bool:
+        """Whether pages of this crawl can be rendered now."""
         return not ticket.context.lacks_browser and self._lanes.is_open(Lane.BROWSER)
 
+    @staticmethod
+    def _keep_copy(
+        settled: LeaseResult,
+        ticket: RequestTicket,
+        result: FetchResult,
+        page: ParsedPage,
+        now: datetime,
+        *,
+        goes_light: bool,
+    ) -> None:
+        """Keep what the server sent of a page whose lane changed: this crawl or the next is compared with it."""
+        previous = ticket.previous
+        if previous is not None and (needs_rendering(previous) if goes_light else needs_light_copy(previous)):
+            keep_light_copy(settled, result, page, previous, now)
+
     def _send_on(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> bool:
-        self._lights.keep(*name_of(ticket), page.text, [link[0] for link in page.links])
+        kept = LightPage(page.text, [link[0] for link in page.links], page.content_hash)
+        self._lights.keep(*name_of(ticket), kept)
         settled.end = End.RENDER
         return True
 
@@ -218,7 +294,9 @@ class RenderWhereNeeded:
             return
         context = ticket.context
         shape = url_shape(parse(ticket.lease.url))
-        found = compare(light, (page.text, [link[0] for link in page.links]), context.crawl.config.render_rule)
+        links = [link[0] for link in page.links]
+        found = compare((light.text, light.links), (page.text, links), context.crawl.config.render_rule)
+        settled.says_same_light = light.content_hash == page.content_hash
         settled.finding = finding(shape, found)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)

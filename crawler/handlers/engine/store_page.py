@@ -7,6 +7,7 @@ Links that the page marks nofollow are dropped here (`_followed`).
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from uuid import UUID
 
 import orjson
 
@@ -15,6 +16,7 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.ledger import (
     LIGHT,
+    LIGHT_COPY,
     RENDERED,
     Outline,
     PageWrite,
@@ -23,6 +25,7 @@ from crawler.domain.engine.ledger import (
     Unchanged,
     UrlEnd,
     Version,
+    light_copy_id,
     page_id,
     version_id,
 )
@@ -63,8 +66,26 @@ def store_page(
     else:
         _new_content(settled, result, page, links, outline, now)
     _picture(settled, result, now)
+    if settled.says_same_light and settled.url_end:
+        settled.rendering = {**(settled.rendering or {}), LIGHT_COPY: str(settled.url_end.version_id)}
     if context.follows_links:
         settled.links, settled.unusable = follow, unusable
+
+
+def keep_light_copy(
+    settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous, now: datetime
+) -> None:
+    """Keep what the server sent of a page that goes on to the browser. The same as before is kept already."""
+    if previous.method == LIGHT and previous.content_hash == page.content_hash and previous.version_id:
+        copy = previous.version_id
+    else:
+        links, _, _ = _resolve_links(page)
+        crawl = settled.context.crawl
+        identity = page_id(crawl.project_id, settled.key.normalized_url)
+        copy = light_copy_id(identity, crawl.id, page.content_hash)
+        settled.snapshot = snapshot(result.body, result.content_type, now)
+        settled.light_copy = _version(copy, settled, result, page, links, now)
+    settled.rendering = {**(settled.rendering or {}), LIGHT_COPY: str(copy)}
 
 
 def record_unchanged(
@@ -104,8 +125,12 @@ def record_unchanged(
 
 
 def _is_same(settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous) -> bool:
-    """Whether the page is unchanged. For the acquisition queue only the same bytes are: selectors see all of them."""
-    if previous.content_hash != page.content_hash:
+    """Whether the page is unchanged. For the acquisition queue only the same bytes are: selectors see all of them.
+
+    What was fetched in the other way is another version, although it says the same: later crawls are compared with the
+    version that was fetched as theirs.
+    """
+    if previous.content_hash != page.content_hash or previous.method not in (None, _method(result)):
         return False
     if not settled.context.crawl.from_queue:
         return True
@@ -197,20 +222,7 @@ def _new_content(
         links_followed=outline.links_followed,
         links_unusable=outline.links_unusable,
     )
-    settled.version = Version(
-        id=version,
-        page_id=identity,
-        crawl_id=crawl.id,
-        snapshot_id=settled.snapshot.id,
-        content_hash=page.content_hash,
-        title=page.title,
-        links=_json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
-        headers=_json(_kept_headers(result.headers)),
-        hreflang=_json(page.hreflang),
-        final_url=result.url,
-        crawl_method=_method(result),
-        fetched_at=now,
-    )
+    settled.version = _version(version, settled, result, page, links, now)
     settled.url_end = UrlEnd(
         key=settled.key,
         state=FetchState.DONE,
@@ -222,6 +234,31 @@ def _new_content(
         content_hash=page.content_hash,
         version_id=version,
         error_message=None,
+        fetched_at=now,
+    )
+
+
+def _version(
+    identity: UUID,
+    settled: LeaseResult,
+    result: FetchResult,
+    page: ParsedPage,
+    links: Sequence[tuple[str, str, str]],
+    now: datetime,
+) -> Version:
+    crawl = settled.context.crawl
+    return Version(
+        id=identity,
+        page_id=page_id(crawl.project_id, settled.key.normalized_url),
+        crawl_id=crawl.id,
+        snapshot_id=name_of(result.body),
+        content_hash=page.content_hash,
+        title=page.title,
+        links=_json([{"url": url, "anchor": anchor, "rel": rel} for url, anchor, rel in links]),
+        headers=_json(_kept_headers(result.headers)),
+        hreflang=_json(page.hreflang),
+        final_url=result.url,
+        crawl_method=_method(result),
         fetched_at=now,
     )
 

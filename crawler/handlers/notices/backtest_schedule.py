@@ -80,9 +80,12 @@ class BacktestSchedule:
     def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
         summary = crawl.change_summary or {}
         pages: dict[str, FilteredPage] = {}
-        for pair in self._pairs.between(crawl.id, UUID(str(summary["compared_to"])), urls):
-            with suppress(UnparsablePage):
-                pages[pair.url] = bounded(pair.apply_noise_rules(rules))
+        back, before = summary.get("further_back", {}), UUID(str(summary["compared_to"]))
+        for further in sorted({0, *back.values()}):
+            some = [url for url in urls if back.get(url, 0) == further]
+            for pair in self._pairs.between(crawl.id, before, some, further=further) if some else ():
+                with suppress(UnparsablePage):
+                    pages[pair.url] = bounded(pair.apply_noise_rules(rules))
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
         kept = sum(url not in pages for url in told)

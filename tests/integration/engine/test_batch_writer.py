@@ -246,9 +246,11 @@ def test_what_is_known_of_a_page_is_looked_up_alone_also_before_the_database_has
         id=world.project.id,
     )
     with transaction(world.engine) as connection, cursor(connection) as db:
-        db.execute("EXPLAIN " + batch_writer._PREVIOUS, (True, [page_id(world.project.id, HOME)]))
+        given = {"snapshots": True, "baseline": world.crawl().id, "pages": [page_id(world.project.id, HOME)]}
+        db.execute("EXPLAIN " + batch_writer._PREVIOUS, given)
         plan = "\n".join(line for (line,) in db)
     assert "pk_crawled_pages" in plan, plan
+    assert "Seq Scan" not in plan, plan
 
 
 def test_one_row_the_database_cannot_take_is_named_as_such(world: World) -> None:

@@ -11,6 +11,7 @@ from crawler.adapters.operating import live_workers
 from crawler.adapters.operating.live_workers import LiveWorkers, WorkerState
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.ids import new_id
+from crawler.domain.rendering.url_shapes import LightPage
 from crawler.domain.urls.url import digest
 
 
@@ -86,7 +87,7 @@ def test_a_light_page_is_begun_once_and_found_when_it_was_kept(client: Redis) ->
     assert lights.begin(crawl, key)
     assert not lights.begin(crawl, key)
     assert lights.find(crawl, key) is None
-    lights.keep(crawl, key, "some words", ["/a"])
-    assert lights.find(crawl, key) == ("some words", ["/a"])
-    lights.keep(crawl, key, "x" * 600_000, [])
+    lights.keep(crawl, key, LightPage("some words", ["/a"], b"x"))
+    assert lights.find(crawl, key) == LightPage("some words", ["/a"], b"x")
+    lights.keep(crawl, key, LightPage("x" * 600_000, [], b"x"))
     assert lights.find(crawl, key) is None, "too large to be kept"

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.changes.baseline import choose_baseline, same_reach
+from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
 from crawler.domain.changes.removals import Removal
 from crawler.domain.changes.significance import is_significant
@@ -45,6 +45,12 @@ def test_what_a_browser_made_is_no_change_of_what_the_server_had_sent() -> None:
     assert compare([light], [rendered._replace(method="lightweight")]).changed == urls("a")
     assert compare([light._replace(method=None)], [rendered]).changed == urls("a"), "its version is no longer kept"
     assert compare([light], [rendered._replace(content_hash=b"x")]).unchanged == urls("a")
+
+
+def test_a_page_that_was_fetched_in_another_way_is_compared_by_versions_that_were_fetched_alike() -> None:
+    light, rendered = seen("a", "x")._replace(method="lightweight"), seen("a", "y")._replace(method="crawl4ai")
+    assert compare([light], [rendered], crossed={"a": (b"x", b"x")}).unchanged == urls("a")
+    assert compare([light], [rendered], crossed={"a": (b"x", b"z")}).changed == urls("a")
 
 
 def test_pages_are_sorted_into_new_removed_changed_and_unchanged() -> None:
@@ -247,15 +253,17 @@ def test_crawls_that_saw_something_else_are_no_baseline(fields: dict[str, object
 ALWAYS = CrawlConfig(render=RenderMode.ALWAYS)
 
 
-def test_the_baseline_was_fetched_in_the_same_way_if_any_was() -> None:
-    """A site that flips to the browser and stays there is compared from the third crawl on."""
-    first, flipped, now = crawl(1), crawl(2, config=ALWAYS), crawl(3, config=ALWAYS)
+def test_the_baseline_is_the_newest_crawl_however_it_was_fetched() -> None:
+    first, flipped, back = crawl(1), crawl(2, config=ALWAYS), crawl(3)
     assert choose_baseline([first], flipped) == first
-    assert choose_baseline([first, flipped], now) == flipped
-    back = crawl(4)
-    assert choose_baseline([first, flipped, now], back) == first, (
-        "what changed meanwhile was told by nobody in this way"
-    )
+    assert choose_baseline([first, flipped], back) == flipped
+
+
+def test_what_a_browser_finds_is_new_only_if_another_browser_could_have_found_it_before() -> None:
+    first, light, back = crawl(1, config=ALWAYS), crawl(2), crawl(3, config=ALWAYS)
+    assert choose_witness([first], light, first) == first, "a browser finds what plain HTTP finds"
+    assert choose_witness([first, light], back, light) == first
+    assert choose_witness([light], back, light) is None
 
 
 def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> None:
@@ -273,6 +281,11 @@ def test_what_a_baseline_that_stopped_early_never_met_is_not_new() -> None:
     assert compare([], [page]).new == ("https://a.example/x",)
     partial = compare([], [page], baseline_exhausted=False)
     assert (partial.new, partial.not_compared) == ((), ("https://a.example/x",))
+
+
+def test_what_a_baseline_without_a_browser_would_have_met_is_new() -> None:
+    found = compare([], [seen("sent"), seen("scripted")], baseline_exhausted=False, linked={"sent"})
+    assert (found.new, found.not_compared) == (urls("sent"), urls("scripted"))
 
 
 def test_crawls_after_other_urls_are_told_apart() -> None:

@@ -94,8 +94,8 @@ def test_a_text_is_told_line_by_line() -> None:
 
 
 def pdf(old: str, new: str) -> FilteredPage:
-    sides = (PageSide(b"%PDF-" + str(n).encode(), PDF, THEN, PdfReading(text)) for n, text in enumerate((old, new)))
-    return PagePair("https://e.example/f.pdf", uuid4(), *sides).apply_noise_rules(RuleSet())
+    before, after = (PageSide(b"%PDF-" + text.encode(), PDF, THEN, PdfReading(text)) for text in (old, new))
+    return PagePair("https://e.example/f.pdf", uuid4(), before, after).apply_noise_rules(RuleSet())
 
 
 def test_a_pdf_with_other_bytes_and_the_same_text_is_the_same() -> None:
@@ -112,20 +112,20 @@ def test_an_edited_sentence_is_told_alone_though_all_lines_after_it_break_elsewh
 
 
 def test_a_pdf_that_is_longer_than_is_read_is_never_taken_for_the_same() -> None:
-    sides = [PageSide(b"%PDF-" + end, PDF, THEN, PdfReading("The fee.", is_cut=True)) for end in (b"1", b"2")]
+    old, new = (PageSide(b"%PDF-" + end, PDF, THEN, PdfReading("The fee.", is_cut=True)) for end in (b"1", b"2"))
     with pytest.raises(NoLines):
-        PagePair("https://e.example/f", uuid4(), *sides).apply_noise_rules(RuleSet())
-    sides[1] = sides[1]._replace(pdf=PdfReading("The new fee.", is_cut=True))
-    assert told(PagePair("https://e.example/f", uuid4(), *sides).apply_noise_rules(RuleSet()))
+        PagePair("https://e.example/f", uuid4(), old, new).apply_noise_rules(RuleSet())
+    new = new._replace(pdf=PdfReading("The new fee.", is_cut=True))
+    assert told(PagePair("https://e.example/f", uuid4(), old, new).apply_noise_rules(RuleSet()))
 
 
 @pytest.mark.parametrize(
     ("content_type", "reading"), [(PDF, PdfReading("", "It is a scan.")), (PDF, None), ("application/zip", None)]
 )
 def test_what_has_no_text_is_left_to_its_bytes(content_type: str, reading: PdfReading | None) -> None:
-    sides = (PageSide(b"PK\0\0" + end, content_type, THEN, reading) for end in (b"1", b"2"))
+    old, new = (PageSide(b"PK\0\0" + end, content_type, THEN, reading) for end in (b"1", b"2"))
     with pytest.raises(NoLines) as told:
-        PagePair("https://e.example/f", uuid4(), *sides).apply_noise_rules(RuleSet())
+        PagePair("https://e.example/f", uuid4(), old, new).apply_noise_rules(RuleSet())
     assert told.value.message
 
 

@@ -97,6 +97,52 @@ def test_stripping_is_the_seeds_regular_expression(markdown: str) -> None:
     assert plain_text(markdown) == SEED_STRIP.sub("", markdown).strip()
 
 
+# ---- a homepage near to a limit
+
+
+def near(chars: int, html_chars: int, tags: int = 10, *, before: bool | None) -> Decision:
+    measured = given_measure(html_chars=html_chars, content_tags=tags, has_bundle=True)
+    return decide_homepage(measured, "x" * chars, RULE, before)
+
+
+@pytest.mark.parametrize(
+    ("chars", "html_chars", "tags", "first", "clear"),
+    [
+        (199, 200, 10, True, False), (159, 200, 10, True, True), (200, 300, 10, False, False),
+        (240, 300, 10, False, True), (490, 10_000, 10, True, False), (390, 10_000, 10, True, True),
+        (510, 10_000, 10, False, False), (600, 10_000, 10, False, True), (3000, 10_000, 2, True, True),
+        (3000, 10_000, 3, False, False), (3000, 10_000, 4, False, True),
+    ],
+)  # fmt: skip
+def test_only_a_clear_margin_changes_what_the_last_crawl_decided(
+    chars: int, html_chars: int, tags: int, first: bool, clear: bool
+) -> None:
+    """`first`: what a first crawl decides; whether that is clear enough to change the lane."""
+    assert near(chars, html_chars, tags, before=None).render is first
+    assert near(chars, html_chars, tags, before=first).render is first
+    changed = near(chars, html_chars, tags, before=not first)
+    assert (changed.render, changed.kept) == ((first, False) if clear else (not first, True))
+
+
+def test_a_homepage_that_stays_with_the_last_decision_says_so() -> None:
+    kept = near(490, 10_000, before=False)
+    assert kept == Decision(render=False, signal=Signal.LOW_RATIO, measured=0.049, limit=0.05, kept=True)
+    assert kept.words == "4.9% of its markup is text, too near to 5% to change what the last crawl decided"
+    assert near(210, 300, before=True).words == (
+        "it has 210 characters of text, too near to 200 to change what the last crawl decided"
+    )
+    assert Decision.from_record(kept.as_record()) == kept
+
+
+def test_a_homepage_that_wavers_about_a_limit_never_changes_its_lane() -> None:
+    lane: bool | None = None
+    seen = set()
+    for chars in (510, 495, 505, 480, 520, 499, 450, 550) * 2:
+        lane = near(chars, 10_000, before=lane).render
+        seen.add(lane)
+    assert seen == {False}
+
+
 # ---- signal 2: few content tags and a bundle
 
 
