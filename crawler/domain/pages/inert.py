@@ -10,10 +10,10 @@ from typing import NamedTuple
 MOST_CODE = 10_000
 """Characters of inline code that count as markup. What is longer is mostly data, or has little to do with the page."""
 
-# Both searches begin with what rules most tags out at once.
-_OPENING = re.compile(rb"<(?=[!sStTnN])(?:!--|((?i:script|style|svg|template|noscript))(?=[\s/>])([^>]*)>)").search
+# Both searches begin with what rules most tags out at once, and end at the next bracket: each byte is read once.
+_OPENING = re.compile(rb"<(?=[!sStTnN])(?:!--|((?i:script|style|svg|template|noscript))(?=[\s/>])([^<>]*+)>)").search
 _CLOSING = {
-    name: re.compile(rb"</" + name + rb"(?=[\s/>])[^>]*>", re.IGNORECASE).search
+    name: re.compile(rb"</" + name + rb"(?=[\s/>])[^<>]*+>", re.IGNORECASE).search
     for name in (b"script", b"style", b"svg", b"template", b"noscript")
 }
 _COMMENT_END = re.compile(rb"--!?>").search
@@ -21,11 +21,11 @@ _LONG_VALUE = re.compile(rb"""=\s*(?:"[^"]{1000,}"|'[^']{1000,}')""")
 _TYPE = re.compile(rb"""(?:^|[\s"'])type\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE).search
 _RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma|live|j)script[\d.]*", re.IGNORECASE).fullmatch
 # An element that scripts may fill: nothing is between its tags. Of the boxes that only make room, those with a name.
-_HOLE = re.compile(
-    rb"<(?!/|[aAbBiIpP][\s>]|[lL][iI][\s>]|[hH][1-6])(?i:"
-    rb"(?:main|article|section|ul|ol|tbody|[a-z][a-z0-9]*-[a-z0-9-]*)(?:\s[^<>]*)?"
-    rb"|div\s(?:[^<>]*\s)?(?:id|data-[a-z-]+)\s*(?:=[^<>]*)?)>\s*</"
-).search
+_EMPTY = re.compile(
+    rb"<(?!/|[aAbBiIpP][\s>]|[lL][iI][\s>]|[hH][1-6])"
+    rb"(?i:main|article|section|ul|ol|tbody|(div)|[a-z][a-z0-9]*+-[a-z0-9-]*+)(?:\s([^<>]*+))?>\s*+</"
+).finditer
+_NAMED = re.compile(rb"(?:^|\s)(?:id|data-[a-z-]+)(?=[\s=]|$)", re.IGNORECASE).search
 
 
 class Markup(NamedTuple):
@@ -42,7 +42,7 @@ class Markup(NamedTuple):
     @property
     def has_hole(self) -> bool:
         """Whether the server sends an empty container: a place where scripts may put what the page is about."""
-        return _HOLE(self.tags) is not None
+        return any(not found[1] or _NAMED(found[2] or b"") for found in _EMPTY(self.tags))
 
 
 def runs(script_type: str | None) -> bool:

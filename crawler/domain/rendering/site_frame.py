@@ -5,7 +5,9 @@ Learned from the homepage and the first pages that a process reads of a crawl; a
 
 from collections import Counter
 
-LEARNED_PAGES = 20
+LEARNED_PAGES = 10
+LEARNED_LINES = 300
+"""Of each: many crawls are known at once."""
 MAX_LINES = 1_000
 """Lines that are read of one page."""
 REPEATED = 2
@@ -25,7 +27,7 @@ class SiteFrame:
         """Take a page's lines for what others may repeat. Only of the first pages."""
         if self._pages < LEARNED_PAGES:
             self._pages += 1
-            self._seen.update({hash(line) for line in _lines(text)})
+            self._seen.update({hash(line) for line in text.split("\n", LEARNED_LINES)})
 
     def own_chars(self, text: str, enough: int) -> int:
         """Characters of the lines that only this page has, counted until there are enough of them."""

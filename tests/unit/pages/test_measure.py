@@ -19,6 +19,9 @@ def measure(markup: str) -> Measure:
         "<p>x</p></body></html><script></script>",
         "<ScRiPt></ScRiPt><p>x",
         "<head><script></script></head><frameset><frame src=a></frameset>",
+        "<script type>run()</script>",
+        "<script type='application/json'>{}</script><script type='Text/JavaScript'>run()</script>",
+        "<script type=module src=a.js></script>",
     ],
 )
 def test_a_script_anywhere_on_the_page_is_a_script(markup: str) -> None:
@@ -26,7 +29,16 @@ def test_a_script_anywhere_on_the_page_is_a_script(markup: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "markup", ["<p>x", "<!-- <script></script> --><p>x", "<noscript><script></script></noscript>x", "<p>&lt;script>"]
+    "markup",
+    [
+        "<p>x",
+        "<!-- <script></script> --><p>x",
+        "<noscript><script></script></noscript>x",
+        "<p>&lt;script>",
+        "<head><script type='application/ld+json'>{}</script></head>x",
+        "<p>x<script type=application/json>{}</script><script type='text/x-template'><p></script>",
+        "<script type=importmap>{}</script>x",
+    ],
 )
 def test_what_no_browser_runs_is_no_script(markup: str) -> None:
     assert not measure(markup).has_scripts
@@ -35,3 +47,25 @@ def test_what_no_browser_runs_is_no_script(markup: str) -> None:
 def test_content_is_not_counted_further_than_any_rule_asks() -> None:
     assert measure("<h1>a</h1>" + "<p>b" * 3).content_tags == 4
     assert measure("<h1>a</h1>" + "<li>b" * 200).content_tags == ENOUGH_TAGS
+
+
+def test_the_frame_of_a_page_is_no_content_of_it() -> None:
+    run = "<script>run()</script>"
+    page = measure(
+        f"<header>four<nav>more</nav></header><main>main<aside>side</aside></main><footer>foot</footer>{run}"
+    )
+    assert (page.text_chars, page.main_chars) == (len("four more main side foot"), len("main") + 4), "and line feeds"
+    own = measure(f"<article><header>head</header>text<footer>foot</footer></article>{run}")
+    assert own.main_chars == own.text_chars
+
+
+@pytest.mark.parametrize(
+    ("markup", "routes"),
+    [
+        ("<a href='#/a'>a</a><a href='#/a?id=b'>b</a><a href=' #!/c '>c</a>", ["#/a", "#!/c"]),
+        ("<a href='/app#/a'>a</a><a href='https://example.com/#!b'>b</a>", ["/app#/a", "https://example.com/#!b"]),
+        ("<a href='#'>a</a><a href='#/'>b</a><a href='#!'>c</a><a href='#part'>d</a><a href='/a'>e</a><a>f</a>", []),
+    ],
+)
+def test_routes_behind_a_hash_are_told_from_places_in_a_page(markup: str, routes: list[str]) -> None:
+    assert parse_page(markup.encode(), url="https://example.com/", hash_routes=True).hash_routes == routes
