@@ -5,7 +5,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks, read_blocks
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.rendering.url_shapes import url_shape
@@ -45,9 +45,8 @@ class PagePair(NamedTuple):
     def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
         """What changed on the page, without noise. Raises UnparsablePage."""
         moments = Moments(self.old.fetched_at, self.new.fetched_at)
-        return apply_noise_rules(
-            self.old.blocks(rules), self.new.blocks(rules), rules, shape=self.shape, moments=moments
-        )
+        old, new = self.old.blocks(rules), self.new.blocks(rules)
+        return apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url)
 
 
 __all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]
