@@ -85,10 +85,15 @@ def _counts(moment: str) -> bool:
 
 def spans_of(moment: str, at: datetime) -> list[Span]:
     """Between which moments that lies which a date or an age names, in whatever zone."""
+    days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates_in(moment)]
+    dated = [Span(day - _DAY, day + 2 * _DAY) for day in days]  # of any zone
     if not is_age(moment):
-        days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates_in(moment)]
-        return [Span(day - _DAY, day + 2 * _DAY) for day in days]  # of any zone
-    text = moment.lower()
+        return dated
+    named = _ages(moment.lower(), at)
+    return [span for span in dated if any(map(span.meets, named))] if dated else named
+
+
+def _ages(text: str, at: datetime) -> list[Span]:
     for name, least, most in _NAMED:
         if name in text:
             return [Span(at - most, at - least)]

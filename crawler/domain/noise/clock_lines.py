@@ -27,7 +27,7 @@ _OF_TIME = re.compile(
 )
 Moves = Mapping[LineKey, bool]
 """Lines that moved, and whether they may have run with the clock."""
-SHARE = 0.5
+SHARE = 0.75
 """The share of pages, among those on which a line changed, that must suspect it; the others may have been edited."""
 
 
@@ -52,9 +52,15 @@ def moves(page: FilteredPage) -> Moves:
     return found | dict.fromkeys(suspected(page), True)
 
 
-def confirmed(asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Moves]) -> set[LineKey]:
-    """Lines that ran with the clock before, too. `seen` has how the lines of each page that was asked moved."""
+def confirmed(
+    asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Moves], looks: Sequence[Moves] = ()
+) -> set[LineKey]:
+    """Lines that ran with the clock before, too, or between two looks of one crawl, minutes apart.
+
+    `seen` has how the lines of each page that was asked moved before; `looks` how those of any page did meanwhile.
+    """
     found = {key: [seen[url][key] for url in urls if key in seen.get(url, {})] for key, urls in asked.items()}
+    found = {key: told + [look[key] for look in looks if key in look] for key, told in found.items()}
     return {key for key, told in found.items() if told and all(told)}
 
 

@@ -61,7 +61,7 @@ def _full(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
     old, new = ([shown - at[side] for shown in sides[side].moments] for side in (0, 1))
     step = timedelta(seconds=max(side.step for side in sides))
     if any(_same_zone(one, other, step, at) for one in old for other in new):
-        return Follows.MAYBE if _are_round(sides) or sides[0].seconds == sides[1].seconds else Follows.SURELY
+        return Follows.MAYBE if _are_round(sides) else Follows.SURELY
     # By the hour: `10:00` as long as it is not eleven.
     hours = all((side.seconds or 0) % _HOUR == 0 for side in sides)
     return Follows.MAYBE if hours and _in_one_zone(sides, at) else Follows.NOT
@@ -104,13 +104,15 @@ def _day(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
 
 def _time(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
     """A mere time of the day must be as far from ours as it was."""
-    if abs(_apart(_of_day(at[1]) - _of_day(at[0]))) <= 2 * SLACK:
-        return Follows.NOT  # at the same time of the day a clock says nothing: any small edit would look like one
     ahead = [timedelta(seconds=side.seconds or 0) - _of_day(moment) for side, moment in zip(sides, at, strict=True)]
+    is_zone = _is_zone(ahead)
     if abs(_apart(ahead[1] - ahead[0])) > SLACK:
         return Follows.NOT
+    if abs(_apart(_of_day(at[1]) - _of_day(at[0]))) <= 2 * SLACK:
+        # At the same time of another day a clock says nothing: any small edit would look like one.
+        return Follows.MAYBE if is_zone and at[1] - at[0] < _LEAST_APART else Follows.NOT
     to_the_second = all(side.step == 1 for side in sides) and not _are_round(sides)
-    return Follows.SURELY if to_the_second and _is_zone(ahead) else Follows.MAYBE
+    return Follows.SURELY if to_the_second and is_zone else Follows.MAYBE
 
 
 def _is_zone(ahead: Iterable[timedelta]) -> bool:

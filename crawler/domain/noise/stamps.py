@@ -15,29 +15,34 @@ from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.moments import dates_in
 from crawler.domain.noise.moving_values import ValueKind, parts_of, skeleton
 
-# How the words begin that say that something was changed or made; each may end as its language wants.
 _CHANGED = re.compile(
-    r"updated?|modified|modification|edit|edited|revised|changed?|generated|regenerated|rebuilt|refreshed|build|built|saved|"
-    r"rendered|cached|compiled|amended|"
-    r"aktualisier(?:t|ung)|geändert|änderung|bearbeitet|bearbeitung|überarbeitet|gespeichert|erzeugt|generiert|"
-    r"modifiée?|modifications?|mise?|actualisée?|éditée?|révisée?|générée?|"
-    r"actualización|actualizad[ao]|modificación|modificad[ao]|editad[ao]|edición|generad[ao]|"
-    r"aggiornament[oi]|aggiornat[ao]|modifica|modificat[ao]|generat[ao]|"
-    r"atualização|atualizad[ao]|modificação|alteração|alterad[ao]|gerad[ao]|"
-    r"bijgewerkt|gewijzigd|bewerkt|aangepast|wijziging|gegenereerd|"
-    r"uppdatera(?:d|des|t)|ändra(?:d|des|t)|redigera(?:d|des|t)|op(?:p)?dateret|oppdatert|ændret|endret|redigeret|redigert|"
-    r"zmodyfikowan[oay]|modyfikacja|edytowan[oay]|zaktualizowan[oay]|aktualizacja|zmienion[oay]|zmiana|edycja|"
-    r"změna|změněn[oay]|upraven[oay]|úprava|aktualizován[oay]|aktualizace|editován[oay]|"
-    r"päivitetty|muokattu|muutettu|güncelle(?:me|ndi|nme)|değiştiril(?:me|di)|düzenle(?:ndi|nme|me)|"
-    r"изменен[оаие]+|изменён|обновлен[оаие]+|обновлён|отредактирован[оа]?|правка|змінено|оновлено|"
-    r"actualizare|actualizat[ăa]?|modificată|módosítva|módosítás|frissítve"
+    r"updated|modified|edited|revised|changed|generated|regenerated|rebuilt|refreshed|built|saved|rendered|cached|compiled|"
+    r"aktualisiert|geändert|bearbeitet|überarbeitet|gespeichert|erzeugt|generiert|"
+    r"modifiée?|mise?|actualisée?|éditée?|révisée?|générée?|actualizad[ao]|modificad[ao]|editad[ao]|generad[ao]|"
+    r"aggiornat[ao]|modificat[ao]|generat[ao]|atualizad[ao]|alterad[ao]|gerad[ao]|"
+    r"bijgewerkt|gewijzigd|bewerkt|aangepast|gegenereerd|"
+    r"uppdatera(?:d|des|t)|ändra(?:d|des|t)|redigera(?:d|des|t)|opdateret|oppdatert|ændret|endret|redigeret|redigert|"
+    r"zmodyfikowan[oay]|edytowan[oay]|zaktualizowan[oay]|zmienion[oay]|změněn[oay]|upraven[oay]|aktualizován[oay]|editován[oay]|"
+    r"päivitetty|muokattu|muutettu|güncellendi|değiştirildi|düzenlendi|"
+    r"изменен[оа]?|изменён|обновлен[оа]?|обновлён|отредактирован[оа]?|змінено|оновлено|modificată|actualizată?|módosítva|frissítve"
+).fullmatch
+# Of these it must be the last one: `Change on 12 May` is a notice.
+_CHANGE = re.compile(
+    r"update|modification|change|edit|build|aktualisierung|änderung|bearbeitung|modifications?|actualización|modificación|edición|"
+    r"aggiornamento|modifica|atualização|modificação|alteração|edição|wijziging|bewerking|uppdatering|ändring|endring|ændring|"
+    r"modyfikacja|aktualizacja|zmiana|edycja|změna|úprava|aktualizace|güncelleme|değiştirilme|düzenleme|düzenlenme|"
+    r"изменение|обновление|правка|редактирование|actualizare|modificare|módosítás"
+).fullmatch
+_LAST = re.compile(
+    r"last|latest|letzter?|letztes|dernière|últim[ao]|ultim[ao]|laatste|senaste|siste|sidste|ostatnia|poslední|viimeisin|son|"
+    r"последн(?:ее|яя)|utolsó"
 ).fullmatch
 _PLAIN_WORDS = """
 this the page document article text site website entry topic file post wiki it was were has been is last latest most
-recent recently on at of date time
+recent recently on at of date
 diese dieser dieses die das der dem seite dokument artikel eintrag beitrag zuletzt letzte letzter letztes am um wurde
 uhr
-cette ce la le les page article texte dernière dernier fois à a été était jour de du date heure faite fait
+cette ce la le les page article texte dernière dernier fois à a été était jour de du date faite fait
 esta este el página documento artículo sitio última último vez fecha las fue
 questa questo pagina articolo documento ultima ultimo volta il alle ore data è stata stato
 o os em às foi pela pelo
@@ -113,11 +118,12 @@ def _is_made_of_stamps(parts: Sequence[str]) -> bool:
 def _reads(part: str) -> bool | None:
     """Whether a part says that something was changed; None if it has other words than a stamp."""
     tokens = [token.strip(".'’-") or token for token in _TOKEN.findall(part.lower())]
+    is_last = any(map(_LAST, tokens))
     says, at = False, 0
     for here, token in enumerate(tokens):
-        if here < at or token in _NAME_ENDS or token in _PLAIN:
+        if here < at or token in _NAME_ENDS or token in _PLAIN or _LAST(token):
             continue
-        if _CHANGED(token) or _EAST(token):
+        if _CHANGED(token) or _EAST(token) or (is_last and _CHANGE(token)):
             says = True
         elif token in _BY:
             at = _name_end(tokens, here + 1)

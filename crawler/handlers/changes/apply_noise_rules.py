@@ -98,17 +98,23 @@ class ApplyNoiseRules:
                     pages[pair.url] = bounded(pair.apply_noise_rules(rules))
                     back[pair.url] = further
             pages = with_shared_walls(pages, compared)
-        pages = self._by_earlier_versions(baseline, rules, pages, compared)
+        pages = self._by_other_looks(baseline, crawl, rules, pages, compared)
         return filter_changes(changes, pages)._replace(further_back=back)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
 
-    def _by_earlier_versions(
-        self, baseline: CrawlJob, rules: RuleSet, pages: dict[str, FilteredPage], compared: int
+    def _by_other_looks(
+        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: dict[str, FilteredPage], compared: int
     ) -> dict[str, FilteredPage]:
-        """Where other pages cannot say whether a line runs with the clock, how it moved before may."""
+        """Where other pages cannot say whether a line runs with the clock, how it moved before or between looks may."""
         asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
+        if not asked:
+            return pages
+        looks = []
+        for pair in (*self._second_looks(baseline.id), *self._second_looks(crawl.id)):
+            with suppress(UnparsablePage):
+                looks.append(moves(pair.apply_noise_rules(rules)))
         seen: dict[str, Moves] = {}
         for further in VERSIONS_BACK:
             urls = sorted({url for key, urls in asked.items() for url in urls if key not in seen.get(url, {})})
@@ -116,7 +122,7 @@ class ApplyNoiseRules:
                 with suppress(UnparsablePage):
                     # The latest move counts, which is the first that is found.
                     seen[pair.url] = {**moves(pair.apply_noise_rules(rules)), **seen.get(pair.url, {})}
-        sure = confirmed(asked, seen)
+        sure = confirmed(asked, seen, looks)
         return {url: without_lines(page, sure) for url, page in pages.items()}
 
     def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
@@ -133,9 +139,12 @@ class ApplyNoiseRules:
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)
 
-    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+    def _second_looks(self, crawl_id: UUID) -> list[PagePair]:
         looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
-        pairs = list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+        return list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+
+    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+        pairs = self._second_looks(crawl_id)
         others = {page.url: page.side for page in self._pairs.stored(other_id, [pair.url for pair in pairs])}
         for pair in pairs:
             with suppress(UnparsablePage):

@@ -300,6 +300,8 @@ def test_what_other_pages_cannot_tell_is_asked_of_earlier_versions_of_a_few() ->
     assert (key.words, urls) == ("Concert on @", ["/0", "/1", "/2"])
     assert confirmed(asked, {"/0": {key: True}, "/1": {key: True}, "/2": {}}) == {key}
     assert confirmed(asked, {"/0": {key: True}, "/1": {key: False}}) == confirmed(asked, {}) == set()
+    assert confirmed(asked, {}, [{}, {key: True}]) == {key}, "so do two looks of one crawl, at any page"
+    assert confirmed(asked, {"/0": {key: True}}, [{key: False}]) == set()
 
 
 def test_a_date_that_most_pages_changed_otherwise_does_not_run_with_the_clock() -> None:

@@ -21,6 +21,10 @@ class Clock(NamedTuple):
     hours: float = 0
     """How far the server's zone is ahead of UTC."""
 
+    @property
+    def is_mere_time(self) -> bool:
+        return "%H:" in self.text and "%d" not in self.text
+
     def at(self, moment: datetime) -> str:
         local = moment + timedelta(hours=self.hours)
         text = local.strftime(self.text)
@@ -146,6 +150,11 @@ NEAR_MISSES = [
     ("締切：2026年11月14日", "締切：2026年11月15日"),
     ("Nächster Termin: 14. November 2026, 09:13 Uhr", "Nächster Termin: 14. November 2026, 12:37 Uhr"),
     ("Fermeture le 14 novembre 2026 à 09:13", "Fermeture le 14 novembre 2026 à 12:37"),
+    ("Change on 3 May 2026", "Change on 14 November 2026"),
+    ("Änderung am 3. Mai 2026", "Änderung am 14. November 2026"),
+    ("Edición: 3 de mayo de 2026", "Edición: 14 de noviembre de 2026"),
+    ("Time change: 3 May 2026", "Time change: 14 November 2026"),
+    ("Amended 3 May 2026", "Amended 14 November 2026"),
     ("Changed from 3 May 2026", "Changed from 14 November 2026"),
     ("Page 3 of the edition of 3 May 2026", "Page 4 of the edition of 14 November 2026"),
 ]
