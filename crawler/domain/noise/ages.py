@@ -72,8 +72,8 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
     if not _counts(old) and not _counts(new):
         return False  # `yesterday` and `last night` are words like others
     times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
-    if len(times) > 1:
-        return False  # `today at 19:00` and `today at 21:00`
+    if len(times) > 1 or any(day in old.lower() and day in new.lower() for day in ("today", "yesterday")):
+        return False  # `today at 19:00` and `today at 21:00`, or no time at all
     before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
 

@@ -7,7 +7,7 @@ also have moved as only a clock, a counter of views or a machine moves them. Wha
 import re
 
 from crawler.domain.noise.ages import is_age, same_instant
-from crawler.domain.noise.clocks import Follows, Moments, follows
+from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 from crawler.domain.noise.stamps import moved_stamp
 
@@ -62,6 +62,8 @@ def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
 
 def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
     """Whether a value seems to be that of its fetch. Other pages or earlier versions must confirm it."""
+    if moments.old and moments.new and counts_days(change, moments.old, moments.new):
+        return True
     return _follows(change, moments) is not Follows.NOT
 
 

@@ -34,6 +34,8 @@ SHARE = 0.75
 def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
     """Pages without the lines that run with the clock on several of them."""
     running = _pages(pages, lambda page: page.clock)
+    if not running:
+        return dict(pages)
     edited = _pages(pages, lambda page: page.edits)
     sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
     sure -= {key for key in sure if not _is_evidence(key, _values(running[key], key, pages))}

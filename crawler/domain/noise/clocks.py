@@ -4,6 +4,7 @@ How much that says depends on how closely the value tells the time. A day or an 
 moment to the minute that is ours on both sides, and no round one, is a clock.
 """
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
@@ -25,6 +26,11 @@ _ZONES = tuple(timedelta(hours=hours) for hours in sorted((*range(-12, 15), *_HA
 _CLOCKS_CHANGE = frozenset({3, 4, 9, 10, 11})
 """Months in which clocks are put forward or back somewhere, in the night to a Sunday."""
 _SUNDAY = 6
+_OF_DAYS = re.compile(
+    r"# (?:days?|tagen?|jours?|días?|giorni|dias|dagen|dagar|dager|dage|dni|дн\w+|дней)\b|#\s?(?:日|天|일)"
+    r"|\b(?:days|tage|jours|días|giorni|dias|dagen|dagar|dni)\b[^#]*#"
+)
+_WHOLE = re.compile(r"\d{1,6}").fullmatch
 
 
 class Moments(NamedTuple):
@@ -55,6 +61,17 @@ def follows(change: ValueChange, old_at: datetime, new_at: datetime) -> Follows:
     if any(side.days for side in sides) or None in (sides[0].seconds, sides[1].seconds):
         return Follows.NOT
     return _time(sides, at)
+
+
+def counts_days(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
+    """Whether a number of days grew or fell by those that went by: `41 days without an accident`, `12 days to go`."""
+    if change.kind is not ValueKind.NUMBER or not _OF_DAYS.search(change.around):
+        return False
+    if not (_WHOLE(change.old) and _WHOLE(change.new)):
+        return False
+    days, rest = divmod(new_at - old_at, _DAY)
+    moved = abs(int(change.new) - int(change.old))
+    return moved > 0 and moved in {days, days + bool(rest)}
 
 
 def _full(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:

@@ -38,7 +38,7 @@ _LAST = re.compile(
     r"последн(?:ее|яя)|utolsó"
 ).fullmatch
 _PLAIN_WORDS = """
-this the page document article text site website entry topic file post wiki it was were has been is last latest most
+this the page document article text site website entry topic post wiki it was were has been is last latest most
 recent recently on at of date
 diese dieser dieses die das der dem seite dokument artikel eintrag beitrag zuletzt letzte letzter letztes am um wurde
 uhr

@@ -150,6 +150,8 @@ NEAR_MISSES = [
     ("締切：2026年11月14日", "締切：2026年11月15日"),
     ("Nächster Termin: 14. November 2026, 09:13 Uhr", "Nächster Termin: 14. November 2026, 12:37 Uhr"),
     ("Fermeture le 14 novembre 2026 à 09:13", "Fermeture le 14 novembre 2026 à 12:37"),
+    ("File updated 3 May 2026", "File updated 14 November 2026"),
+    ("Delivery within 4 days", "Delivery within 3 days"),
     ("Change on 3 May 2026", "Change on 14 November 2026"),
     ("Änderung am 3. Mai 2026", "Änderung am 14. November 2026"),
     ("Edición: 3 de mayo de 2026", "Edición: 14 de noviembre de 2026"),

@@ -62,6 +62,22 @@ def test_a_coarser_moment_is_told_and_suspected(clock: Clock) -> None:
     assert suspected(page)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("41 days without an accident", "44 days without an accident"),
+        ("Days since we opened: 1041", "Days since we opened: 1044"),
+        ("Noch 12 Tage bis zum Fest", "Noch 9 Tage bis zum Fest"),
+        ("開店から41日", "開店から44日"),
+    ],
+)
+def test_a_count_of_days_that_moves_by_the_days_that_went_by_is_told_and_suspected(old: str, new: str) -> None:
+    page = filtered(old, new, Moments(FIRST, FIRST + timedelta(days=3, hours=2)))
+    assert page.edits
+    assert suspected(page)
+    assert not suspected(filtered(old, new, Moments(FIRST, FIRST + timedelta(days=5))))
+
+
 def test_a_mere_time_that_runs_between_two_looks_of_one_crawl_is_suspected() -> None:
     later = FIRST + timedelta(minutes=2)
     assert suspected(filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later)))
