@@ -76,7 +76,20 @@ class _Part(NamedTuple):
     """A part of a line that may be a stamp."""
 
     text: str
-    moments: tuple[str, ...]
+    values: tuple[tuple[ValueKind, str], ...]
+
+    @property
+    def moments(self) -> list[str]:
+        return [text for kind, text in self.values if kind is ValueKind.MOMENT]
+
+
+class _Reading(NamedTuple):
+    """What a part says that has no other words than stamps do."""
+
+    says: bool
+    """That something was changed or made."""
+    words: tuple[str, ...]
+    """Its words without the name."""
 
 
 def moved_stamp(around: str, old: str, new: str, moments: Moments) -> bool:
@@ -92,16 +105,21 @@ def moved_stamp_line(old: str, new: str, moments: Moments, label: str = "") -> b
     before, after = _parts(old), _parts(new)
     if len(before) != len(after):
         return False
-    pairs = [pair for pair in zip(before, after, strict=True) if all(_reads(part.text) is not None for part in pair)]
-    if any(one != other and (one, other) not in pairs for one, other in zip(before, after, strict=True)):
+    pairs = list(zip(before, after, strict=True))
+    stamps = [pair for pair in pairs if _differ_as_stamps(*pair)]
+    if any(one != other for one, other in pairs if (one, other) not in stamps):
         return False
-    if not all(_is_made_of_stamps([label, *(pair[side].text for pair in pairs)]) for side in (0, 1)):
+    if not _is_made_of_stamps([label, *(one.text for one, _ in stamps)]):
         return False
-    if any(len(one.moments) != len(other.moments) for one, other in pairs):
-        return False
-    shown = [texts for one, other in pairs for texts in zip(one.moments, other.moments, strict=True)]
+    shown = [texts for one, other in stamps for texts in zip(one.moments, other.moments, strict=True)]
     moved = [texts for texts in shown if texts[0] != texts[1]] or shown
     return bool(moved) and all(_was_between(*texts, moments) for texts in moved)
+
+
+def _differ_as_stamps(old: _Part, new: _Part) -> bool:
+    """Whether both parts have the words of the same stamp; moments, counts and the name may be others."""
+    before, after = _reads(old.text), _reads(new.text)
+    return before is not None and before == after and len(old.moments) == len(new.moments)
 
 
 def is_label(line: str) -> bool:
@@ -112,16 +130,16 @@ def is_label(line: str) -> bool:
 def _is_made_of_stamps(parts: Sequence[str]) -> bool:
     """Whether these parts have no other words than stamps do, and among them one of changing or making."""
     found = [_reads(part) for part in parts if part]
-    return None not in found and any(found)
+    return None not in found and any(one.says for one in found if one)
 
 
-def _reads(part: str) -> bool | None:
-    """Whether a part says that something was changed; None if it has other words than a stamp."""
+def _reads(part: str) -> _Reading | None:
+    """What a part says; None if it has other words than a stamp."""
     tokens = [token.strip(".'’-") or token for token in _TOKEN.findall(part.lower())]
     is_last = any(map(_LAST, tokens))
-    says, at = False, 0
+    says, words, at = False, list[str](), 0
     for here, token in enumerate(tokens):
-        if here < at or token in _NAME_ENDS or token in _PLAIN or _LAST(token):
+        if here < at:
             continue
         if _CHANGED(token) or _EAST(token) or (is_last and _CHANGE(token)):
             says = True
@@ -130,9 +148,10 @@ def _reads(part: str) -> bool | None:
         elif token in _NUMBER:
             if not _COUNTED.intersection(tokens[max(here - 1, 0) : here + 2]):
                 return None
-        elif token not in _COUNTED:
+        elif not (token in _NAME_ENDS or token in _PLAIN or token in _COUNTED or _LAST(token)):
             return None
-    return says
+        words.append(token)
+    return _Reading(says, tuple(words))
 
 
 def _name_end(tokens: Sequence[str], start: int) -> int:
@@ -147,10 +166,7 @@ def _parts(line: str) -> list[_Part]:
     words, values = skeleton(line)
     bounds = parts_of(words)
     return [
-        _Part(
-            words[start:end].strip(),
-            tuple(text for kind, text, at in values if kind is ValueKind.MOMENT and start <= at < end),
-        )
+        _Part(words[start:end].strip(), tuple((kind, text) for kind, text, at in values if start <= at < end))
         for start, end in bounds
     ]
 
