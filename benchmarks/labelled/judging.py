@@ -9,7 +9,7 @@ from benchmarks.labelled.values import Label, LabelledSite, Pair
 from crawler.domain.changes.filtered_changes import bounded, filter_across_pages
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import read_blocks
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import TwoLooks, learn
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet

@@ -9,7 +9,7 @@ from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.digest import without_template
 from crawler.domain.changes.removals import COUNTED, Move
 from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import apply_noise_rules
 from crawler.domain.noise.page_pairs import PageOfCrawl
 from crawler.domain.noise.rules import RuleSet

@@ -4,19 +4,37 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from crawler.domain.noise.moving_values import dates_in, is_age
+from crawler.domain.noise.moments import dates_in, read_moment
 
-_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+_UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
+_ABOUT = r"(?:(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|some|several)\s)?"
+_ONE = r"(?:\d+|eine[mr]|une?|una?|um|uma|een|en|ett|et|jeden|jedną)"
+_AFTER = "fa|geleden|temu|назад|önce|sedan|siden|sitten"
+AGE = (
+    r"(?:just\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
+    rf"|{_ABOUT}(?:(?:an?|one|\d+)\s?{_UNIT},?\s(?:and\s)?)?(?:(?:an?|one|\d+)\s?)?{_UNIT}\sago"
+    rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
+    rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
+    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
+)
+_AN_AGE = re.compile(AGE, re.IGNORECASE)
+_SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # How units begin, in the languages in which ages are known. Months before minutes: both begin with m.
 _LENGTHS = (
-    (("mo", "mois", "mes"), 30.5 * _DAY),
-    (("s", "sec", "sek", "seg"), _MINUTE),
-    (("m", "min"), _MINUTE),
-    (("h", "hour", "hr", "stund", "heure", "hora"), _HOUR),
-    (("w", "week", "woche", "semain", "seman"), 7 * _DAY),
-    (("d", "day", "tag", "jour", "día", "dia"), _DAY),
-    (("y", "year", "yr", "jahr", "an", "año"), 365.25 * _DAY),
-)
+    (("mo", "mois", "mes", "mês", "maand", "mies", "мес", "ay", "mån", "kuukau",
+      "か月", "ヶ月", "个月", "個月", "개월"), 30.5 * _DAY),
+    (("s", "sec", "sek", "seg", "сек", "san", "秒", "초"), _SECOND),
+    (("m", "min", "мин", "dak", "分", "분"), _MINUTE),
+    (("h", "hour", "hr", "stund", "heure", "hora", "ore", "ora", "uur", "uren", "godz", "час", "saat", "tim", "tunti",
+      "小时", "小時", "時間", "시간"), _HOUR),
+    (("w", "week", "woche", "semain", "seman", "settiman", "weken", "tyg", "tydz", "нед", "hafta", "veck", "viikko"),
+     7 * _DAY),
+    (("d", "day", "tag", "jour", "día", "dia", "giorn", "dag", "dni", "дн", "ден", "gün", "päiv",
+      "日", "天", "일"), _DAY),
+    (("y", "year", "yr", "jahr", "an", "año", "ann", "jaar", "lat", "rok", "год", "лет", "yıl", "år", "vuo",
+      "年", "년"), 365.25 * _DAY),
+)  # fmt: skip
 _NAMED = (
     ("yesterday", timedelta(), 2 * _DAY),
     ("night", timedelta(), 2 * _DAY),
@@ -25,7 +43,8 @@ _NAMED = (
     ("moment", timedelta(), _HOUR),
 )
 _COUNTED = re.compile(r"(\d+)?\s?([^\W\d_]+)")
-_NO_UNITS = frozenset({"ago", "and", "at", "a", "an", "one", "y", "vor", "il", "hace", "un", "una", "une", "on"})
+_LITTLE = "ago and at a an one y vor il hace un una une on há för for en et ett um uma een sedan siden sitten"
+_NO_UNITS = frozenset(_LITTLE.split())
 _NUMBERED = re.compile(r"\d|\b(?:an?|one|une?|una|eine[mr])\b", re.IGNORECASE)
 _VAGUE = re.compile(r"\b(?:few|some|several)\b")
 _FEW = 12
@@ -41,13 +60,21 @@ class Span(NamedTuple):
         return self.first <= other.last and other.first <= self.last
 
 
+def is_age(moment: str) -> bool:
+    """`yesterday at 14:05`, too."""
+    return _AN_AGE.match(moment) is not None or moment.lower().startswith("today")
+
+
 def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool:
     """Whether two ages, or an age and a date, speak of the same moment: then only the clock went on."""
     if not is_age(old) and not is_age(new):
         return False
     if not _counts(old) and not _counts(new):
         return False  # `yesterday` and `last night` are words like others
-    before, after = _spans(old, old_at), _spans(new, new_at)
+    times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
+    if len(times) > 1 or any(day in old.lower() and day in new.lower() for day in ("today", "yesterday")):
+        return False  # `today at 19:00` and `today at 21:00`, or no time at all
+    before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
 
 
@@ -56,11 +83,17 @@ def _counts(moment: str) -> bool:
     return bool(dates_in(moment)) or _NUMBERED.search(moment) is not None
 
 
-def _spans(moment: str, at: datetime) -> list[Span]:
+def spans_of(moment: str, at: datetime) -> list[Span]:
+    """Between which moments that lies which a date or an age names, in whatever zone."""
+    days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates_in(moment)]
+    dated = [Span(day - _DAY, day + 2 * _DAY) for day in days]  # of any zone
     if not is_age(moment):
-        days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates_in(moment)]
-        return [Span(day - _DAY, day + 2 * _DAY) for day in days]  # of any zone
-    text = moment.lower()
+        return dated
+    named = _ages(moment.lower(), at)
+    return [span for span in dated if any(map(span.meets, named))] if dated else named
+
+
+def _ages(text: str, at: datetime) -> list[Span]:
     for name, least, most in _NAMED:
         if name in text:
             return [Span(at - most, at - least)]
@@ -81,13 +114,17 @@ def _length(text: str) -> tuple[timedelta, timedelta]:
     for number, name in _COUNTED.findall(text):
         unit = None if name in _NO_UNITS and not number else _unit(name)
         if unit:
-            ago += int(number or 1) * unit if not name.startswith("s") or unit != _MINUTE else timedelta()
+            ago += int(number or 1) * unit
             smallest = min(smallest, unit) if smallest else unit
-    return ago, smallest
+    return ago, max(smallest, _MINUTE) if smallest else smallest
 
 
 def _unit(name: str) -> timedelta | None:
     for starts, length in _LENGTHS:
-        if name in starts or any(len(start) > 1 and name.startswith(start) for start in starts):
+        if name in starts or any(_is_telling(start) and name.startswith(start) for start in starts):
             return length
     return None
+
+
+def _is_telling(start: str) -> bool:
+    return len(start) > 1 or not start.isascii()

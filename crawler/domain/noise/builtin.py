@@ -5,20 +5,16 @@ also have moved as only a clock, a counter of views or a machine moves them. Wha
 """
 
 import re
-from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
-from crawler.domain.noise.ages import same_instant
-from crawler.domain.noise.moving_values import ValueChange, ValueKind, dates_in, is_age, runs_with_clock
+from crawler.domain.noise.ages import is_age, same_instant
+from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
+from crawler.domain.noise.moving_values import ValueChange, ValueKind
+from crawler.domain.noise.stamps import moved_stamp
 
+OF_FETCH = "date of the fetch"
+STAMP = "stamp"
 MOST_WORDS = 14
 """In the part of a line around a value; in longer prose it is what the page says."""
-_STAMPED = re.compile(
-    r"(?:(?:this|the) )?(?:(?:page|document|article|text|site|entry)(?: was)? )?(?:last |zuletzt )?"
-    r"(?:updated?|modified|edited|revised|generated|rebuilt|refreshed|build|change|aktualisiert|geändert)"
-    r"(?: on| at| am)?:? ?@\.?|"
-    r"(?:dernière (?:mise à jour|modification)(?: le)?|última actualización|ultimo aggiornamento) ?:? ?@\.?"
-)
 _VIEWED = re.compile(
     r"(?:this page (?:was|has been) )?(?:viewed|visited|read|seen) # times\.?|"
     r"(?:page ?views?|views|hits|visitors?|visits):? #|# (?:page ?)?(?:views|hits|visits|visitors)|"
@@ -30,28 +26,26 @@ _IDENTIFIED = re.compile(r"\b(?:request|trace|ray|correlation|session)[- ]?id:? 
 _RANDOM = re.compile(r"(?=.*\d)[0-9a-z-]{8,}", re.IGNORECASE).fullmatch
 _COPYRIGHT = re.compile(r"(?:©|\(c\))|\bcopyright (?:# ?[-–] ?)?#")
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
-# A date beside these is an appointment or a limit, whatever day it is.
+# A moment beside these is an appointment or a limit, whatever day it is.
 _APPOINTED = re.compile(
-    r"\b(?:ends?|until|till|through|by|from|starts?|begins?|opens?|closes?|closed|deadline|due|expires?|valid|before|after|"
+    r"\b(?:ends?|until|till|through|starts?|begins?|opens?|closes?|closed|deadline|due|expires?|valid|before|after|"
     r"next|launch(?:es)?|release[ds]?|events?|meetings?|exams?|deliver(?:y|ed|s)|arriv(?:al|es)|depart(?:ure|s)|leaves|"
-    r"sale|offer|holiday|appointment|born|founded|bis|ab|vom|jusqu|hasta|register|registration)\b"
+    r"sale|offer|holiday|appointment|born|founded|bis|ab|vom|jusqu|hasta|register|registration|"
+    r"nächste[nrs]?|termine?|beginnt?|endet?|frist|anmeld\w*|öffnet|schließt|abfahrt|ankunft|sitzung|"
+    r"prochaine?|fermeture|ouverture|début|fin|départ|arrivée|réunion|próxim[ao]|cierra|cierre|abre|salida|llegada|reunión|"
+    r"prossim[ao]|chiusura|apertura|scadenza|riunione|prazo|volgende|nästa|neste|następn\w+|следующ\w+|до)\b"
+    r"|\b(?:by|from)\s(?:\w+\s){0,2}@|締切|期限|次回|開始|終了|截止|下次|开始|마감|다음"
 )
-_DAY = timedelta(days=1)
 _ROUND = 50
 _FEWEST_VIEWS = 100
-
-
-class Moments(NamedTuple):
-    """When both sides were fetched; None where that is not known."""
-
-    old: datetime | None = None
-    new: datetime | None = None
 
 
 def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
     """The name of the built-in rule that this change falls under; None if it may be what the page is about."""
     if change.kind is ValueKind.MOMENT:
         return _moment(change, moments)
+    if _follows(change, moments) is Follows.SURELY:
+        return OF_FETCH
     around = change.around
     if len(around.split()) > MOST_WORDS:
         return None
@@ -67,27 +61,27 @@ def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
 
 
 def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
-    """Whether a date seems to be that of its fetch. Other pages or earlier versions must confirm it (`clock_lines`)."""
-    if change.kind is not ValueKind.MOMENT or not moments.old or not moments.new:
-        return False
-    return not _APPOINTED.search(change.around) and runs_with_clock(change, moments.old, moments.new)
+    """Whether a value seems to be that of its fetch. Other pages or earlier versions must confirm it."""
+    if moments.old and moments.new and counts_days(change, moments.old, moments.new):
+        return True
+    return _follows(change, moments) is not Follows.NOT
+
+
+def _follows(change: ValueChange, moments: Moments) -> Follows:
+    if not moments.old or not moments.new or _APPOINTED.search(change.around):
+        return Follows.NOT
+    return follows(change, moments.old, moments.new)
 
 
 def _moment(change: ValueChange, moments: Moments) -> str | None:
     if moments.old is None or moments.new is None:
         return None
     if is_age(change.old) or is_age(change.new):
-        return "age" if same_instant(change.old, moments.old, change.new, moments.new) else None
-    is_stamp = _STAMPED.fullmatch(change.around) and _was_between(change, moments.old.date(), moments.new.date())
-    return "stamp" if is_stamp else None
-
-
-def _was_between(change: ValueChange, old_at: date, new_at: date) -> bool:
-    """A stamp goes forward, and says that somebody was here since we were; it never lies in the future."""
-    before, after = dates_in(change.old), dates_in(change.new)
-    return any(
-        old <= new and old <= old_at + _DAY and old_at - _DAY <= new <= new_at + _DAY for old in before for new in after
-    )
+        if same_instant(change.old, moments.old, change.new, moments.new):
+            return "age"
+    elif _follows(change, moments) is Follows.SURELY:
+        return OF_FETCH
+    return STAMP if moved_stamp(change.around, change.old, change.new, moments) else None
 
 
 def _is_new_year(change: ValueChange, moments: Moments) -> bool:

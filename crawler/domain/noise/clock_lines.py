@@ -1,33 +1,44 @@
-"""Lines that run with the clock: several pages, or versions of one page, show the day of their own fetch."""
+"""Lines that run with the clock: several pages, or versions of one page, show the day or time of their own fetch.
+
+A line is known by the words next to what runs in it (`last visited @)`): its other words may be those of its page.
+"""
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.noise.moving_values import dates_in
+from crawler.domain.noise.builtin import OF_FETCH
+from crawler.domain.noise.learned import ANYWHERE, names_a_line
+from crawler.domain.noise.moments import read_moment
+from crawler.domain.noise.moving_values import ValueChange, frame_of, value_changes
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
-RULE = "date of the fetch"
 FEWEST_PAGES = 3
-MOST_ASKED, MOST_LINES = 3, 50
+MOST_ASKED, MOST_LINES = 3, 100
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _OF_TIME = re.compile(
     r"\b(?:today|now|it is|clock|as of|printed|generated|built|build|nightly|updated?|modified|"
-    r"edited|exported|retrieved|crawled|good (?:morning|day|evening)|rev|heute|stand|aujourd'hui|hoy|oggi)\b",
+    r"edited|exported|retrieved|accessed|visited|cited|crawled|good (?:morning|day|evening)|rev|"
+    r"heute|stand|abgerufen|aujourd'hui|consultée?|hoy|consultad[ao]|oggi|hoje|acessado|vandaag|geraadpleegd|idag|hämtad|"
+    r"dziś|dzisiaj|dnes|dostęp|сегодня|дата обращения)\b|今日|本日|今天|現在|오늘",
     re.IGNORECASE,
 )
-SHARE = 0.5
+Moves = Mapping[LineKey, bool]
+"""Lines that moved, and whether they may have run with the clock."""
+SHARE = 0.75
 """The share of pages, among those on which a line changed, that must suspect it; the others may have been edited."""
 
 
 def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
     """Pages without the lines that run with the clock on several of them."""
     running = _pages(pages, lambda page: page.clock)
+    if not running:
+        return dict(pages)
     edited = _pages(pages, lambda page: page.edits)
     sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
-    sure -= {key for key in sure if not _is_evidence(key, _texts(running[key], key, pages))}
+    sure -= {key for key in sure if not _is_evidence(key, _values(running[key], key, pages))}
     return {url: without_lines(page, sure) for url, page in pages.items()}
 
 
@@ -37,42 +48,73 @@ def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[st
     return {key: pages[:MOST_ASKED] for key, pages in sorted(found.items())[:MOST_LINES]}
 
 
-def confirmed(asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Container[LineKey]]) -> set[LineKey]:
-    """Lines that ran with the clock in the earlier versions, too: `seen` has what each of those pages suggests."""
-    found = {key: [key in seen[url] for url in urls if url in seen] for key, urls in asked.items()}
+def moves(page: FilteredPage) -> Moves:
+    """Which lines of a page moved between two of its versions, and whether as the clock did."""
+    found = {key: False for edit in page.edits if (key := clock_key(edit))}
+    return found | dict.fromkeys(suspected(page), True)
+
+
+def confirmed(
+    asked: Mapping[LineKey, Sequence[str]], seen: Mapping[str, Moves], looks: Sequence[Moves] = ()
+) -> set[LineKey]:
+    """Lines that ran with the clock before, too, or between two looks of one crawl, minutes apart.
+
+    `seen` has how the lines of each page that was asked moved before; `looks` how those of any page did meanwhile.
+    """
+    found = {key: [seen[url][key] for url in urls if key in seen.get(url, {})] for key, urls in asked.items()}
+    found = {key: told + [look[key] for look in looks if key in look] for key, told in found.items()}
     return {key for key, told in found.items() if told and all(told)}
 
 
 def without_lines(page: FilteredPage, lines: Iterable[LineKey]) -> FilteredPage:
     """A page without its edits in these lines, if they were suspected to run with the clock."""
     sure = set(lines)
-    gone = {edit for edit in page.clock if line_key(edit) in sure}
+    gone = {edit for edit in page.clock if clock_key(edit) in sure}
     if not gone:
         return page
     return page._replace(
         edits=tuple(edit for edit in page.edits if edit not in gone),
         clock=tuple(edit for edit in page.clock if edit not in gone),
-        rules=tuple(dict.fromkeys((*page.rules, RULE))),
+        rules=tuple(dict.fromkeys((*page.rules, OF_FETCH))),
     )
 
 
 def suspected(page: FilteredPage) -> set[LineKey]:
-    return {key for edit in page.clock if (key := line_key(edit))}
+    return {key for edit in page.clock if (key := clock_key(edit))}
 
 
-def _is_evidence(key: LineKey, texts: set[tuple[str, str]]) -> bool:
+def clock_key(edit: BlockEdit) -> LineKey | None:
+    """By what a line is known that may run with the clock; None for prices and the like."""
+    key = line_key(edit)
+    if key is None or not (edit.removed and edit.added):
+        return key
+    frames = [frame_of(edit.removed.text, change.number) for change in _changes(edit)]
+    words = " / ".join(dict.fromkeys(frames))
+    return LineKey(key.sign, ANYWHERE if names_a_line(words) else edit.place, words)
+
+
+def _is_evidence(key: LineKey, values: set[tuple[str, str]]) -> bool:
     """One line of a template is one piece of evidence, on however many pages it stands: its words must speak of time.
 
-    A mere time of the day that is the same on all pages is that of no clock: they were not fetched at once.
+    A mere time of the day that is the same on all pages is that of no clock: they were not fetched at once. And a time
+    that stays the same from day to day may be that of an appointment: only earlier versions can tell.
     """
-    if len(texts) > 1:
+    shown = [tuple(map(read_moment, pair)) for pair in values]
+    if any(old.seconds is not None and old.seconds == new.seconds for old, new in shown):
+        return False
+    if len(values) > 1:
         return True
     speaks_of_time = _OF_TIME.search(key.words) is not None or not _WORD.search(key.words)
-    return speaks_of_time and any(dates_in(new) for _, new in texts)
+    return speaks_of_time and any(new.days for _, new in shown)
 
 
-def _texts(urls: Iterable[str], key: LineKey, pages: Mapping[str, FilteredPage]) -> set[tuple[str, str]]:
-    return {texts_of(edit) for url in urls for edit in pages[url].clock if line_key(edit) == key}
+def _values(urls: Iterable[str], key: LineKey, pages: Mapping[str, FilteredPage]) -> set[tuple[str, str]]:
+    edits = [edit for url in urls for edit in pages[url].clock if clock_key(edit) == key]
+    return {(change.old, change.new) for edit in edits for change in _changes(edit)}
+
+
+def _changes(edit: BlockEdit) -> list[ValueChange]:
+    return value_changes(*texts_of(edit)) or []
 
 
 def _pages(
@@ -80,6 +122,6 @@ def _pages(
 ) -> dict[LineKey, list[str]]:
     found: dict[LineKey, list[str]] = defaultdict(list)
     for url in sorted(pages):
-        for key in {key for edit in edits_of(pages[url]) if (key := line_key(edit))}:
+        for key in {key for edit in edits_of(pages[url]) if (key := clock_key(edit))}:
             found[key].append(url)
     return found

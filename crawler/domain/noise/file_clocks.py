@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 
 RULE = "date of the fetch"
 _SLACK = timedelta(seconds=120)

@@ -3,19 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.walls import Wall, asks_who, is_walled, lines_kept, wall_between
-from crawler.domain.noise.builtin import Moments, builtin_rule, may_run_with_clock
+from crawler.domain.noise.builtin import STAMP, builtin_rule, may_run_with_clock
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
 from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
+from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.rules import Learned, RuleSet
+from crawler.domain.noise.stamps import is_label, moved_stamp_line
 
 NO_RULES = RuleSet()
 _LOOSE = frozenset({Varies.ORDER, Varies.ALL})
 UNKNOWN = Moments()
+REVISION = "link to a revision"
 LONGEST_LINE = 4_000
 """A longer line is compared as it is."""
 
@@ -49,7 +54,13 @@ class FilteredPage(NamedTuple):
 
 
 def apply_noise_rules(
-    old: PageBlocks, new: PageBlocks, rules: RuleSet = NO_RULES, *, shape: str = "", moments: Moments = UNKNOWN
+    old: PageBlocks,
+    new: PageBlocks,
+    rules: RuleSet = NO_RULES,
+    *,
+    shape: str = "",
+    moments: Moments = UNKNOWN,
+    url: str = "",
 ) -> FilteredPage:
     """What changed on a page, without noise. Both sides are read without what the rules' selectors name."""
     loose = not lines_kept(old, new)
@@ -60,17 +71,20 @@ def apply_noise_rules(
     wall = wall_between(old, new)
     if wall:
         return FilteredPage((), (), wall, texts=texts, passed=not is_walled(new, old))
-    return _NoiseFilter(old, new, rules, shape, moments).filtered(texts)
+    return _NoiseFilter(old, new, rules, shape, moments, url).filtered(texts)
 
 
 class _NoiseFilter:
     """Applies the rules that hold for one page. `used` are the names of rules that left something out."""
 
-    def __init__(self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments) -> None:
+    def __init__(
+        self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments, url: str
+    ) -> None:
         self._pages = (old, new)
         self._rules = rules
         self._shape = shape
         self._moments = moments
+        self._url = url
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
         self.used: list[str] = []
 
@@ -85,8 +99,17 @@ class _NoiseFilter:
             # Lines that come and go by themselves can make others look moved: once more without them.
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
+        if STAMP in self.used:
+            left = self._without_revisions(left)
         clock = tuple(edit for edit in left if self._may_run_with_clock(edit))
         return FilteredPage(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
+
+    def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        """Edits without links to the page itself that name another revision, as its stamp does."""
+        left = [edit for edit in edits if not names_another_revision(*_sides(edit), self._url)]
+        if len(left) < len(edits):
+            self.used.append(REVISION)
+        return left
 
     def _came_and_went(self, places: set[str]) -> list[BlockEdit]:
         """At places where order says nothing. A line that never varied is compared with what stands in its place."""
@@ -163,12 +186,32 @@ class _NoiseFilter:
         old, new = _sides(edit)
         changes = value_changes(old, new)
         if changes is None:
-            return self._reads_like_before(known, old, new)
+            return self._reads_like_before(known, old, new) or self._is_stamp(old, new)
         names = self._names(changes, known, old)
         if None in names:
-            return False
+            return self._is_stamp(old, new)
         self.used += [name for name in names if name]
         return True
+
+    def _is_stamp(self, old: str, new: str) -> bool:
+        if not moved_stamp_line(old, new, self._moments, self._label(old, new)):
+            return False
+        self.used.append(STAMP)
+        return True
+
+    def _label(self, *lines: str) -> str:
+        """The line before, if it is the same on both sides and may be the beginning of a stamp."""
+        before = {one for side, line in enumerate(lines) for one in self._lines_before[side].get(line, ())}
+        return next(iter(before)) if len(before) == 1 and all(map(is_label, before)) else ""
+
+    @cached_property
+    def _lines_before(self) -> tuple[dict[str, set[str]], ...]:
+        """Which lines stand right before each line of a page, on both sides."""
+        found: tuple[dict[str, set[str]], ...] = ({}, {})
+        for page, lines in zip(self._pages, found, strict=True):
+            for before, line in pairwise(page.lines):
+                lines.setdefault(line, set()).add(before)
+        return found
 
     def _is_kept(self, edit: BlockEdit, rule: LearnedRule) -> bool:
         """Whether an edit touches a line of the place that was never seen to vary."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
@@ -67,7 +67,7 @@ class PagePair(NamedTuple):
             return FilteredPage((), ())
         moments = Moments(before.fetched_at, after.fetched_at)
         old, new = before.blocks(rules), after.blocks(rules)
-        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments)
+        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url)
         if isinstance(new, FileBlocks):
             edits = tuple(edit for edit in page.edits if not is_clock(edit, moments))
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))

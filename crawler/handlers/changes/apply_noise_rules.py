@@ -26,7 +26,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.walls import wall_between
-from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, suspected, without_lines
+from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moves, without_lines
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
@@ -38,6 +38,8 @@ MOST_LOOKS = 40
 """Pages of one crawl that are looked at twice; they are held while they are compared."""
 MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
+VERSIONS_BACK = (0, 1, 3, 7)
+"""How many versions before that of the baseline are asked how a line moved: a day stays for several crawls."""
 log = telemetry.logger(__name__)
 
 
@@ -97,22 +99,31 @@ class ApplyNoiseRules:
                     pages[pair.url] = bounded(pair.apply_noise_rules(rules))
                     back[pair.url] = further
             pages = with_shared_walls(pages, compared)
-        pages = self._by_earlier_versions(baseline, crawl, rules, pages, compared)
+        pages = self._by_other_looks(baseline, crawl, rules, pages, compared)
         return filter_changes(changes, pages)._replace(further_back=back)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
 
-    def _by_earlier_versions(
+    def _by_other_looks(
         self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: dict[str, FilteredPage], compared: int
     ) -> dict[str, FilteredPage]:
-        """Where other pages cannot say whether a line runs with the clock, the page's version before may."""
+        """Where other pages cannot say whether a line runs with the clock, how it moved before or between looks may."""
         asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
-        seen = {}
-        for pair in self._between(baseline, crawl, sorted({url for urls in asked.values() for url in urls}), 1):
+        if not asked:
+            return pages
+        looks = []
+        for pair in (*self._second_looks(baseline.id), *self._second_looks(crawl.id)):
             with suppress(UnparsablePage):
-                seen[pair.url] = suspected(pair.apply_noise_rules(rules))
-        sure = confirmed(asked, seen)
+                looks.append(moves(pair.apply_noise_rules(rules)))
+        seen: dict[str, Moves] = {}
+        for further in VERSIONS_BACK:
+            urls = sorted({url for key, urls in asked.items() for url in urls if key not in seen.get(url, {})})
+            for pair in self._between(baseline, baseline, urls, further):
+                with suppress(UnparsablePage):
+                    # The latest move counts, which is the first that is found.
+                    seen[pair.url] = {**moves(pair.apply_noise_rules(rules)), **seen.get(pair.url, {})}
+        sure = confirmed(asked, seen, looks)
         return {url: without_lines(page, sure) for url, page in pages.items()}
 
     def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
@@ -129,9 +140,12 @@ class ApplyNoiseRules:
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)
 
-    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+    def _second_looks(self, crawl_id: UUID) -> list[PagePair]:
         looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
-        pairs = list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+        return list(self._pairs.second_looks(crawl_id, looks)) if looks else []
+
+    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+        pairs = self._second_looks(crawl_id)
         others = {page.url: page.side for page in self._pairs.alike(other_id, crawl_id, [pair.url for pair in pairs])}
         for pair in pairs:
             with suppress(UnparsablePage):

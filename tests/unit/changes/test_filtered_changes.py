@@ -287,7 +287,9 @@ def test_one_line_of_the_template_is_one_piece_of_evidence_on_however_many_pages
     found = filter_changes(changed(*pages), pages)
     assert [(change.removed, change.added) for change in found.template] == [CONCERT]
     assert found.template_pages == 6
-    own = clocked(*((f"{CONCERT[0]} at 1{n}:00", f"{CONCERT[1]} at 1{n}:00") for n in range(6)))
+    fixed = clocked(*((f"{CONCERT[0]} at 1{n}:00", f"{CONCERT[1]} at 1{n}:00") for n in range(6)))
+    assert filter_changes(changed(*fixed), fixed).template, "a day at the time it had before is an appointment"
+    own = clocked(*((f"{CONCERT[0]} at 1{n}:00", f"{CONCERT[1]} at 1{n}:20") for n in range(6)))
     assert filter_changes(changed(*own), own).template == [], "each has a time of its own and runs all the same"
 
 
@@ -296,8 +298,10 @@ def test_what_other_pages_cannot_tell_is_asked_of_earlier_versions_of_a_few() ->
     asked = lines_to_confirm(pages)
     ((key, urls),) = asked.items()
     assert (key.words, urls) == ("Concert on @", ["/0", "/1", "/2"])
-    assert confirmed(asked, {"/0": {key}, "/1": {key}}) == {key}
-    assert confirmed(asked, {"/0": {key}, "/1": set()}) == confirmed(asked, {}) == set()
+    assert confirmed(asked, {"/0": {key: True}, "/1": {key: True}, "/2": {}}) == {key}
+    assert confirmed(asked, {"/0": {key: True}, "/1": {key: False}}) == confirmed(asked, {}) == set()
+    assert confirmed(asked, {}, [{}, {key: True}]) == {key}, "so do two looks of one crawl, at any page"
+    assert confirmed(asked, {"/0": {key: True}}, [{key: False}]) == set()
 
 
 def test_a_date_that_most_pages_changed_otherwise_does_not_run_with_the_clock() -> None:

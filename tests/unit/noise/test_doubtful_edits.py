@@ -7,7 +7,7 @@ import pytest
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.filtered_changes import FilteredChanges, bounded, filter_changes
 from crawler.domain.diffs.page_blocks import read_blocks
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import apply_noise_rules
 
 FIRST = datetime(2026, 11, 15, 10, tzinfo=UTC)

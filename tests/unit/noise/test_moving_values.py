@@ -2,8 +2,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from crawler.domain.noise.builtin import Moments, builtin_rule, may_run_with_clock
-from crawler.domain.noise.moving_values import ValueKind, dates_in, skeleton, value_changes
+from crawler.domain.noise.builtin import builtin_rule, may_run_with_clock
+from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.moments import dates_in
+from crawler.domain.noise.moving_values import ValueKind, skeleton, value_changes
 
 UNKNOWN = Moments()
 BEFORE, AFTER = datetime(2026, 11, 15, 10, tzinfo=UTC), datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -68,6 +70,15 @@ def test_a_date_that_does_not_exist_is_none() -> None:
         ("Posted 2 months ago", "Posted 2 months, 7 days ago"),
         ("Edited yesterday", "Edited 14 November 2026"),
         ("Geändert vor 3 Tagen", "Geändert vor 10 Tagen"),
+        ("Modificato 3 giorni fa", "Modificato 10 giorni fa"),
+        ("Escrito há 3 dias", "Escrito há 10 dias"),
+        ("3 dagen geleden geschreven", "10 dagen geleden geschreven"),
+        ("Napisano 3 dni temu", "Napisano 10 dni temu"),
+        ("Skrevet for 3 dager siden", "Skrevet for 10 dager siden"),
+        ("Написано 3 дня назад", "Написано 10 дней назад"),
+        ("投稿：3日前", "投稿：10日前"),
+        ("5小时前发布", "7天前发布"),
+        ("30초 전", "7일 전"),
         ("Last build: Sun Nov 15 09:05:07 2026", "Last build: Sat Nov 21 20:45:33 2026"),
         (
             "This page was last edited on 3 May 2026, at 14:05.",
@@ -97,6 +108,12 @@ def test_values_that_move_as_clocks_and_counters_of_views_do_are_noise_anywhere(
         ("Founded 20 years ago", "Founded 25 years ago"),
         ("Sales of last month", "Sales of last year"),
         ("Closed since yesterday", "Closed since last month"),
+        ("Show, today at 19:00", "Show, today at 21:00"),
+        ("Doors open today, 10:30", "Doors open today, 14 May 2027"),
+        ("Doors open, today 10:30", "Doors open, today"),
+        ("To rent for 3 days", "To rent for 10 days"),
+        ("Há 3 quartos", "Há 10 quartos"),
+        ("3日前まで", "5日前まで"),
         ("Last updated: 1 May 2026", "Last updated: 8 May 2026"),
         ("Last updated: 18 November 2026", "Last updated: 1 May 2026"),
         ("Last updated: 1 May 2027", "Last updated: 18 November 2027"),

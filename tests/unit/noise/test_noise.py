@@ -5,7 +5,7 @@ import pytest
 
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.diffs.walls import Wall, wall_between
-from crawler.domain.noise.builtin import Moments
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.errors import Invalid, InvalidPattern

@@ -101,7 +101,7 @@ def test_stripping_is_the_seeds_regular_expression(markdown: str) -> None:
 
 
 def near(chars: int, html_chars: int, tags: int = 10, *, before: bool | None) -> Decision:
-    measured = given_measure(html_chars=html_chars, content_tags=tags, has_bundle=True)
+    measured = given_measure(text_chars=chars, html_chars=html_chars, content_tags=tags, has_bundle=True)
     return decide_homepage(measured, "x" * chars, RULE, before)
 
 
