@@ -13,6 +13,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.engine.compared_versions import OLD_VERSION
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.domain.changes.several_addresses import Address
 from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
 
 PAGES_AT_ONCE = 50
@@ -53,6 +54,12 @@ class PagePairs:
                 rows = db.execute(text(_STORED), given).all()
             yield from (PageOfCrawl(row.url, _side(row, "new")) for row in rows)
 
+    def addresses(self, crawl_id: UUID, urls: Sequence[str]) -> list[Address]:
+        """These pages of a crawl, with the address each calls its own."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_ADDRESSES), {"crawl": crawl_id, "urls": list(urls)}).all()
+        return [Address(row.url, row.canonical_url, bytes(row.content_hash)) for row in rows]
+
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
@@ -66,6 +73,11 @@ def _side(row: Row[Any], name: str) -> PageSide:
 
 
 _KEYS = "SELECT normalized_url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = ANY(:urls) ORDER BY url"
+_ADDRESSES = """
+SELECT u.url, p.canonical_url, u.content_hash FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id JOIN crawled_pages p ON p.id = v.page_id
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.content_hash IS NOT NULL ORDER BY u.url
+"""
 _BETWEEN = f"""
 SELECT u.url, v.page_id,
        os.content AS old_content, os.byte_length AS old_length, o.fetched_at AS old_at,

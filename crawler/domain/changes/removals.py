@@ -72,6 +72,13 @@ class LostPage(NamedTuple):
 class Move(NamedTuple):
     source: str
     target: str
+    edits: tuple[tuple[str | None, str | None], ...] = ()
+    """What was edited when it moved: the first lines that went and came."""
+
+    def as_record(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"from": self.source, "to": self.target}
+        edits = [{"removed": removed, "added": added} for removed, added in self.edits]
+        return {**told, "edits": edits} if edits else told
 
 
 class ProbeResult(NamedTuple):

@@ -140,16 +140,26 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
         )
     for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
         urls = change[f"{kind}_page_urls"]
-        lines += [Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style) for url in urls[:SHOWN_URLS]]
+        for url in urls[:SHOWN_URLS]:
+            lines.append(Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style))
+            lines += [
+                Text(f"      also at {fit_url(other, max(20, width - 14))}", "dim")
+                for other in change.get("also_at", {}).get(url, ())
+            ]
         if len(urls) > SHOWN_URLS:
             lines.append(Text(f"  {mark} … and {len(urls) - SHOWN_URLS:,} more", style))
     room = max(20, width // 2 - 4)
     lines += [
-        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}", "blue") for move in moved[:SHOWN_URLS]
+        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}{_edited(move)}", "blue")
+        for move in moved[:SHOWN_URLS]
     ]
     if len(moved) > SHOWN_URLS:
         lines.append(Text(f"  > … and {len(moved) - SHOWN_URLS:,} more", "blue"))
     return lines
+
+
+def _edited(move: dict[str, Any]) -> str:
+    return ", and changed" if move.get("edits") else ""
 
 
 def warnings(crawl: CrawlJob) -> list[str]:
