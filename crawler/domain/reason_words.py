@@ -28,6 +28,9 @@ MEANINGS: dict[Reason, str] = {
     Reason.TRAP: (
         "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."
     ),
+    Reason.QUERY_OPEN: (
+        "The crawl ended before it knew whether its query parameters tell pages apart; name them in meaningful_params."
+    ),
     Reason.NOT_FOUND: "The server has no such page; mend or remove the links that lead to it.",
     Reason.FORBIDDEN: "The server does not let us see it; give the project the credentials it asks for.",
     Reason.CONTENT_TYPE: "It is not a web page but another kind of file; name its type in content_types to keep it.",
@@ -77,6 +80,7 @@ NAMES: dict[Reason, str] = {
     Reason.TOO_LONG: "address too long",
     Reason.EGRESS: "address not allowed",
     Reason.TRAP: "row without end",
+    Reason.QUERY_OPEN: "parameters not yet known",
     Reason.NOT_FOUND: "not found",
     Reason.FORBIDDEN: "refused by the server",
     Reason.CONTENT_TYPE: "no web page",

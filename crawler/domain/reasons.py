@@ -19,6 +19,7 @@ class Reason(StrEnum):
     TOO_LONG = "too_long"
     EGRESS = "egress"
     TRAP = "trap"
+    QUERY_OPEN = "query_open"
     NOT_FOUND = "not_found"
     FORBIDDEN = "forbidden"
     CONTENT_TYPE = "content_type"

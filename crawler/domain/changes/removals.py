@@ -53,7 +53,7 @@ ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
 _EXCLUDED = frozenset({
     Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
 })  # fmt: skip
-_NOT_REACHED = frozenset({Reason.MAX_PAGES, Reason.HOST_BLOCKED, Reason.CANCELLED})
+_NOT_REACHED = frozenset({Reason.MAX_PAGES, Reason.HOST_BLOCKED, Reason.CANCELLED, Reason.QUERY_OPEN})
 _ALIVE = frozenset({Reason.CONTENT_TYPE, Reason.EXISTS})
 # Whoever does not answer one request will not answer hundreds; the next crawl asks again.
 _SILENT = frozenset({Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT})

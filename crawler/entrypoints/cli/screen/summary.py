@@ -13,6 +13,7 @@ from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
+SHOWN_PARAMS = 5
 MERGED_SHARE = 0.2
 FAILED_SHARE = 0.1
 FIELDS = (
@@ -192,6 +193,9 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
 
 
 def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+    if found := crawl.stats.get("query_params"):
+        more = f"; and {len(found) - SHOWN_PARAMS:,} more" if len(found) > SHOWN_PARAMS else ""
+        yield f"{'; '.join(found[:SHOWN_PARAMS])}{more}; --query-params meaningful, keep or drop decides otherwise."
     merged, links = crawl.stats.get("merged_links", 0), crawl.stats.get("total_links", 0)
     if links and merged / links > MERGED_SHARE:
         yield (
