@@ -90,8 +90,9 @@ def _learned(params: Iterable[LearnedParam]) -> str:
 _LINKS = """
 SELECT link, min(depth) AS depth, min(parent) AS parent FROM (
     SELECT link, u.depth + 1 AS depth, u.normalized_url AS parent
-    FROM crawl_discovered_urls u JOIN crawl_jobs c ON c.id = u.crawl_job_id
-    JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = u.normalized_url
+    FROM crawl_discovered_urls u
+    JOIN page_versions v ON v.id = u.version_id
+    JOIN crawled_pages p ON p.id = v.page_id
     CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(p.links_followed, p.links_found)) AS link
     WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND link LIKE '%?%'
     UNION ALL

@@ -67,6 +67,9 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
+_NAMES_PAGES = Verdict(ParamRole.VIEW, "its values name pages that have addresses of their own")
+
+
 def open_groups(links: Iterable[FoundLink], rule: QueryRule) -> list[Group]:
     """Groups that can be tried, those with the most values first. Where two unknown parameters always come together,
     the one with more values is tried as if it were alone."""
@@ -122,10 +125,9 @@ def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, kn
     companions = [link for link in group.links if any(name != group.name for name in _kept_names(link.url, rule))]
     if len(companions) < len(group.links):
         return None
-    named = _values_of_pages(links, group, rule)
     words = [value for value in values if _LETTER.search(value)]
-    if len(words) >= FEWEST_PAGES and sum(value in named for value in words) >= MOST_OF * len(values):
-        return Verdict(ParamRole.VIEW, "its values name pages that have addresses of their own")
+    if _names_pages(group, links, rule):
+        return _NAMES_PAGES
     bases = {base.href: normalize(base, rule) for link in companions if (base := without(link.url, group.name))}
     if len(bases) < FEWEST_PAGES:
         return None
@@ -138,6 +140,27 @@ def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, kn
     ):
         return Verdict(ParamRole.VIEW, "the same few values stand beside many pages")
     return None
+
+
+def views_by_default(links: Sequence[FoundLink], rule: QueryRule, names: Iterable[str]) -> Iterator[LearnedParam]:
+    """Parameters that are kept on any site, where they name pages that have addresses of their own."""
+    for name in names:
+        found: dict[str, list[FoundLink]] = defaultdict(list)
+        for link in links:
+            if name in param_names(link.url):
+                found[path_key(link.url)].append(link)
+        for path, mine in found.items():
+            if (path, name) not in rule.learned and _names_pages(Group(path, name, tuple(mine)), links, rule):
+                yield LearnedParam(path=path, name=name, role=_NAMES_PAGES.role, why=_NAMES_PAGES.why)
+
+
+def _names_pages(group: Group, links: Iterable[FoundLink], rule: QueryRule) -> bool:
+    values = group.values
+    words = [value for value in values if _LETTER.search(value)]
+    if len(words) < FEWEST_PAGES:
+        return False
+    named = _values_of_pages(links, group, rule)
+    return sum(value in named for value in words) >= MOST_OF * len(values)
 
 
 def judge_by_pages(name: str, answers: Sequence[Answer], bases: Mapping[str, Answer]) -> Verdict | None:

@@ -10,6 +10,7 @@ The rules: `domain/urls/query_survey.py`.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Protocol
 from uuid import UUID
 
@@ -35,6 +36,7 @@ from crawler.domain.urls.query_survey import (
     learned,
     open_groups,
     trials,
+    views_by_default,
     without,
 )
 from crawler.domain.urls.scope import Admission, Refusal, Scope
@@ -141,12 +143,21 @@ class _Step:
     def __init__(self, config: CrawlConfig, scope: Scope, parents: dict[str, tuple[int, str]]) -> None:
         self.config = config
         self._parents = parents
-        self._links = [
-            FoundLink(url, depth)
-            for href, (depth, _) in parents.items()
-            if isinstance(url := read(href), Url) and isinstance(scope.candidate(url, 0).verdict, Admission)
-        ]
-        self.open = [link for link in self._links if self.rule.leaves_open(link.url)]
+        self._scope = scope
+        rule = self.rule
+        found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
+        self.open = [link for link in found if rule.leaves_open(link.url) and self._is_in_scope(link.url)]
+
+    def _is_in_scope(self, url: Url) -> bool:
+        return isinstance(self._scope.candidate(url, 0).verdict, Admission)
+
+    @cached_property
+    def _links(self) -> list[FoundLink]:
+        """All links with a query, also those that are known."""
+        found = (
+            FoundLink(url, depth) for href, (depth, _) in self._parents.items() if isinstance(url := read(href), Url)
+        )
+        return [link for link in found if self._is_in_scope(link.url)]
 
     @property
     def rule(self) -> QueryRule:
@@ -164,8 +175,10 @@ class _Step:
                 if (verdict := self._by_habit(group) or judge_by_links(group, self._links, self.rule, known))
             ]
             if not found:
-                return
+                break
             self._learn(found)
+        if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
+            self._learn(views_by_default(self._links, self.rule, self.config.meaningful_params))
 
     def _judge_trials(self, answers: Sequence[Answer]) -> None:
         by_url = {answer.url: answer for answer in answers}

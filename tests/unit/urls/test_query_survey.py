@@ -13,6 +13,7 @@ from crawler.domain.urls.query_survey import (
     judge_by_pages,
     open_groups,
     trials,
+    views_by_default,
 )
 from crawler.domain.urls.url import QueryRule, Url, normalize, parse
 
@@ -113,6 +114,16 @@ def test_values_that_name_other_pages_are_views_of_those() -> None:
     pages = [f"/x?id={name}" for name in NAMES]
     cited = [f"/x?id=cite&of={name}" for name in NAMES]
     assert by_links(pages + cited, "of", rule(id="kept")) is ParamRole.VIEW
+
+
+def test_a_name_that_any_site_may_use_for_its_parts_can_be_a_view_too() -> None:
+    pages = [f"/x?id={name}" for name in NAMES]
+    cited = [f"/x?id=cite&page={name}" for name in NAMES]
+    known = rule(id="kept")
+    (found,) = views_by_default(links(*pages, *cited), known, ["page"])
+    assert (found.name, found.role) == ("page", ParamRole.VIEW)
+    numbered = [f"/x?id={name}&page={n}" for name in NAMES for n in (2, 3)]
+    assert not list(views_by_default(links(*pages, *numbered), known, ["page"]))
 
 
 def test_what_every_address_of_a_page_has_tells_nothing_apart() -> None:
