@@ -233,3 +233,16 @@ def test_pages_that_are_told_apart_from_now_on_are_not_new(crawler: Engine) -> N
         second = crawler.run(crawler.start(project, config={"query_params": "auto", "delay_seconds": 0}))
         assert len(kept(crawler, second)) == 8
         assert told(second) == (0, 0, 0)
+
+
+def test_why_a_view_was_left_out_can_be_asked(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        crawl = crawler.crawl(url, use_sitemaps=False)
+        found = crawler.tools.crawls.explain_url(crawl.id, f"{url}notes.cgi?topic=boats&show=source")
+        assert found.reason == "trap"
+        assert found.ruling is not None
+        assert "`show`" in (found.ruling.refused_by or "")
+        words = crawl.stats["query_params"]
+        assert words[0] == "`topic` in /notes.cgi tells pages apart, so it is kept (titles and texts differ)"
+        early = crawler.crawl(url, use_sitemaps=False, max_pages=1)
+        assert early.end_reason == "max_pages", "what was found was not fetched, and that is said"
