@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
 from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, params, path_key, read
@@ -19,6 +20,7 @@ MOST_GROUPS = 12
 FEWEST_PAGES = 3
 """Pages that have the same view, for it to be one."""
 MOST_OF = 0.8
+HALF = 0.5
 ALIKE = 0.8
 """The share of its words that a page has in common with the one it repeats."""
 _FEW_WORDS = 3
@@ -122,6 +124,8 @@ def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, kn
     values = group.values
     if values and all(map(_DATE.fullmatch, values)):
         return Verdict(ParamRole.DROPPED, "its values are dates, as those of a calendar")
+    if _names_paths(group, known):
+        return _NAMES_PAGES
     companions = [link for link in group.links if any(name != group.name for name in _kept_names(link.url, rule))]
     if len(companions) < len(group.links):
         return None
@@ -161,6 +165,22 @@ def _names_pages(group: Group, links: Iterable[FoundLink], rule: QueryRule) -> b
         return False
     named = _values_of_pages(links, group, rule)
     return sum(value in named for value in words) >= MOST_OF * len(values)
+
+
+def _names_paths(group: Group, known: Iterable[str]) -> bool:
+    """Whether most values are the ends of known pages' paths, and further parameters say what to do with those."""
+    values = [unquote(value) for value in group.values]
+    together = sum(len(param_names(link.url)) > 1 for link in group.links)
+    if sum(map(bool, map(_LETTER.search, values))) < FEWEST_PAGES or together < MOST_OF * len(group.links):
+        return False
+    ends = {end for key in known for end in _ends(unquote(key.partition("?")[0].partition("://")[2]))}
+    return sum(value in ends for value in values) >= HALF * len(values)
+
+
+def _ends(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.partition("/")[2]
+        yield path
 
 
 def judge_by_pages(name: str, answers: Sequence[Answer], bases: Mapping[str, Answer]) -> Verdict | None:

@@ -116,7 +116,8 @@ class QueryRule(NamedTuple):
         if self.mode is not QueryParams.AUTO or not url.query:
             return False
         path = path_key(url)
-        return any(self.role(path, name) in (None, ParamRole.TRIED) for name in param_names(url))
+        roles = {self.role(path, name) for name in param_names(url)}
+        return bool(roles & {None, ParamRole.TRIED}) and ParamRole.VIEW not in roles
 
     def view(self, url: Url) -> str | None:
         """The parameter by which this URL only shows a known page in another way."""

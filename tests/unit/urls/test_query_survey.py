@@ -126,6 +126,23 @@ def test_a_name_that_any_site_may_use_for_its_parts_can_be_a_view_too() -> None:
     assert not list(views_by_default(links(*pages, *numbered), known, ["page"]))
 
 
+def test_values_that_are_the_paths_of_pages_are_views_of_those() -> None:
+    paths = [f"/x/{name}" for name in NAMES]
+    views = [f"/x?name={name}&do={what}" for name in NAMES for what in ("change", "past")]
+    found = links(*views)
+    group = next(group for group in open_groups(found, rule()) if group.name == "name")
+    known = frozenset(SITE + path for path in paths)
+    assert judge_by_links(group, found, rule(), known) == judge_by_links(group, found, rule(), known | {f"{SITE}/y"})
+    verdict = judge_by_links(group, found, rule(), known)
+    assert verdict is not None
+    assert verdict.role is ParamRole.VIEW
+    assert judge_by_links(group, found, rule(), frozenset({f"{SITE}/x/oak"})) is None
+    alone = links(*(f"/x?name={name}" for name in NAMES))
+    (single,) = open_groups(alone, rule())
+    assert judge_by_links(single, alone, rule(), known) is None, "these may be pages: they are looked at"
+    assert not rule(name="view").leaves_open(found[0].url)
+
+
 def test_what_every_address_of_a_page_has_tells_nothing_apart() -> None:
     paths = [f"/x?mod=read&id={name}" for name in NAMES]
     assert by_links(paths, "mod", rule(id="kept")) is ParamRole.DROPPED
