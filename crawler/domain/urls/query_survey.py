@@ -124,7 +124,7 @@ def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, kn
     values = group.values
     if values and all(map(_DATE.fullmatch, values)):
         return Verdict(ParamRole.DROPPED, "its values are dates, as those of a calendar")
-    if _names_paths(group, known):
+    if _names_paths(group, links, known):
         return _NAMES_PAGES
     companions = [link for link in group.links if any(name != group.name for name in _kept_names(link.url, rule))]
     if len(companions) < len(group.links):
@@ -167,11 +167,12 @@ def _names_pages(group: Group, links: Iterable[FoundLink], rule: QueryRule) -> b
     return sum(value in named for value in words) >= MOST_OF * len(values)
 
 
-def _names_paths(group: Group, known: Iterable[str]) -> bool:
-    """Whether most values are the ends of known pages' paths, and further parameters say what to do with those."""
-    values = [unquote(value) for value in group.values]
-    together = sum(len(param_names(link.url)) > 1 for link in group.links)
-    if sum(map(bool, map(_LETTER.search, values))) < FEWEST_PAGES or together < MOST_OF * len(group.links):
+def _names_paths(group: Group, links: Iterable[FoundLink], known: Iterable[str]) -> bool:
+    """Whether half of the values are the ends of known pages' paths, and others say what to do with those pages."""
+    mine = [link for link in links if path_key(link.url) == group.path and group.name in param_names(link.url)]
+    values = [unquote(value) for value in group._replace(links=tuple(mine)).values]
+    together = sum(len(param_names(link.url)) > 1 for link in mine)
+    if sum(map(bool, map(_LETTER.search, values))) < FEWEST_PAGES or together < MOST_OF * len(mine):
         return False
     ends = {end for key in known for end in _ends(unquote(key.partition("?")[0].partition("://")[2]))}
     return sum(value in ends for value in values) >= HALF * len(values)

@@ -24,6 +24,7 @@ from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.pages.parsing import UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.query_survey import (
     FEWEST_PAGES,
     MOST_GROUPS,
@@ -107,33 +108,37 @@ class SurveyQueries:
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
-        probes = step.plan(crawl.id, len(tried)) if has_room else []
+        # A trial is fetched without a browser: where pages need one, all of them would look alike.
+        may_try = has_room and lane_of(crawl) is Lane.HTTP
+        probes = step.plan(crawl.id, len(tried)) if may_try else []
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
             saved = self._survey.save(crawl, step.config, probes)
             return self._go_on(saved) if saved else True
         step.settle_rest()
-        return self._admit(crawl, step, state)
+        return self._admit(crawl, step, state, last=True)
 
-    def _admit(self, crawl: CrawlJob, step: "_Step", state: CrawlState) -> bool:
-        """Queue the links whose parameters are known now."""
+    def _admit(self, crawl: CrawlJob, step: "_Step", state: CrawlState, *, last: bool = False) -> bool:
+        """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
+        if another process was faster, this one has seen too little to say that the crawl is over."""
         done = crawl.model_copy(update={"config": step.config})
         scope = scope_of(replace(state, crawl=done))
         met = self._survey.met(crawl.id)
         found = list(step.found(done, scope, met))
-        if not found:
+        if not found and not last:
             return False
-        first = self._frontier.reserve_sequence(crawl.id, len(found))
+        first = self._frontier.reserve_sequence(crawl.id, len(found)) if found else 0
         found = [one._replace(seq=first + at) for at, one in enumerate(found)]
         saved = self._survey.save(crawl, step.config, found=found, settled=step.settled)
         if saved is None:
             return True
         log.info("queries_settled", crawl_id=str(crawl.id), urls=len(found))
-        return self._go_on(saved)
+        return self._go_on(saved) if found else False
 
     def _go_on(self, crawl: CrawlJob) -> bool:
         self._fill_frontier(crawl)
-        self._hints.fetch(Lane.HTTP)
+        for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
+            self._hints.fetch(lane)
         return True
 
 

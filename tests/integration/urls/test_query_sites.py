@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from crawler.adapters.engine.query_survey import QuerySurvey
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.handlers.engine.fill_frontier import FillFrontier
 from tests.integration.handmade import page
@@ -246,3 +247,14 @@ def test_why_a_view_was_left_out_can_be_asked(crawler: Engine) -> None:
         assert words[0] == "`topic` in /notes.cgi tells pages apart, so it is kept (titles and texts differ)"
         early = crawler.crawl(url, use_sitemaps=False, max_pages=1)
         assert early.end_reason == "max_pages", "what was found was not fetched, and that is said"
+
+
+def test_what_was_found_out_is_kept_by_one_process(crawler: Engine) -> None:
+    """One that read the crawl before has seen too little: it may not say that the crawl is over."""
+    with served(wiki) as (url, _):
+        crawl = crawler.start(crawler.project(url, use_sitemaps=False, delay_seconds=0))
+        crawler.shift()
+        stale = crawler.tools.store.get_crawl(crawl.id)
+        assert not crawler.tools.crawls.finish(crawl.id).status.is_over, "it tries a parameter first"
+        assert QuerySurvey(crawler.tools.database).save(stale, stale.config) is None
+        assert len(kept(crawler, crawler.run(crawl))) == 8
