@@ -168,11 +168,12 @@ def _names_pages(group: Group, links: Iterable[FoundLink], rule: QueryRule) -> b
 
 
 def _names_paths(group: Group, links: Iterable[FoundLink], known: Iterable[str]) -> bool:
-    """Whether half of the values are the ends of known pages' paths, and others say what to do with those pages."""
+    """Whether half of the links name known pages by the ends of their paths, and say what to do with those pages."""
     mine = [link for link in links if path_key(link.url) == group.path and group.name in param_names(link.url)]
-    values = [unquote(value) for value in group._replace(links=tuple(mine)).values]
     together = sum(len(param_names(link.url)) > 1 for link in mine)
-    if sum(map(bool, map(_LETTER.search, values))) < FEWEST_PAGES or together < MOST_OF * len(mine):
+    values = [unquote(dict(params(link.url))[group.name]) for link in mine]
+    words = {value for value in values if _LETTER.search(value)}
+    if len(words) < FEWEST_PAGES or together < MOST_OF * len(mine):
         return False
     ends = {end for key in known for end in _ends(unquote(key.partition("?")[0].partition("://")[2]))}
     return sum(value in ends for value in values) >= HALF * len(values)
