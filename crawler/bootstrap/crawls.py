@@ -7,6 +7,7 @@ from crawler.adapters.crawls.crawl_pace import CrawlPace
 from crawler.adapters.crawls.explain_reader import ExplainReader
 from crawler.adapters.crawls.reason_counts import ReasonCounts
 from crawler.adapters.crawls.url_reader import UrlReader
+from crawler.adapters.engine.query_survey import QuerySurvey
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.hosts.robots import product_token
@@ -21,6 +22,7 @@ from crawler.handlers.crawls.report_crawl import ReportCrawl
 from crawler.handlers.crawls.retry_failed import RetryFailed
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
+from crawler.handlers.crawls.survey_queries import SurveyQueries
 from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 if TYPE_CHECKING:
@@ -53,11 +55,21 @@ class Crawls:
             self._app.operating.live_workers,
             self._app.hints,
         )
+        survey = SurveyQueries(
+            QuerySurvey(self._app.database),
+            self._app.engine.probes.queued,
+            self._app.engine.crawl_state.load,
+            self._app.engine.fill_frontier,
+            self._app.frontier,
+            self._app.hints,
+        )
         return FinishCrawl(
             self._app.store,
             self._app.engine.ledger,
             self._app.frontier,
             probes,
+            survey,
+            self._app.engine.fill_frontier,
             self._app.hints,
             self._app.events,
             self._app.clock,

@@ -180,6 +180,8 @@ class MovedPage(Value):
 
     source: str = Field(alias="from")
     to: str
+    edits: tuple["ChangedLine", ...] = ()
+    """The first lines that were edited when it moved."""
 
 
 class MissingPage(Value):
@@ -248,6 +250,8 @@ class PageText(Value):
     lines: tuple[ChangedLine, ...]
     more: int
     note: str | None = None
+    also_at: tuple[str, ...] = ()
+    """Further addresses of the same page."""
 
 
 class Changes(Value):
@@ -278,6 +282,8 @@ class Changes(Value):
     template_pages: int = 0
     """Pages with a site-wide edit and no other change."""
     wall_notes: tuple[WallNote, ...] = ()
+    also_at: dict[str, tuple[str, ...]] = Field(default={})
+    """Pages with several addresses count once; further addresses of each."""
     texts: tuple[PageText, ...] | None = None
     """The diff of the first changed pages, line by line, if it was requested."""
     changed_pages: tuple[PageChange, ...] | None = None

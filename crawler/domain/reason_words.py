@@ -32,6 +32,9 @@ MEANINGS: dict[Reason, str] = {
         "It is a view that scripts of a page show for the part of its address after the #; such views are not crawled "
         "as pages of their own, as the server never hears of them."
     ),
+    Reason.QUERY_OPEN: (
+        "The crawl ended before it knew whether its query parameters tell pages apart; name them in meaningful_params."
+    ),
     Reason.NOT_FOUND: "The server has no such page; mend or remove the links that lead to it.",
     Reason.FORBIDDEN: "The server does not let us see it; give the project the credentials it asks for.",
     Reason.CONTENT_TYPE: "It is not a web page but another kind of file; name its type in content_types to keep it.",
@@ -82,6 +85,7 @@ NAMES: dict[Reason, str] = {
     Reason.EGRESS: "address not allowed",
     Reason.TRAP: "row without end",
     Reason.HASH_ROUTE: "view behind a #",
+    Reason.QUERY_OPEN: "parameters not yet known",
     Reason.NOT_FOUND: "not found",
     Reason.FORBIDDEN: "refused by the server",
     Reason.CONTENT_TYPE: "no web page",

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     EGRESS = "egress"
     TRAP = "trap"
     HASH_ROUTE = "hash_route"
+    QUERY_OPEN = "query_open"
     NOT_FOUND = "not_found"
     FORBIDDEN = "forbidden"
     CONTENT_TYPE = "content_type"

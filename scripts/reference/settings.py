@@ -20,7 +20,10 @@ OPTION_MEANINGS = {
         "Patterns where the crawl has none: `auto` leaves out account, cart and checkout, and for a Shopify shop does "
         "as `shopify`, which crawls collections and pages only; `none`"
     ),
-    "query_params": "Query parameters that tell pages apart: those of `meaningful_params`, all (`keep`), none (`drop`)",
+    "query_params": (
+        "Query parameters that tell pages apart: those of `meaningful_params` and those a crawl finds out (`auto`), "
+        "only those of `meaningful_params` (`meaningful`), all (`keep`), none (`drop`)"
+    ),
     "meaningful_params": "Query parameters that tell pages apart",
     "allow_subdomains": "Crawl subdomains of the seed's host too",
     "allowed_hosts": "Other hosts that belong to the site",

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.engine.compared_versions import COMPARED, TOLD_OTHERWISE
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.domain.changes.several_addresses import Address
 from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
@@ -75,6 +76,12 @@ class PagePairs:
                 if (side := self._side(row, "new")) is not None:
                     yield PageOfCrawl(row.url, side)
 
+    def addresses(self, crawl_id: UUID, urls: Sequence[str]) -> list[Address]:
+        """These pages of a crawl, with the address each calls its own."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_ADDRESSES), {"crawl": crawl_id, "urls": list(urls)}).all()
+        return [Address(row.url, row.canonical_url, bytes(row.content_hash)) for row in rows]
+
     def _read(self, query: str, given: dict[str, Any]) -> Iterator[PagePair]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
@@ -126,6 +133,11 @@ class _InTime:
 
 _CONTENT = "SELECT content FROM snapshots WHERE id = :snapshot"
 _KEYS = "SELECT normalized_url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = ANY(:urls) ORDER BY url"
+_ADDRESSES = """
+SELECT u.url, p.canonical_url, u.content_hash FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id JOIN crawled_pages p ON p.id = v.page_id
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.content_hash IS NOT NULL ORDER BY u.url
+"""
 _BETWEEN = f"""
 SELECT u.url, v.page_id,
        os.id AS old_snapshot, CASE WHEN os.byte_length <= :most THEN os.content END AS old_content,

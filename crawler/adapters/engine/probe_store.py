@@ -28,26 +28,11 @@ class ProbeStore:
 
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None:
         """Store planned probes, all or none, and only while the crawl runs; probes that exist stay as they are."""
-        rows = [
-            (
-                *p.key,
-                p.url,
-                p.host,
-                p.purpose.value,
-                p.position,
-                "queued" if p.outcome is None else "done",
-                p.outcome,
-                p.content_hash,
-                p.rounds,
-                p.depth,
-            )
-            for p in sorted(probes)
-        ]
         with transaction(self._engine) as connection:
             if connection.execute(text(_STILL_OPEN), {"crawl": crawl_id}).one_or_none() is None:
                 return
             with cursor(connection) as db:
-                execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE)
+                plan_probes(db, probes)
 
     def queued(self, crawl_id: UUID) -> list[Probe]:
         with transaction(self._engine) as db:
@@ -138,6 +123,25 @@ class ProbeStore:
         return iter(looks)
 
 
+def plan_probes(db: Cursor, probes: Sequence[Probe]) -> None:
+    rows = [
+        (
+            *p.key,
+            p.url,
+            p.host,
+            p.purpose.value,
+            p.position,
+            "queued" if p.outcome is None else "done",
+            p.outcome,
+            p.content_hash,
+            p.rounds,
+            p.depth,
+        )
+        for p in sorted(probes)
+    ]
+    execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE)
+
+
 def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
     """Write the results of probes inside the engine's commit. Returns the snapshots that are needed for them.
 
@@ -166,7 +170,8 @@ def _bytes(value: object) -> bytes | None:
 
 
 _STATE = """
-SELECT count(*), count(*) FILTER (WHERE state = 'queued') FROM crawl_probes WHERE crawl_id = :crawl
+SELECT count(*), count(*) FILTER (WHERE state = 'queued') FROM crawl_probes
+WHERE crawl_id = :crawl AND purpose <> 'trial'
 """
 _STILL_OPEN = "SELECT id FROM crawl_jobs WHERE id = :crawl AND status = 'in_progress' FOR SHARE"
 _PLAN = """

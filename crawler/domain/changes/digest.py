@@ -37,6 +37,8 @@ class PageDigest(NamedTuple):
     """Changes that are not among them."""
     note: str | None = None
     """Why there are none."""
+    also_at: tuple[str, ...] = ()
+    """Further addresses of the same page."""
 
     @property
     def added(self) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class FilteredChanges(NamedTuple):
     """Pages behind a wall that stood there before and is gone; nothing earlier is known of the page."""
     further_back: Mapping[str, int] = {}
     """Pages that stood behind a wall: so many versions further back is what they are compared with."""
+    also_at: Mapping[str, tuple[str, ...]] = {}
+    """Further addresses of pages that are told once."""
 
     @property
     def template_pages(self) -> int:
@@ -57,7 +59,12 @@ class FilteredChanges(NamedTuple):
             "template_pages": self.template_pages,
             "wall_notes": self._wall_notes(),
             "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
+            "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
         }
+
+    @property
+    def _told_once(self) -> set[str]:
+        return self.also_at.keys() & {*self.changes.changed, *self.changes.new, *self.changes.removed}
 
     def _wall_notes(self) -> list[dict[str, Any]]:
         """One for each wall, with how many pages are behind it."""

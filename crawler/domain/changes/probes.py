@@ -30,6 +30,8 @@ class Purpose(StrEnum):
     """What became of a page that the crawl before had and this one did not meet?"""
     AGAIN = "again"
     """What of this page differs by itself, a moment later?"""
+    TRIAL = "trial"
+    """Does a query parameter tell pages apart?"""
 
 
 class Probe(NamedTuple):

@@ -53,7 +53,7 @@ ASKED_AGAIN = UNSETTLED | {Removal.ALIVE}
 _EXCLUDED = frozenset({
     Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.MAX_DEPTH, Reason.SCHEME, Reason.TOO_LONG, Reason.TRAP,
 })  # fmt: skip
-_NOT_REACHED = frozenset({Reason.MAX_PAGES, Reason.HOST_BLOCKED, Reason.CANCELLED})
+_NOT_REACHED = frozenset({Reason.MAX_PAGES, Reason.HOST_BLOCKED, Reason.CANCELLED, Reason.QUERY_OPEN})
 _ALIVE = frozenset({Reason.CONTENT_TYPE, Reason.EXISTS})
 # Whoever does not answer one request will not answer hundreds; the next crawl asks again.
 _SILENT = frozenset({Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT})
@@ -72,6 +72,13 @@ class LostPage(NamedTuple):
 class Move(NamedTuple):
     source: str
     target: str
+    edits: tuple[tuple[str | None, str | None], ...] = ()
+    """What was edited when it moved: the first lines that went and came."""
+
+    def as_record(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"from": self.source, "to": self.target}
+        edits = [{"removed": removed, "added": added} for removed, added in self.edits]
+        return {**told, "edits": edits} if edits else told
 
 
 class ProbeResult(NamedTuple):

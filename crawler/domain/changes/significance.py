@@ -22,5 +22,7 @@ def is_significant(
     Division, not multiplication: 3 of 30 is 0.1 exactly, but 0.1 × 30 is more than 3.
     """
     arrived = len(changes.new) + len(changes.moved)  # a moved page is a new address, too
-    edited, compared = len(changes.changed) + template_pages, len(changes.changed) + len(changes.unchanged)
+    moved_and_edited = sum(bool(move.edits) for move in changes.moved)
+    edited = len(changes.changed) + template_pages + moved_and_edited
+    compared = len(changes.changed) + len(changes.unchanged)
     return arrived >= new_pages or (edited > 0 and edited / max(compared, 1) >= changed_share)

@@ -59,6 +59,7 @@ class MovedPage(_Value):
 
     source: str = Field(alias="from")
     to: str
+    edits: tuple["ChangedLine", ...] = Field((), description="What was edited when it moved; the first five lines")
 
 
 class MissingPage(_Value):
@@ -127,6 +128,7 @@ class PageText(_Value):
     lines: tuple[ChangedLine, ...]
     more: int = Field(description="Changes that are not among them")
     note: str | None = None
+    also_at: tuple[str, ...] = Field((), description="Further addresses of the same page")
 
 
 class CrawlChanges(_Value):
@@ -154,6 +156,9 @@ class CrawlChanges(_Value):
     redirected_together: tuple[RedirectedPages, ...] = ()
     template_pages: int = Field(0, description="That show an edit of the template and did not change otherwise")
     wall_notes: tuple[WallNote, ...] = ()
+    also_at: dict[str, tuple[str, ...]] = Field(
+        {}, description="Pages with several addresses are counted once; the first five others of each"
+    )
     texts: tuple[PageText, ...] | None = Field(
         None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
     )
@@ -196,7 +201,7 @@ def change_summary(
         "not_compared_urls": list(changes.not_compared),
         "changed_share": round(changes.changed_share, 4),
         "moved_pages": len(changes.moved),
-        "moved": [{"from": move.source, "to": move.target} for move in changes.moved],
+        "moved": [move.as_record() for move in changes.moved],
         "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],
         "removal_counts": _by_class(changes.lost),
         "redirected_together": [group.as_record() for group in redirect_groups(changes.lost, Removal.MOVED)],

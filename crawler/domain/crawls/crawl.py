@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import compile_pattern
@@ -64,6 +65,7 @@ class Preset(StrEnum):
 
 
 class QueryParams(StrEnum):
+    AUTO = "auto"
     MEANINGFUL = "meaningful"
     KEEP = "keep"
     DROP = "drop"
@@ -86,8 +88,11 @@ class CrawlConfig(BaseModel):
     exclude_patterns: tuple[Pattern, ...] = Field((), max_length=MAX_PATTERNS)
     include_mode: IncludeMode = IncludeMode.ONLY
     preset: Preset = Preset.AUTO
-    query_params: QueryParams = QueryParams.MEANINGFUL
+    query_params: QueryParams = QueryParams.AUTO
     meaningful_params: tuple[str, ...] = Field(("page",), max_length=MAX_PATTERNS)
+    learned_params: tuple[LearnedParam, ...] = Field(
+        (), max_length=MOST_LEARNED, description="What crawls found out about other parameters, with `auto`"
+    )
     allow_subdomains: bool = False
     allowed_hosts: tuple[str, ...] = Field((), max_length=1000)
     path_prefix: str = Field("", max_length=2000)

@@ -20,9 +20,12 @@ def says_not_found(body: bytes, content_type: str) -> bool:
     if not body or len(body) > MAX_BYTES or "html" not in content_type.lower():
         return False
     try:
-        page = read_blocks(body, content_type)
+        return is_not_found(read_blocks(body, content_type))
     except UnparsablePage:
         return False
+
+
+def is_not_found(page: PageBlocks) -> bool:
     return _words(page) <= MOST_WORDS and any(map(says_it, [*_title(page), *_headings(page)]))
 
 

@@ -51,6 +51,12 @@ class FilteredPage(NamedTuple):
     """It changed in any case, and only the first of its many edits is kept."""
     passed: bool = False
     """The wall stood there before; now it is the page again."""
+    gone: bool = False
+    """It only says now that there is no such page."""
+    returned: bool = False
+    """It only said before that there is no such page."""
+    leads_to: str | None = None
+    """It only says now that it moved there."""
 
 
 def apply_noise_rules(

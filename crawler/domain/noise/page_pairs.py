@@ -6,12 +6,14 @@ from uuid import UUID
 
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
+from crawler.domain.diffs.soft_not_found import is_not_found
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.told_edits import untold
 from crawler.domain.pages.pdf_reading import PdfReading
+from crawler.domain.pages.refreshes import MOST_WORDS_OF_A_SIGN, refresh_target
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
 
@@ -67,13 +69,20 @@ class PagePair(NamedTuple):
             return FilteredPage((), ())
         moments = Moments(before.fetched_at, after.fetched_at)
         old, new = before.blocks(rules), after.blocks(rules)
+        was_gone, is_gone = is_not_found(old), is_not_found(new)
+        if is_gone and not was_gone:
+            return FilteredPage((), (), gone=True)
+        is_sign = new.words <= MOST_WORDS_OF_A_SIGN and not isinstance(new, FileBlocks)
+        target = refresh_target(after.content, self.url) if is_sign else None
+        if target and refresh_target(before.content, self.url) is None:
+            return FilteredPage((), (), leads_to=target)
         page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url)
         if isinstance(new, FileBlocks):
             edits = tuple(edit for edit in page.edits if not is_clock(edit, moments))
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
-        return page
+        return page._replace(returned=was_gone and not is_gone)
 
 
 __all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

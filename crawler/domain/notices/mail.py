@@ -6,7 +6,7 @@ from datetime import datetime
 from html import escape
 from typing import Any, NamedTuple
 
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.digest import LineChange, PageDigest
 from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
@@ -88,6 +88,9 @@ def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = 
     yield from _removed_pages(summary)
     if moved := summary.get("moved"):
         yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))
+        for pair in [pair for pair in moved if pair.get("edits")][:MOST_LISTED]:
+            edits = [LineChange(edit["removed"], edit["added"]) for edit in pair["edits"]]
+            yield Section(f"Changed when it moved: {pair['to']}", [text for edit in edits for text in _sides(edit)])
     for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
         yield _template_change(change)
     if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
@@ -117,14 +120,20 @@ def _template_change(change: Mapping[str, Any]) -> Section:
 
 
 def _lines(page: PageDigest) -> Iterator[str]:
+    if page.also_at:
+        yield f"also at {', '.join(page.also_at)}"
     for line in page.lines:
         if line.context:
             yield f"{line.context}:"
-        yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
+        yield from _sides(line)
     if page.more:
         yield f"… and {page.more} more"
     if page.note:
         yield page.note
+
+
+def _sides(line: LineChange) -> Iterator[str]:
+    yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
 
 
 def brief(text: str) -> str:

@@ -170,6 +170,10 @@ class Scope:
         rule = trap(url)
         if rule:
             return Refusal(Reason.TRAP, rule)
+        if view := self.rule.view(url):
+            return Refusal(
+                Reason.TRAP, f"`{view}` shows a known page in another way; query_params or meaningful_params changes it"
+            )
         return self._judge_patterns(url.href)
 
     def _judge_patterns(self, href: str) -> Admission | Refusal:

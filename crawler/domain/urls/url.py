@@ -8,14 +8,16 @@ A backslash in a path hides no host: it is a slash, as browsers read it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 from ada_url import URL, join_url
 
 from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
+from crawler.domain.crawls.learned_params import ANY_PATH, ParamRole
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.tracking import is_tracking
 from crawler.errors import InvalidUrl
@@ -86,10 +88,63 @@ class QueryRule(NamedTuple):
     mode: QueryParams
     meaningful: frozenset[str]
     """Names in lower case."""
+    learned: Mapping[tuple[str, str], ParamRole] = MappingProxyType({})
+    """By path and name, both as in keys."""
 
     @classmethod
     def of(cls, config: CrawlConfig) -> Self:
-        return cls(config.query_params, frozenset(name.lower() for name in config.meaningful_params))
+        names = frozenset(name.lower() for name in config.meaningful_params)
+        if config.query_params is not QueryParams.AUTO:
+            return cls(config.query_params, names)
+        return cls(config.query_params, names, {(one.path, one.name): one.role for one in config.learned_params})
+
+    def role(self, path: str, name: str) -> ParamRole | None:
+        """What a parameter is at a path, by its key; None when nobody knows yet."""
+        if self.learned and (role := self.learned.get((path, name))) is not None:
+            return role
+        if name in self.meaningful:
+            return ParamRole.KEPT
+        return ParamRole.DROPPED if is_tracking(name) else self.learned.get((ANY_PATH, name))
+
+    def keeps(self, path: str, name: str) -> bool:
+        if self.mode is QueryParams.AUTO:
+            return self.role(path, name) not in (None, ParamRole.DROPPED)
+        return name in self.meaningful if self.mode is QueryParams.MEANINGFUL else not is_tracking(name)
+
+    def leaves_open(self, url: Url) -> bool:
+        """Whether it has to be found out first what a parameter of this URL means."""
+        if self.mode is not QueryParams.AUTO or not url.query:
+            return False
+        path = path_key(url)
+        roles = {self.role(path, name) for name in param_names(url)}
+        return bool(roles & {None, ParamRole.TRIED}) and ParamRole.VIEW not in roles
+
+    def view(self, url: Url) -> str | None:
+        """The parameter by which this URL only shows a known page in another way."""
+        if self.mode is not QueryParams.AUTO or not url.query or not self.learned:
+            return None
+        path = path_key(url)
+        return next((name for name in param_names(url) if self.role(path, name) is ParamRole.VIEW), None)
+
+
+def path_key(url: Url) -> str:
+    """The path as it stands in keys."""
+    path = url.path.lower()
+    if "%" in path:
+        path = _PATH_PART(lambda part: _plain(part.group()), path)
+    while ";" in path and (shorter := _PATH_SESSION("", path)) != path:
+        path = shorter  # what stood before the next one may have been a session, too
+    return path.rstrip("/") or "/"
+
+
+def params(url: Url) -> list[tuple[str, str]]:
+    """Names and values of the query as they stand in keys; a parameter without a name is none."""
+    pairs = (_plain(pair).partition("=") for pair in url.query.lower().split("&") if pair)
+    return [(name, value) for name, _, value in pairs if name]
+
+
+def param_names(url: Url) -> list[str]:
+    return list(dict.fromkeys(name for name, _ in params(url)))
 
 
 def parse(raw: str, base: str | None = None) -> Url:
@@ -224,26 +279,18 @@ def shortened(raw: str, base: str) -> str:
 
 def normalize(url: Url, rule: QueryRule) -> str:
     """The key of a page: spellings of one page share it. Normalizing it again changes nothing."""
-    path = url.path.lower()
-    if "%" in path:
-        path = _PATH_PART(lambda part: _plain(part.group()), path)
-    while ";" in path and (shorter := _PATH_SESSION("", path)) != path:
-        path = shorter  # what stood before the next one may have been a session, too
-    key = f"{url.scheme}://{url.host}{path.rstrip('/') or '/'}"
+    path = path_key(url)
+    key = f"{url.scheme}://{url.host}{path}"
     if url.query and rule.mode is not QueryParams.DROP:
-        kept = _kept(url.query, rule)
+        kept = _kept(path, url.query, rule)
         if kept:
             return f"{key}?{kept}"
     return key
 
 
-def _kept(query: str, rule: QueryRule) -> str:
+def _kept(path: str, query: str, rule: QueryRule) -> str:
     pairs = [_plain(pair) for pair in query.lower().split("&") if pair]
-    if rule.mode is QueryParams.MEANINGFUL:
-        pairs = [pair for pair in pairs if pair.partition("=")[0] in rule.meaningful]
-    else:
-        pairs = [pair for pair in pairs if not is_tracking(pair.partition("=")[0])]
-    return "&".join(sorted(pairs))
+    return "&".join(sorted(pair for pair in pairs if rule.keeps(path, pair.partition("=")[0])))
 
 
 def _plain(text: str) -> str:

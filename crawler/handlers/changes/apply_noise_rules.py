@@ -7,8 +7,9 @@ The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_c
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
@@ -20,7 +21,21 @@ from crawler.domain.changes.filtered_changes import (
     filter_changes,
     rules_for_random_tokens,
 )
-from crawler.domain.changes.moved_pages import Candidate, find_moves, may_have_moved, with_moves
+from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone
+from crawler.domain.changes.moved_pages import (
+    MOST_PAGES,
+    Candidate,
+    edits_between,
+    find_edited_moves,
+    find_moves,
+    lines_of,
+    may_have_moved,
+    neighbours,
+    not_among,
+    with_moves,
+)
+from crawler.domain.changes.removals import Move
+from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
@@ -30,9 +45,11 @@ from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm,
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
-from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
+from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.handlers.changes import tell_once
+from crawler.handlers.changes.tell_once import TellOnce
 
 MOST_LOOKS = 40
 """Pages of one crawl that are looked at twice; they are held while they are compared."""
@@ -43,7 +60,7 @@ VERSIONS_BACK = (0, 1, 3, 7)
 log = telemetry.logger(__name__)
 
 
-class StoredPairs(PagePairReader, Protocol):
+class StoredPairs(tell_once.Pairs, Protocol):
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
@@ -61,14 +78,14 @@ class SecondLooks(Protocol):
 class ApplyNoiseRules:
     def __init__(self, pairs: StoredPairs, rules: LearnedRules, looks: SecondLooks, clock: Clock) -> None:
         self._pairs = pairs
+        self._tell_once = TellOnce(pairs)
         self._rules = rules
         self._looks = looks
         self._clock = clock
 
     def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> FilteredChanges:
         """Changes without noise. Learns from pages that were fetched twice, and counts what each rule did."""
-        removed, new = may_have_moved(changes)
-        if not changes.changed and not removed:
+        if not changes.changed and not changes.new and not changes.removed and not changes.moved:
             return filter_changes(changes, {})
         self._learn(crawl.project_id, baseline.id, crawl.id)
         rules = self._rule_set(crawl.project_id)
@@ -78,9 +95,42 @@ class ApplyNoiseRules:
             rules = self._rule_set(crawl.project_id)
             found = self._filter(baseline, crawl, changes, rules)
         self._count(found)
-        template = [change.as_record() for change in found.template]
+        found = found._replace(changes=self._with_moves(baseline, crawl, found, rules))
+        also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
+        return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
+
+    def _with_moves(self, baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> Changes:
+        changes, template = found.changes, [change.as_record() for change in found.template]
+        changes = replace(changes, moved=self._with_edits(baseline, crawl, changes.moved, rules, template))
+        removed, new = may_have_moved(changes)
+        if not removed:
+            return changes
         gone, come = self._candidates(baseline.id, removed, rules), self._candidates(crawl.id, new, rules)
-        return found._replace(changes=with_moves(found.changes, find_moves(gone, come, rules, template)))
+        moves = find_moves(gone, come, rules, template)
+        gone, come = not_among(gone, come, moves)
+        if gone and come:
+            near = self._candidates(crawl.id, neighbours(changes), rules)
+            moves += find_edited_moves(gone, come, near, rules, template)
+        return with_moves(changes, moves)
+
+    def _with_edits(
+        self,
+        baseline: CrawlJob,
+        crawl: CrawlJob,
+        moves: Sequence[Move],
+        rules: RuleSet,
+        template: Sequence[Mapping[str, Any]],
+    ) -> tuple[Move, ...]:
+        """Moves that a redirect told, with what was edited meanwhile; of the first few hundred."""
+        few = moves[:MOST_PAGES]
+        old = {one.page.url: one for one in self._candidates(baseline.id, [move.source for move in few], rules)}
+        new = {one.page.url: one for one in self._candidates(crawl.id, [move.target for move in few], rules)}
+        return tuple(
+            move._replace(edits=lines_of(edits_between(old[move.source], new[move.target], rules, template)))
+            if move.source in old and move.target in new
+            else move
+            for move in moves
+        )
 
     def _rule_set(self, project_id: UUID) -> RuleSet:
         return RuleSet.of(self._rules.list_rules(project_id))
@@ -98,9 +148,14 @@ class ApplyNoiseRules:
                 with suppress(UnparsablePage):
                     pages[pair.url] = bounded(pair.apply_noise_rules(rules))
                     back[pair.url] = further
-            pages = with_shared_walls(pages, compared)
+            pages = with_shared_walls(with_errors_of_the_site(pages, compared), compared)
         pages = self._by_other_looks(baseline, crawl, rules, pages, compared)
-        return filter_changes(changes, pages)._replace(further_back=back)
+        changes, pages = without_gone(changes, pages)
+        also_at = self._tell_once.changed(baseline, crawl, pages, rules)
+        once = told_once(changes, also_at)
+        others = {url for urls in also_at.values() for url in urls}
+        pages = {url: page for url, page in pages.items() if url not in others}
+        return filter_changes(once, pages)._replace(further_back=back, also_at=also_at)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()

@@ -77,4 +77,11 @@ class DescribeChanges:
 
 def _text(digest: PageDigest) -> PageText:
     lines = tuple(ChangedLine(removed=line.removed, added=line.added) for line in digest.lines)
-    return PageText(url=digest.url, page_id=digest.page_id, lines=lines, more=digest.more, note=digest.note)
+    return PageText(
+        url=digest.url,
+        page_id=digest.page_id,
+        lines=lines,
+        more=digest.more,
+        note=digest.note,
+        also_at=digest.also_at,
+    )

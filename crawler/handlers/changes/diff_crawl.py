@@ -5,6 +5,7 @@ crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -68,7 +69,8 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        filtered = self._apply_noise_rules(baseline, crawl, self._compare(baseline, crawl))
+        changes = self._without_newly_watched(baseline, crawl, self._compare(baseline, crawl))
+        filtered = self._apply_noise_rules(baseline, crawl, changes)
         summary = change_summary(
             filtered.changes,
             crawl_id=crawl.id,
@@ -121,6 +123,20 @@ class DiffCrawl:
         """Where links lead that servers sent: a crawl without a browser would have met it."""
         key_of = keys_of(crawl.config)
         return frozenset(key for url in self._ledger.light_links(crawl.id) if (key := key_of(url)))
+
+    def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
+        """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now."""
+        before, now = keys_of(baseline.config), keys_of(crawl.config)
+        merged = {url: key for url in changes.new if (key := before(url)) is not None and key != now(url)}
+        if not merged:
+            return changes
+        met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
+        watched = {url for url, key in merged.items() if key in met}
+        return replace(
+            changes,
+            new=tuple(url for url in changes.new if url not in watched),
+            not_compared=tuple(sorted((*changes.not_compared, *watched))),
+        )
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""

@@ -38,7 +38,9 @@ class DigestChanges:
         found = {
             pair.url: _digest(pair, rules, template, most_lines) for pair in self._compared(crawl_id, summary, urls)
         }
-        return tuple(found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
+        others = summary.get("also_at", {})
+        digests = (found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
+        return tuple(digest._replace(also_at=tuple(others.get(digest.url, ()))) for digest in digests)
 
     def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
         """Each page with the version that the crawl was compared with: not with a wall that stood there in between."""

@@ -40,7 +40,7 @@ from crawler.domain.hosts.host import HostRecord
 from crawler.domain.hosts.politeness import owed_gap
 from crawler.domain.hosts.robots import Robots
 from crawler.domain.reasons import Reason
-from crawler.domain.urls.scope import Scope
+from crawler.domain.urls.scope import Admission, Refusal, Scope
 from crawler.domain.urls.url import QueryRule, Unusable, Url, UrlRefused, normalize, parse, read, shortened
 from crawler.errors import NotFound
 from crawler.handlers.engine.crawl_context import scope_of
@@ -127,7 +127,10 @@ class ExplainUrl:
         return found.model_copy(update={"probe": _noted(probe, met=False), "verdict": probed_verdict(probe)})
 
     def _unknown(self, crawl: CrawlJob, scope: Scope, target: Url, key: str, mentions: _Mentions) -> Explanation:
-        found = would_be(scope.candidate(target, mentions.depth).verdict, self._robots_line(crawl, target))
+        verdict = scope.candidate(target, mentions.depth).verdict
+        if isinstance(verdict, Admission) and mentions.first and scope.rule.leaves_open(target):
+            verdict = Refusal(Reason.QUERY_OPEN, "the crawl ended before its parameters were tried")
+        found = would_be(verdict, self._robots_line(crawl, target))
         pruned = crawl.total_discovered > 0 and not self._reader.has_ledger(crawl.id)
         return Explanation(
             crawl_id=crawl.id,

@@ -10,6 +10,7 @@ from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, Wait
+from crawler.domain.crawls.learned_params import ParamRole
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
@@ -18,7 +19,8 @@ from crawler.domain.urls.redirect_loops import loops
 from crawler.errors import InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 from crawler.handlers.crawls.plan_probes import PlanProbes
-from crawler.handlers.engine.fill_frontier import entry_of
+from crawler.handlers.crawls.survey_queries import SurveyQueries
+from crawler.handlers.engine.fill_frontier import FillFrontier, entry_of
 
 log = telemetry.logger(__name__)
 
@@ -37,6 +39,8 @@ class FinishCrawl:
         ledger: Ledger,
         frontier: Frontier,
         probes: PlanProbes,
+        survey: SurveyQueries,
+        fill_frontier: FillFrontier,
         hints: Hints,
         events: Events,
         clock: Clock,
@@ -45,6 +49,8 @@ class FinishCrawl:
         self._ledger = ledger
         self._frontier = frontier
         self._probes = probes
+        self._survey = survey
+        self._fill_frontier = fill_frontier
         self._hints = hints
         self._events = events
         self._clock = clock
@@ -75,6 +81,8 @@ class FinishCrawl:
         if waiting:
             self._probes.remember(crawl)
             return EndReason.MAX_PAGES
+        if self._survey(crawl, has_room=has_room):
+            return None
         return None if self._probes(crawl) else EndReason.EXHAUSTED
 
     def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
@@ -111,6 +119,9 @@ class FinishCrawl:
 
     def _bring_back(self, crawl: CrawlJob) -> bool:
         """Queue URLs that the ledger has and the frontier lost (a page that changed between a crash and its repeat)."""
+        if crawl.config.learned_params:  # a worker may still go by what was known before
+            self._fill_frontier(crawl)
+            return True
         lost = [entry_of(row) for row in self._ledger.rows(crawl.id, queued_only=True)]
         return self._frontier.readmit(crawl.id, lost) > 0
 
@@ -158,7 +169,9 @@ class FinishCrawl:
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
         self._ledger.count_variants(crawl.id, keys_of(crawl.config))
-        done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id))
+        known = [one for one in crawl.config.learned_params if one.lasting and one.role is not ParamRole.TRIED]
+        learned = {"query_params": [one.words for one in known]}
+        done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id) | learned)
         self._events.publish(crawl.id, "completed", crawl_result(done))
         self._hints.after_crawl(crawl.id)
         ended = {"crawl_id": str(crawl.id), "status": done.status.value, "pages": done.pages_crawled}

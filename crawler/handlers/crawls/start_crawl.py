@@ -13,11 +13,12 @@ from pydantic import ValidationError
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, FetchState
 from crawler.domain.crawls.frontier import Priority
+from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.urls.scope import Scope
-from crawler.domain.urls.url import QueryRule, Url, normalize, parse
+from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, parse, path_key
 from crawler.errors import Conflict, Invalid, InvalidConfig
 
 
@@ -64,6 +65,7 @@ class StartCrawl:
         options = self._options(project, config or {})
         seed = parse(urls[0] if urls else seed_url or project.website_url or _no_seed(project))
         if not urls:
+            options = _with_params_of(seed, options)
             Scope.of(seed.href, options)  # refuses invalid hosts before a worker meets them
         first = not urls and not self._store.has_full_crawl(project_id)
         crawl = CrawlJob.create(
@@ -108,6 +110,20 @@ class StartCrawl:
 
     def _options(self, project: Project, given: Mapping[str, Any]) -> CrawlConfig:
         return valid_config({**project.settings.model_dump(), **given}).within(self._ceiling)
+
+
+def _with_params_of(seed: Url, options: CrawlConfig) -> CrawlConfig:
+    """Whoever gives a seed with a query names a page by it."""
+    rule = QueryRule.of(options)
+    if not rule.leaves_open(seed):
+        return options
+    path = path_key(seed)
+    given = [
+        LearnedParam(path=path, name=name, role=ParamRole.KEPT, why="it stands in the seed")
+        for name in param_names(seed)
+        if rule.role(path, name) is None
+    ]
+    return options.model_copy(update={"learned_params": (*options.learned_params, *given)})
 
 
 def _for_this_crawl(options: CrawlConfig, urls: int, max_seconds: int | None) -> CrawlConfig:

@@ -20,7 +20,7 @@ from crawler.handlers.engine.follow_links import sitemap_entry
 
 log = telemetry.logger(__name__)
 
-REFUSED_AT_SIGHT = frozenset({Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.ROBOTS, Reason.TRAP})
+REFUSED_AT_SIGHT = frozenset({Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.ROBOTS, Reason.TRAP, Reason.QUERY_OPEN})
 
 
 def entry_of(row: LedgerRow) -> Entry:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from crawler.domain.crawls.crawl import FetchState
+from crawler.domain.crawls.crawl import FetchState, QueryParams
 from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
-from crawler.domain.urls.url import Url, digest, parse, read
+from crawler.domain.urls.url import QueryRule, Url, digest, normalize, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.lease_result import LeaseResult
 
@@ -22,6 +22,7 @@ from crawler.handlers.engine.lease_result import LeaseResult
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
 # An entry with this score is only marked as seen, not queued: it waits for a shorter path.
 SEEN_ONLY = -1
+_KEEP_ALL = QueryRule(QueryParams.KEEP, frozenset())
 
 RobotsRefuses = Callable[[CrawlContext, Url], str | None]
 
@@ -159,15 +160,25 @@ def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
         yield _Lead(found, settled.known_depth, Source.KNOWN, None)
     for url in settled.listed:
         if context.mark_followed(url.href, 1):
-            yield _Lead(scope.candidate(url, 1), 1, Source.SITEMAP, parent)
-    if settled.canonical and context.follows_links and context.mark_followed(settled.canonical.href, depth + 1):
-        yield _Lead(scope.candidate(settled.canonical, depth + 1), depth + 1, Source.CANONICAL, parent)
-    for url in settled.links:
-        if context.mark_followed(url.href, depth + 1):
-            yield _Lead(scope.candidate(url, depth + 1), depth + 1, Source.LINK, parent)
-    for href in settled.kept_links:
-        if context.mark_followed(href, depth + 1) and isinstance(link := read(href), Url):
-            yield _Lead(scope.candidate(link, depth + 1), depth + 1, Source.LINK, parent)
+            candidate = _open(url) if context.rule.leaves_open(url) else scope.candidate(url, 1)
+            yield _Lead(candidate, 1, Source.SITEMAP, parent)
+    # What a parameter means is found out when nothing else is left: `handlers/crawls/survey_queries.py`.
+    for source, url in _linked(settled):
+        if context.mark_followed(url.href, depth + 1) and not context.rule.leaves_open(url):
+            yield _Lead(scope.candidate(url, depth + 1), depth + 1, source, parent)
+
+
+def _linked(settled: LeaseResult) -> Iterable[tuple[Source, Url]]:
+    if settled.canonical and settled.context.follows_links:
+        yield Source.CANONICAL, settled.canonical
+    yield from ((Source.LINK, url) for url in settled.links)
+    yield from ((Source.LINK, url) for href in settled.kept_links if isinstance(url := read(href), Url))
+
+
+def _open(url: Url) -> Candidate:
+    """A URL of a sitemap that is kept in the ledger until its parameters are known; no page has the link."""
+    key = normalize(url, _KEEP_ALL)
+    return Candidate(url, key, digest(key), Refusal(Reason.QUERY_OPEN, "not yet known which parameters name pages"))
 
 
 def _sitemap_entries(settled: LeaseResult) -> Iterable[Entry]:

@@ -34,7 +34,7 @@ def record_probe(
     if isinstance(target, Url) and settled.context.key(target) == settled.key.normalized_url:
         settled.end = End.MOVED
         settled.moved_url = target.href
-    elif task.purpose is Purpose.AGAIN and judgement.verdict is ResponseVerdict.STORE:
+    elif task.purpose is not Purpose.MISSING and judgement.verdict is ResponseVerdict.STORE:
         _keep_second_look(settled, result, now)
     else:
         _tell_fate(settled, result, judgement, target.href if isinstance(target, Url) else None, now)

@@ -143,7 +143,8 @@ def test_a_page_that_redirects_to_a_new_one_moved(crawler: Engine, site: Site) -
     lay(site, {"/": ["/kept", "/b"], "/b": page(title="Another text")})
     site.set_fault("/a", redirect="/b")
     summary = told(crawler.again(first))
-    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    edits = [{"removed": "About us", "added": "Another text"}]
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b"), "edits": edits}]
     assert summary["moved_pages"] == 1
     assert summary["summary"] == {"new_pages": 0, "removed_pages": 0, "changed_pages": 1, "unchanged_pages": 1}
     assert summary["removals"] == []
@@ -155,7 +156,8 @@ def test_a_page_that_redirects_to_a_new_one_moved_also_when_it_is_still_linked(c
     site.set_fault("/a", redirect="/b")
     before = len(asked(site))
     summary = told(crawler.again(first))
-    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b")}]
+    edits = [{"removed": "About us", "added": "Another text"}]
+    assert summary["moved"] == [{"from": site.url("/a"), "to": site.url("/b"), "edits": edits}]
     assert asked(site)[before:].count("/a") == 1, "the crawl met it: nobody has to ask again"
 
 

@@ -28,8 +28,8 @@ def test_spellings_of_one_page_are_one_page_fetched_once_with_its_case_kept(craw
 @pytest.mark.parametrize(
     ("options", "keys"),
     [
-        ({}, {"/", "/list", "/list?page=2"}),
-        ({"meaningful_params": ["sort"]}, {"/", "/list", "/list?sort=up"}),
+        ({"query_params": "meaningful"}, {"/", "/list", "/list?page=2"}),
+        ({"query_params": "meaningful", "meaningful_params": ["sort"]}, {"/", "/list", "/list?sort=up"}),
         ({"query_params": "keep"}, {"/", "/list", "/list?page=2", "/list?sort=up", "/list?page=2&sort=up"}),
         ({"query_params": "drop"}, {"/", "/list"}),
     ],

@@ -11,7 +11,7 @@ def test_a_crawl_without_options() -> None:
     config = CrawlConfig()
     assert (config.max_pages, config.max_depth, config.max_duration_seconds) == (200, None, 24 * 3600)
     assert (config.include_mode, config.preset) == (IncludeMode.ONLY, Preset.AUTO)
-    assert (config.query_params, config.meaningful_params) == (QueryParams.MEANINGFUL, ("page",))
+    assert (config.query_params, config.meaningful_params) == (QueryParams.AUTO, ("page",))
     assert (config.use_sitemaps, config.respect_robots_txt, config.hash_chars) == (True, True, None)
     assert (config.allow_subdomains, config.allowed_hosts, config.path_prefix) == (False, (), "")
 

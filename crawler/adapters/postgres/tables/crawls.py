@@ -194,7 +194,7 @@ crawl_probes = Table(
     Column("snapshot_id", UUID_),  # the bytes of the second fetch
     Column("depth", Integer, nullable=False, server_default="0"),  # of the missing page, in the crawl that had it
     when("at"),
-    one_of("purpose", "missing", "again"),
+    one_of("purpose", "missing", "again", "trial"),
     one_of("state", "queued", "done"),
     Index("ix_crawl_probes_snapshot", "snapshot_id", postgresql_where=text("snapshot_id IS NOT NULL")),
 )

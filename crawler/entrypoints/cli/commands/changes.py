@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from crawler.domain.changes.removal_words import missing_words
-from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, PageText
+from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, MovedPage, PageText
 from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
 from crawler.domain.diffs.text_diff import TextDiff
 from crawler.entrypoints.cli.backend.opening import open_backend
@@ -93,14 +93,23 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> No
     for kind, mark, colour in _KINDS:
         for url in getattr(found, f"{kind}_page_urls"):
             screen.print(Text.assemble((f"{mark} ", colour), clean(url)), soft_wrap=True)
+            for other in found.also_at.get(url, ()):
+                screen.print(Text.assemble("  also at ", clean(other)), style="dim", soft_wrap=True)
     for move in found.moved:
-        screen.print(Text.assemble(("> ", "blue"), clean(move.source), " → ", clean(move.to)), soft_wrap=True)
+        _show_move(screen, move)
     _show_noise(screen, found)
     for page in texts:
         _show_text(screen, page)
     rest = len(found.changed_page_urls) - len(texts)
     if texts and rest > 0:
         screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
+
+
+def _show_move(screen: Console, move: MovedPage) -> None:
+    screen.print(Text.assemble(("> ", "blue"), clean(move.source), " → ", clean(move.to)), soft_wrap=True)
+    for line in move.edits:
+        for text in changed_lines(screen, line):
+            screen.print(text, soft_wrap=True)
 
 
 def _show_noise(screen: Console, found: CrawlChanges) -> None:

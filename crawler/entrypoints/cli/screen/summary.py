@@ -13,6 +13,7 @@ from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
+SHOWN_PARAMS = 5
 MERGED_SHARE = 0.2
 FAILED_SHARE = 0.1
 FIELDS = (
@@ -140,16 +141,26 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
         )
     for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
         urls = change[f"{kind}_page_urls"]
-        lines += [Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style) for url in urls[:SHOWN_URLS]]
+        for url in urls[:SHOWN_URLS]:
+            lines.append(Text(f"  {mark} {fit_url(url, max(20, width - 4))}", style))
+            lines += [
+                Text(f"      also at {fit_url(other, max(20, width - 14))}", "dim")
+                for other in change.get("also_at", {}).get(url, ())
+            ]
         if len(urls) > SHOWN_URLS:
             lines.append(Text(f"  {mark} … and {len(urls) - SHOWN_URLS:,} more", style))
     room = max(20, width // 2 - 4)
     lines += [
-        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}", "blue") for move in moved[:SHOWN_URLS]
+        Text(f"  > {fit_url(move['from'], room)} → {fit_url(move['to'], room)}{_edited(move)}", "blue")
+        for move in moved[:SHOWN_URLS]
     ]
     if len(moved) > SHOWN_URLS:
         lines.append(Text(f"  > … and {len(moved) - SHOWN_URLS:,} more", "blue"))
     return lines
+
+
+def _edited(move: dict[str, Any]) -> str:
+    return ", and changed" if move.get("edits") else ""
 
 
 def warnings(crawl: CrawlJob) -> list[str]:
@@ -189,6 +200,9 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
 
 
 def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+    if found := crawl.stats.get("query_params"):
+        more = f"; and {len(found) - SHOWN_PARAMS:,} more" if len(found) > SHOWN_PARAMS else ""
+        yield f"{'; '.join(found[:SHOWN_PARAMS])}{more}; --query-params meaningful, keep or drop decides otherwise."
     merged, links = crawl.stats.get("merged_links", 0), crawl.stats.get("total_links", 0)
     if links and merged / links > MERGED_SHARE:
         yield (

@@ -1,0 +1,129 @@
+"""What a crawl finds out about query parameters, in Postgres: links, trials, and each step as one transaction."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Engine, text
+
+from crawler.adapters.engine.batch_writer import admit
+from crawler.adapters.engine.probe_store import plan_probes
+from crawler.adapters.postgres.database import cursor, transaction
+from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.domain.changes.probes import Probe
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
+from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
+from crawler.domain.engine.ledger import Found
+
+MOST_LINKS = 200_000
+
+
+class TriedPage(NamedTuple):
+    """A page that was fetched for a trial; without content when it did not answer with a page."""
+
+    url: str
+    content: bytes | None
+    content_type: str
+
+
+class QuerySurvey:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def links(self, crawl_id: UUID) -> Iterator[tuple[str, int, str]]:
+        """Links with a query on pages of this crawl and in its sitemaps: address, depth, key of the page."""
+        with transaction(self._engine) as db:
+            given = {"crawl": crawl_id, "most": MOST_LINKS}
+            yield from (tuple(row) for row in db.execution_options(yield_per=5000).execute(text(_LINKS), given))
+
+    def met(self, crawl_id: UUID) -> set[str]:
+        """Keys of all URLs that the crawl has met and judged."""
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_MET), {"crawl": crawl_id}).scalars())
+
+    def tried(self, crawl_id: UUID) -> list[TriedPage]:
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_TRIED), {"crawl": crawl_id}).all()
+        return [
+            TriedPage(url, decompressed(content, length) if content is not None else None, kind or "")
+            for url, content, length, kind in rows
+        ]
+
+    def save(
+        self,
+        crawl: CrawlJob,
+        config: CrawlConfig,
+        probes: Sequence[Probe] = (),
+        found: Sequence[Found] = (),
+        settled: Sequence[str] = (),
+    ) -> CrawlJob | None:
+        """Keep what was found out, with the crawl and its project; None when another process did so first.
+
+        `settled`: links of sitemaps among these need not wait in the ledger any more.
+        """
+        given = {
+            "id": crawl.id,
+            "config": config.model_dump_json(),
+            "before": _learned(crawl.config.learned_params),
+            "learned": _learned([one for one in config.learned_params if one.lasting and one.role != ParamRole.TRIED]),
+        }
+        with transaction(self._engine) as connection:
+            if connection.execute(text(_CONFIG), given).one_or_none() is None:
+                return None
+            connection.execute(text(_REMEMBER), given)
+            with cursor(connection) as db:
+                if probes:
+                    plan_probes(db, probes)
+                if settled:
+                    db.execute(_FORGET, (crawl.id, list(settled)))
+                    (gone,) = db.fetchone() or (0,)
+                    db.execute(_UNCOUNT, (gone, gone, crawl.id))
+            admit(connection, found)
+        return crawl.model_copy(update={"config": config})
+
+
+def _learned(params: Iterable[LearnedParam]) -> str:
+    return orjson.dumps([one.model_dump(mode="json") for one in params]).decode()
+
+
+_LINKS = """
+SELECT link, min(depth) AS depth, min(parent) AS parent FROM (
+    SELECT link, u.depth + 1 AS depth, u.normalized_url AS parent
+    FROM crawl_discovered_urls u
+    JOIN page_versions v ON v.id = u.version_id
+    JOIN crawled_pages p ON p.id = v.page_id
+    CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(p.links_followed, p.links_found)) AS link
+    WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND link LIKE '%?%'
+    UNION ALL
+    SELECT url, depth, parent FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND reason = 'query_open'
+) AS all_links GROUP BY link ORDER BY length(link), link LIMIT :most
+"""
+_MET = """
+SELECT normalized_url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND coalesce(reason, '') <> 'query_open'
+"""
+_TRIED = """
+SELECT p.url, s.content, s.byte_length, s.content_type
+FROM crawl_probes p LEFT JOIN snapshots s ON s.id = p.snapshot_id
+WHERE p.crawl_id = :crawl AND p.purpose = 'trial' AND p.state = 'done' ORDER BY p.normalized_url
+"""
+_CONFIG = """
+UPDATE crawl_jobs SET config = CAST(:config AS jsonb), updated_at = now()
+WHERE id = :id AND status = 'in_progress'
+  AND coalesce(config -> 'learned_params', '[]') = CAST(:before AS jsonb)
+RETURNING id
+"""
+_REMEMBER = """
+UPDATE projects SET settings = jsonb_set(settings, '{learned_params}', CAST(:learned AS jsonb))
+WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only')
+"""
+# Rows that only said that it was not known yet: each is met again, by the key that is known now.
+_FORGET = """
+WITH gone AS (
+    DELETE FROM crawl_discovered_urls WHERE crawl_job_id = %s AND reason = 'query_open' AND url = ANY(%s) RETURNING 1)
+SELECT count(*) FROM gone
+"""
+_UNCOUNT = """
+UPDATE crawl_jobs SET total_discovered = total_discovered - %s, pages_skipped = pages_skipped - %s WHERE id = %s
+"""

@@ -1,0 +1,41 @@
+"""What a crawl found out about a query parameter of a path: whether its values are pages of their own."""
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_LEARNED = 500
+ANY_PATH = "*"
+
+
+class ParamRole(StrEnum):
+    KEPT = "kept"
+    """Its values are pages of their own."""
+    DROPPED = "dropped"
+    """The page is the same with it and without it: left out of a page's key."""
+    VIEW = "view"
+    """It shows pages that have addresses of their own in another way: not crawled."""
+    TRIED = "tried"
+    """Being found out."""
+
+
+class LearnedParam(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(max_length=2000, description="In lower case, without a slash at its end; * is any other path")
+    name: str = Field(max_length=2000)
+    role: ParamRole
+    why: str = Field("", max_length=200)
+    lasting: bool = Field(default=True, description="False: for one crawl, because it was not tried")
+
+    @property
+    def words(self) -> str:
+        """What was found out, as a sentence without its end."""
+        told = {
+            ParamRole.KEPT: "tells pages apart, so it is kept",
+            ParamRole.DROPPED: "does not tell pages apart, so it is left out",
+            ParamRole.VIEW: "shows known pages in another way, so those are not crawled",
+            ParamRole.TRIED: "is being tried",
+        }
+        where = "all paths" if self.path == ANY_PATH else self.path
+        return f"`{self.name}` in {where} {told[self.role]}{f' ({self.why})' if self.why else ''}"

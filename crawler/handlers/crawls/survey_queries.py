@@ -1,0 +1,292 @@
+"""Survey query parameters when a crawl has nothing else left: which of them name pages, and which pages those are.
+
+Links whose parameters nobody knows wait until here. Some are fetched as trials (probes, beyond the crawl's pages); what
+they say is kept with the crawl and its project, and all links are queued by it. Each step is one transaction in
+Postgres and then a frontier with a new epoch, so that no worker goes on by the old rule.
+
+The rules: `domain/urls/query_survey.py`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Protocol
+from uuid import UUID
+
+from crawler import telemetry
+from crawler.domain.changes.probes import Probe, Purpose
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, FetchState, QueryParams
+from crawler.domain.crawls.frontier import Lane, Priority
+from crawler.domain.crawls.learned_params import ANY_PATH, LearnedParam, ParamRole
+from crawler.domain.engine.crawl_state import CrawlState
+from crawler.domain.engine.ledger import Found, Source, UrlKey
+from crawler.domain.engine.ports import Frontier, Hints
+from crawler.domain.pages.parsing import UnparsablePage, parse_page
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import lane_of
+from crawler.domain.urls.query_survey import (
+    FEWEST_PAGES,
+    MOST_GROUPS,
+    Answer,
+    FoundLink,
+    Group,
+    Verdict,
+    judge_by_links,
+    judge_by_pages,
+    learned,
+    open_groups,
+    trials,
+    views_by_default,
+    without,
+)
+from crawler.domain.urls.scope import Admission, Refusal, Scope
+from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, path_key, read
+from crawler.handlers.engine.crawl_context import scope_of
+
+log = telemetry.logger(__name__)
+
+MOST_ROUNDS = 20
+_SILENT = Verdict(ParamRole.DROPPED, "too few of its pages answered")
+
+
+class TriedPage(Protocol):
+    @property
+    def url(self) -> str: ...
+    @property
+    def content(self) -> bytes | None: ...
+    @property
+    def content_type(self) -> str: ...
+
+
+class Survey(Protocol):
+    def links(self, crawl_id: UUID) -> Iterator[tuple[str, int, str]]: ...
+    def met(self, crawl_id: UUID) -> set[str]: ...
+    def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
+    def save(
+        self,
+        crawl: CrawlJob,
+        config: CrawlConfig,
+        probes: Sequence[Probe] = (),
+        found: Sequence[Found] = (),
+        settled: Sequence[str] = (),
+    ) -> CrawlJob | None: ...
+
+
+class SurveyQueries:
+    def __init__(
+        self,
+        survey: Survey,
+        probes_of: Callable[[UUID], Sequence[Probe]],
+        load: Callable[[UUID], CrawlState | None],
+        fill_frontier: Callable[[CrawlJob], None],
+        frontier: Frontier,
+        hints: Hints,
+    ) -> None:
+        self._survey = survey
+        self._probes_of = probes_of
+        self._load = load
+        self._fill_frontier = fill_frontier
+        self._frontier = frontier
+        self._hints = hints
+
+    def __call__(self, crawl: CrawlJob, *, has_room: bool) -> bool:
+        """Whether the crawl goes on. Without room for pages nothing is tried: what was found is only recorded."""
+        if crawl.config.query_params is not QueryParams.AUTO or crawl.crawl_type is CrawlType.FETCH_ONLY:
+            return False
+        if any(probe.purpose is Purpose.TRIAL for probe in self._probes_of(crawl.id)):
+            return self._go_on(crawl)  # they were planned, and lost with their process or with Redis
+        state = self._load(crawl.id)
+        parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)} if state else {}
+        if state is None or not parents:
+            return False
+        step = _Step(crawl.config, scope_of(state), parents)
+        if not step.open:
+            return False
+        tried = self._survey.tried(crawl.id)
+        step.judge(tried, frozenset(self._survey.met(crawl.id)))
+        # Pages that are known to be some come first: their links show what else stands beside them.
+        if self._admit(crawl, step, state):
+            return True
+        # A trial is fetched without a browser: where pages need one, all of them would look alike.
+        may_try = has_room and lane_of(crawl) is Lane.HTTP
+        probes = step.plan(crawl.id, len(tried)) if may_try else []
+        if probes:
+            log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
+            saved = self._survey.save(crawl, step.config, probes)
+            return self._go_on(saved) if saved else True
+        step.settle_rest()
+        return self._admit(crawl, step, state, last=True)
+
+    def _admit(self, crawl: CrawlJob, step: "_Step", state: CrawlState, *, last: bool = False) -> bool:
+        """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
+        if another process was faster, this one has seen too little to say that the crawl is over."""
+        done = crawl.model_copy(update={"config": step.config})
+        scope = scope_of(replace(state, crawl=done))
+        met = self._survey.met(crawl.id)
+        found = list(step.found(done, scope, met))
+        if not found and not last:
+            return False
+        first = self._frontier.reserve_sequence(crawl.id, len(found)) if found else 0
+        found = [one._replace(seq=first + at) for at, one in enumerate(found)]
+        saved = self._survey.save(crawl, step.config, found=found, settled=step.settled)
+        if saved is None:
+            return True
+        log.info("queries_settled", crawl_id=str(crawl.id), urls=len(found))
+        return self._go_on(saved) if found else False
+
+    def _go_on(self, crawl: CrawlJob) -> bool:
+        self._fill_frontier(crawl)
+        for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
+            self._hints.fetch(lane)
+        return True
+
+
+class _Step:
+    """One look at all links of a crawl whose parameters are not known yet."""
+
+    def __init__(self, config: CrawlConfig, scope: Scope, parents: dict[str, tuple[int, str]]) -> None:
+        self.config = config
+        self._parents = parents
+        self._scope = scope
+        rule = self.rule
+        found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
+        self.open = [link for link in found if rule.leaves_open(link.url) and self._is_in_scope(link.url)]
+
+    def _is_in_scope(self, url: Url) -> bool:
+        return isinstance(self._scope.candidate(url, 0).verdict, Admission)
+
+    @cached_property
+    def _links(self) -> list[FoundLink]:
+        """All links with a query, also those that are known."""
+        found = (
+            FoundLink(url, depth) for href, (depth, _) in self._parents.items() if isinstance(url := read(href), Url)
+        )
+        return [link for link in found if self._is_in_scope(link.url)]
+
+    @property
+    def rule(self) -> QueryRule:
+        return QueryRule.of(self.config)
+
+    def judge(self, tried: Sequence[TriedPage], met: frozenset[str]) -> None:
+        """Learn from the trials that were answered, then from links alone, as far as that goes."""
+        if any(one.role is ParamRole.TRIED for one in self.config.learned_params):
+            self._judge_trials(list(_answers(tried)))
+        for _ in range(MOST_ROUNDS):
+            known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
+            found = [
+                _learned(group, verdict)
+                for group in open_groups(self._still_open(), self.rule)
+                if (verdict := self._by_habit(group) or judge_by_links(group, self._links, self.rule, known))
+            ]
+            if not found:
+                break
+            self._learn(found)
+        if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
+            self._learn(views_by_default(self._links, self.rule, self.config.meaningful_params))
+
+    def _judge_trials(self, answers: Sequence[Answer]) -> None:
+        by_url = {answer.url: answer for answer in answers}
+        for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
+            mine = [answer for answer in answers if _has(answer.url, one.path, one.name)]
+            verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
+            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why})])
+
+    def _by_habit(self, group: Group) -> Verdict | None:
+        """What a parameter was found to be at two other paths, and nowhere else, it is here."""
+        roles = [one.role for one in self.config.learned_params if one.name == group.name and one.lasting]
+        if len(roles) > 1 and set(roles) == {ParamRole.DROPPED}:
+            return Verdict(ParamRole.DROPPED, "as at other paths")
+        return None
+
+    def plan(self, crawl_id: UUID, spent: int) -> list[Probe]:
+        """Trials of the parameters with the most values; marks them as being tried."""
+        groups = [
+            (group, urls) for group in open_groups(self._still_open(), self.rule) if len(urls := trials(group)) > 1
+        ]
+        chosen = groups[: max(0, MOST_GROUPS - spent // FEWEST_PAGES)]
+        self._learn(_learned(group, Verdict(ParamRole.TRIED)) for group, _ in chosen)
+        linked = {link.url.href for link in self._links}
+        asked: dict[str, Url] = {}
+        for group, urls in chosen:
+            bases = [base for url in urls if (base := without(url, group.name))]
+            for url in (*urls, *(base for base in bases if base.href in linked or not base.query)):
+                asked.setdefault(normalize(url, self.rule), url)
+        return [
+            Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
+            for at, (key, url) in enumerate(asked.items())
+        ]
+
+    def settle_rest(self) -> None:
+        """Parameters that could not be tried are left out of keys in this crawl."""
+        paths: dict[str, set[str]] = defaultdict(set)
+        for link in self._still_open():
+            path = path_key(link.url)
+            for name in param_names(link.url):
+                if self.rule.role(path, name) in (None, ParamRole.TRIED):
+                    paths[name].add(path)
+        for name, found in sorted(paths.items()):
+            where = [ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found)
+            self._learn(
+                LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why="not tried", lasting=False)
+                for path in where
+            )
+
+    def found(self, crawl: CrawlJob, scope: Scope, met: set[str]) -> Iterator[Found]:
+        """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
+        seen = set(met)
+        known = [link for link in self.open if not self._is_open(link)]
+        for link in sorted(known, key=lambda link: (link.url.query.count("&"), len(link.url.href), link.url.href)):
+            candidate = scope.candidate(link.url, link.depth)
+            verdict = candidate.verdict
+            if candidate.normalized in seen or (isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN):
+                continue
+            seen.add(candidate.normalized)
+            yield Found(
+                UrlKey(crawl.id, candidate.normalized),
+                link.url.href,
+                link.depth,
+                verdict.priority if isinstance(verdict, Admission) else Priority.OTHER,
+                0,
+                FetchState.QUEUED if isinstance(verdict, Admission) else FetchState.SKIPPED,
+                None if isinstance(verdict, Admission) else verdict.reason,
+                verdict.rule,
+                Source.LINK,
+                self._parents[link.url.href][1],
+            )
+
+    @property
+    def settled(self) -> list[str]:
+        """Links that waited and need not any more."""
+        return [link.url.href for link in self.open if not self._is_open(link)]
+
+    def _is_open(self, link: FoundLink) -> bool:
+        return self.rule.leaves_open(link.url)
+
+    def _still_open(self) -> list[FoundLink]:
+        rule = self.rule
+        return [link for link in self.open if rule.leaves_open(link.url)]
+
+    def _learn(self, found: Iterable[LearnedParam]) -> None:
+        self.config = self.config.model_copy(update={"learned_params": learned(self.config.learned_params, found)})
+
+
+def _learned(group: Group, verdict: Verdict) -> LearnedParam:
+    return LearnedParam(path=group.path, name=group.name, role=verdict.role, why=verdict.why)
+
+
+def _has(href: str, path: str, name: str) -> bool:
+    url = read(href)
+    return isinstance(url, Url) and path_key(url) == path and name in param_names(url)
+
+
+def _answers(tried: Iterable[TriedPage]) -> Iterator[Answer]:
+    for page in tried:
+        if page.content is None:
+            continue
+        try:
+            found = parse_page(page.content, url=page.url, content_type=page.content_type, detect_language=False)
+        except UnparsablePage:
+            continue
+        title = f"{found.title or ''}\n{found.h1 or ''}".strip()
+        yield Answer(page.url, title, frozenset(found.text.splitlines()), found.noindex)

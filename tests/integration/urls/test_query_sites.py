@@ -1,0 +1,260 @@
+"""Sites whose pages are told apart by query parameters: the first crawl finds out which, and the next keeps to it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from crawler.adapters.engine.query_survey import QuerySurvey
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.handlers.engine.fill_frontier import FillFrontier
+from tests.integration.handmade import page
+from tests.integration.live_engine import Engine
+
+Answer = Callable[[str, dict[str, str]], str | None]
+FRAME = "<p>The society of the old harbour, founded long ago</p>"
+
+
+@contextmanager
+def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
+    """A site that makes its pages of path and query; its address, and what was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            parts = urlsplit(self.path)
+            html = answer(parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)))
+            body = (html or "no").encode()
+            self.send_response(200 if html else 404)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - its name there
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def text(about: str, words: int = 6) -> str:
+    return FRAME + "".join(f"<p>The {n} of {about} is told here by {about} itself</p>" for n in range(words))
+
+
+NAMES = ["start", "boats", "ropes", "sails", "tides", "fish", "crews"]
+
+
+def wiki(path: str, query: dict[str, str]) -> str | None:
+    """Every page links to itself as a source and a history."""
+    if path not in ("/", "/notes.cgi"):
+        return None
+    topic = query.get("topic", "start")
+    if topic not in NAMES:
+        return page(title="No such page", body=FRAME + "<h1>This page does not exist</h1>")
+    links = [f"/notes.cgi?topic={name}" for name in NAMES]
+    views = [f"/notes.cgi?topic={topic}&show={view}" for view in ("source", "history")]
+    show = f" {query['show']}" if "show" in query else ""
+    return page(*links, *views, title=f"{topic}{show} - notes", body=text(f"{topic}{show}"))
+
+
+def shop(path: str, query: dict[str, str]) -> str | None:
+    products = [f"/item?product={n}" for n in range(6)]
+    sorts = [f"/list?sort={by}" for by in ("price", "name", "age")]
+    if path == "/":
+        return page("/list", *sorts, title="Shop", body=FRAME)
+    if path == "/list":
+        lines = "".join(f"<p>Lamp number {n} of the harbour costs {n} crowns</p>" for n in range(6))
+        return page(*products, *sorts, title="All lamps", body=FRAME + lines)
+    number = query.get("product", "")
+    more = [f"/item?product={number}&sort={by}" for by in ("price", "name")]
+    return page(*more, title=f"Lamp {number}", body=text(f"lamp {number}")) if number.isdigit() else None
+
+
+def forum(path: str, query: dict[str, str]) -> str | None:
+    topics = [f"/read?t={n}" for n in range(4)]
+    if path == "/":
+        return page(*topics, title="Forum", body=FRAME)
+    if path != "/read" or query.get("t") not in {str(n) for n in range(4)}:
+        return None
+    start = int(query.get("start", "0"))
+    later = [f"/read?t={query['t']}&start={n}" for n in (10, 20)]
+    return page(*later, title=f"Topic {query['t']}", body=text(f"topic {query['t']} from {start} on", 12))
+
+
+def calendar(path: str, query: dict[str, str]) -> str | None:
+    month = int(query.get("month", "202611"))
+    year, number = divmod(month, 100)
+    ahead = year * 100 + number + 1 if number < 12 else (year + 1) * 100 + 1
+    back = year * 100 + number - 1 if number > 1 else (year - 1) * 100 + 12
+    days = "".join(f"<td>{n}</td>" for n in range(1, 29))
+    links = ("/", f"/plan?month={ahead}", f"/plan?month={back}")
+    return page(*links, title=f"Month {month}", body=f"{FRAME}<table><tr>{days}</tr></table>")
+
+
+def kept(crawler: Engine, crawl: CrawlJob) -> list[str]:
+    """Addresses of the crawl's pages, without the host."""
+    return sorted(
+        "/" + key.split("/", 3)[3] for key, row in crawler.ledger(crawl).items() if row["fetch_state"] == "done"
+    )
+
+
+def roles(crawl: CrawlJob) -> dict[str, str]:
+    return {f"{one.path}?{one.name}": one.role.value for one in crawl.config.learned_params}
+
+
+def told(crawl: CrawlJob) -> tuple[int, ...]:
+    assert crawl.change_summary is not None
+    counts = crawl.change_summary["summary"]
+    return tuple(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
+
+
+def test_pages_of_a_wiki_are_told_apart_and_its_views_are_left_out(crawler: Engine) -> None:
+    with served(wiki) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False)
+        pages = ["/", *(f"/notes.cgi?topic={name}" for name in sorted(NAMES))]
+        assert kept(crawler, first) == pages
+        assert roles(first) == {"/notes.cgi?topic": "kept", "/notes.cgi?show": "view"}
+        assert len(asked) < 40, "trials are few"
+        views = [row for row in crawler.ledger(first).values() if "show=" in row["url"]]
+        assert views
+        assert {(row["fetch_state"], row["reason"]) for row in views} == {("skipped", "trap")}
+        second = crawler.again(first)
+        assert kept(crawler, second) == pages
+        assert told(second) == (0, 0, 0)
+        assert roles(second) == roles(first)
+        assert len([path for path in asked if "show=" in path]) <= 5, "what is known is not tried again"
+
+
+def test_products_are_pages_and_orders_of_a_list_are_none(crawler: Engine) -> None:
+    with served(shop) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", *(f"/item?product={n}" for n in range(6)), "/list"]
+        assert roles(first)["/item?product"] == "kept"
+        assert roles(first)["/list?sort"] == "dropped"
+        second = crawler.again(first)
+        assert kept(crawler, second) == kept(crawler, first)
+        assert told(second) == (0, 0, 0)
+
+
+def test_later_parts_of_a_topic_are_pages(crawler: Engine) -> None:
+    with served(forum) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert len(kept(crawler, first)) == 1 + 4 * 3
+        assert roles(first) == {"/read?t": "kept", "/read?start": "kept"}
+        assert told(crawler.again(first)) == (0, 0, 0)
+
+
+def test_a_calendar_without_end_is_one_page(crawler: Engine) -> None:
+    with served(calendar) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", "/plan"]
+        assert len(asked) < 12
+
+
+def test_what_people_set_is_not_surveyed(crawler: Engine) -> None:
+    with served(wiki) as (url, asked):
+        crawl = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
+        assert kept(crawler, crawl) == ["/", "/notes.cgi"]
+        named = crawler.crawl(url, use_sitemaps=False, query_params="meaningful", meaningful_params=["topic"])
+        assert len(kept(crawler, named)) == 8
+        assert roles(named) == {}
+        assert not [path for path in asked if "show=" in path]
+
+
+def test_a_seed_with_a_query_names_its_page(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        first = crawler.crawl(f"{url}notes.cgi?topic=boats", use_sitemaps=False)
+        assert "/notes.cgi?topic=boats" in kept(crawler, first)
+        assert "/notes.cgi" not in kept(crawler, first)
+        assert len(kept(crawler, first)) == len(NAMES)
+
+
+def test_trials_do_not_exceed_max_pages(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        crawl = crawler.crawl(url, use_sitemaps=False, max_pages=3)
+        assert crawl.pages_crawled == 3
+        assert crawl.end_reason == "max_pages"
+
+
+def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/sitemap.xml":
+            return "<urlset>" + "".join(f"<url><loc>{url}say?n={n}</loc></url>" for n in range(4)) + "</urlset>"
+        if path == "/":
+            return page(title="Home", body=FRAME)
+        return page(title=f"Number {query['n']}", body=text(f"number {query['n']}")) if "n" in query else None
+
+    with served(site) as (url, _):
+        first = crawler.crawl(url)
+        assert kept(crawler, first) == ["/", *(f"/say?n={n}" for n in range(4))]
+        assert first.total_discovered == 5
+        assert first.pages_skipped == 0
+        assert told(crawler.again(first)) == (0, 0, 0)
+
+
+def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each step was committed, before the frontier knew of it."""
+    fill = FillFrontier.__call__
+    killed: list[int] = []
+
+    def dies_once_each(self: FillFrontier, crawl: CrawlJob) -> None:
+        learned = len(crawl.config.learned_params)
+        if learned and learned not in killed:
+            killed.append(learned)
+            raise KeyboardInterrupt
+        fill(self, crawl)
+
+    with served(forum) as (url, _):
+        crawl = crawler.start(crawler.project(url, use_sitemaps=False, delay_seconds=0))
+        monkeypatch.setattr(FillFrontier, "__call__", dies_once_each)
+        for _ in range(4):
+            try:
+                crawl = crawler.run(crawl)
+            except KeyboardInterrupt:
+                continue
+            break
+        assert killed == [1, 2]
+        assert len(kept(crawler, crawl)) == 1 + 4 * 3
+
+
+def test_pages_that_are_told_apart_from_now_on_are_not_new(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
+        project = crawler.tools.store.get_project(first.project_id)
+        second = crawler.run(crawler.start(project, config={"query_params": "auto", "delay_seconds": 0}))
+        assert len(kept(crawler, second)) == 8
+        assert told(second) == (0, 0, 0)
+
+
+def test_why_a_view_was_left_out_can_be_asked(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        crawl = crawler.crawl(url, use_sitemaps=False)
+        found = crawler.tools.crawls.explain_url(crawl.id, f"{url}notes.cgi?topic=boats&show=source")
+        assert found.reason == "trap"
+        assert found.ruling is not None
+        assert "`show`" in (found.ruling.refused_by or "")
+        words = crawl.stats["query_params"]
+        assert words[0] == "`topic` in /notes.cgi tells pages apart, so it is kept (titles and texts differ)"
+        early = crawler.crawl(url, use_sitemaps=False, max_pages=1)
+        assert early.end_reason == "max_pages", "what was found was not fetched, and that is said"
+
+
+def test_what_was_found_out_is_kept_by_one_process(crawler: Engine) -> None:
+    """One that read the crawl before has seen too little: it may not say that the crawl is over."""
+    with served(wiki) as (url, _):
+        crawl = crawler.start(crawler.project(url, use_sitemaps=False, delay_seconds=0))
+        crawler.shift()
+        stale = crawler.tools.store.get_crawl(crawl.id)
+        assert not crawler.tools.crawls.finish(crawl.id).status.is_over, "it tries a parameter first"
+        assert QuerySurvey(crawler.tools.database).save(stale, stale.config) is None
+        assert len(kept(crawler, crawler.run(crawl))) == 8
