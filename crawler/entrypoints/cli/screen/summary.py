@@ -204,7 +204,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     if files := reasons.get(Reason.CONTENT_TYPE):
         yield (
             f"{count(files, 'URL')} {'is' if files == 1 else 'are'} no web page but another kind of file; "
-            "'crawler project set PROJECT_ID --setting content_types=text/html,application/pdf' keeps PDFs, for example."
+            "'crawler project set PROJECT_ID --setting content_types=text/html,application/pdf' keeps PDFs, say."
         )
     if closed := reasons.get(Reason.EGRESS):
         yield (
