@@ -11,8 +11,10 @@ import psutil
 import pytest
 
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.adapters.acquisition.pdf_texts import PdfTexts
 from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import DEFAULT, read_selectors
+from tests.unit.pages.pdfs import pdf_of
 
 HTML = "text/html; charset=utf-8"
 
@@ -113,3 +115,17 @@ def test_the_process_ends_with_its_parent() -> None:
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ExtractionProcess(20) as extract:
+        read = PdfTexts(extract)
+        assert read(pdf_of("The fee is 12 euros.")).text == "The fee is 12 euros."
+        monkeypatch.setattr(extract, "_seconds", 0.0)
+        slow = read(pdf_of("Another"))
+        assert slow.text == ""
+        assert slow.problem == "Reading the page took more than 0 s, so it is compared by its bytes."
+        monkeypatch.setattr(extract, "_seconds", 20.0)
+        assert read(pdf_of("Another")) == slow, "it is not read again and again"
+        assert read(pdf_of("A third one")).text == "A third one"
+        assert "larger than" in read(b"%PDF-" + b"x" * 16_000_000).problem

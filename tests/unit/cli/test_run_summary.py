@@ -61,6 +61,8 @@ def test_an_ordinary_crawl_gives_no_warning() -> None:
         ({"reasons": {"robots_unreachable": 1}}, "robots.txt did not answer"),
         ({"reasons": {"redirected": 2}, "pages_crawled": 0}, "Nothing but redirects"),
         ({"reasons": {"forbidden": 1}}, "--header"),
+        ({"reasons": {"content_type": 1}}, "1 URL is no web page"),
+        ({"reasons": {"content_type": 2}}, "--setting content_types="),
         ({"reasons": {"rate_limited": 1}}, "longer --delay"),
         ({"reasons": {"host_blocked": 1}}, "longer --delay"),
         ({"pages_crawled": 1, "total_discovered": 1}, "links to no other page"),

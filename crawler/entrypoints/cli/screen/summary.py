@@ -215,6 +215,11 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
         yield f"{count(unread, 'URL')} could not be asked for: robots.txt did not answer; --ignore-robots does without."
     if forbidden := reasons.get(Reason.FORBIDDEN):
         yield f"{count(forbidden, 'URL')} answered 401 or 403; --header 'Authorization: …' sends credentials along."
+    if files := reasons.get(Reason.CONTENT_TYPE):
+        yield (
+            f"{count(files, 'URL')} {'is' if files == 1 else 'are'} no web page but another kind of file; "
+            "'crawler project set PROJECT_ID --setting content_types=text/html,application/pdf' keeps PDFs, say."
+        )
     if closed := reasons.get(Reason.EGRESS):
         yield (
             f"{count(closed, 'URL')} {'was' if closed == 1 else 'were'} not asked for: only public addresses and the "
