@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
@@ -40,6 +41,13 @@ class FilteredChanges(NamedTuple):
     """Pages behind a wall that stood there before and is gone; nothing earlier is known of the page."""
     further_back: Mapping[str, int] = {}
     """Pages that stood behind a wall: so many versions further back is what they are compared with."""
+    behind: Mapping[str, BehindWall] = {}
+    """Pages behind a wall that stands there now, also those that could not be looked at this time."""
+
+    @property
+    def standing(self) -> dict[str, Wall]:
+        """Walls that stand there now."""
+        return {url: wall for url, wall in self.walls.items() if url not in self.passed}
 
     @property
     def template_pages(self) -> int:
@@ -57,11 +65,12 @@ class FilteredChanges(NamedTuple):
             "template_pages": self.template_pages,
             "wall_notes": self._wall_notes(),
             "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
+            "behind_walls": as_record(self.behind),
         }
 
     def _wall_notes(self) -> list[dict[str, Any]]:
         """One for each wall, with how many pages are behind it."""
-        standing = {url: wall for url, wall in self.walls.items() if url not in self.passed}
+        standing = self.standing
         counted = Counter(standing.values())
         notes = [
             WallGroup(kind.value, counted[kind], sorted(url for url, wall in standing.items() if wall is kind))

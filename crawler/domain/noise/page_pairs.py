@@ -37,6 +37,7 @@ class PagePair(NamedTuple):
     page_id: UUID
     old: PageSide
     new: PageSide
+    old_version: UUID | None = None
 
     @property
     def shape(self) -> str:

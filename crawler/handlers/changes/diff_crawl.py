@@ -12,16 +12,21 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, barred_probes, compare
+from crawler.domain.changes.coverage import Found, cover, sign_in_targets
 from crawler.domain.changes.filtered_changes import FilteredChanges
+from crawler.domain.changes.removals import SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
+from crawler.handlers.changes.find_sign_ins import FindSignIns
 
 log = telemetry.logger(__name__)
 
 
-class DiffStore(Protocol):
+class DiffStore(ProjectReader, Protocol):
+    def find_secrets(self, project_id: UUID) -> bytes | None: ...
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
     def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
@@ -38,7 +43,9 @@ class DiffProbes(Protocol):
 
 
 class NoiseFilter(Protocol):
-    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> FilteredChanges: ...
+    def __call__(
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /, *, has_credentials: bool
+    ) -> FilteredChanges: ...
 
 
 class RemoveDocuments(Protocol):
@@ -51,12 +58,14 @@ class DiffCrawl:
         store: DiffStore,
         ledger: DiffLedger,
         probes: DiffProbes,
+        find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
         remove_documents: RemoveDocuments,
     ) -> None:
         self._store = store
         self._ledger = ledger
         self._probes = probes
+        self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
         self._remove_documents = remove_documents
 
@@ -66,7 +75,15 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        filtered = self._apply_noise_rules(baseline, crawl, self._compare(baseline, crawl))
+        has_credentials = self._store.find_secrets(crawl.project_id) is not None
+        changes, sign_ins = self._compare(baseline, crawl, has_credentials=has_credentials)
+        filtered = self._apply_noise_rules(baseline, crawl, changes, has_credentials=has_credentials)
+        found = Found(
+            walls=filtered.standing,
+            is_limited=crawl.end_reason is EndReason.MAX_PAGES,
+            credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
+            sign_ins=sign_ins,
+        )
         summary = change_summary(
             filtered.changes,
             crawl_id=crawl.id,
@@ -74,6 +91,7 @@ class DiffCrawl:
             new_pages=crawl.config.significant_new_pages,
             changed_share=crawl.config.significant_changed_share,
             template_pages=filtered.template_pages,
+            coverage=cover(filtered.changes, found),
         )
         summary |= filtered.as_record()
         self._take_out(crawl, filtered.changes)
@@ -88,22 +106,27 @@ class DiffCrawl:
         if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
             log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
-    def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
+    def _compare(self, baseline: CrawlJob, crawl: CrawlJob, *, has_credentials: bool) -> tuple[Changes, SignIns]:
         # What only a browser could find is not new because there is one now.
         comparable = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
         key_of = keys_of(crawl.config)
+        seen, probed = list(self._ledger.seen_pages(crawl.id)), list(self._probes.probed(crawl.id))
+        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, has_credentials=has_credentials)
+        sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
-        barred = [page for page in barred_probes(self._probes.probed(baseline.id), key_of) if page.url in unsettled]
-        return compare(
+        before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
+        changes = compare(
             self._ledger.seen_pages(baseline.id),
-            self._ledger.seen_pages(crawl.id),
-            probed=self._probes.probed(crawl.id),
-            remembered=[*self._probes.remembered(baseline.id), *barred],
+            seen,
+            probed=probed,
+            remembered=[*self._probes.remembered(baseline.id), *(page for page in before if page.url in unsettled)],
             last_seen=self._ledger.last_seen(crawl.id, baseline.id),
             baseline_exhausted=comparable and baseline.end_reason is EndReason.EXHAUSTED,
             key_of=key_of,
             unsettled=unsettled,
+            sign_ins=sign_ins,
         )
+        return changes, sign_ins
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""

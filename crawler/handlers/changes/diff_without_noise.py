@@ -118,7 +118,8 @@ class DiffWithoutNoise:
                 raise Invalid(_LARGE)
             sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at))
             url = snapshot.url
-        return PagePair(url, page_id, *sides)
+        older, newer = sides
+        return PagePair(url, page_id, older, newer)
 
 
 def _why_not(exc: Exception) -> str:
