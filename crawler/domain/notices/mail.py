@@ -20,6 +20,7 @@ MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
 LONGEST_BRIEF = 1800
 ASK = "Please review these changes and determine if content regeneration is needed."
+_DETAILS = "View details: "
 _EDITS = "The same edit on many pages"
 _ADDRESSES = re.compile(r"(?:Changed: )?https?://[^\s…]+(?: → https?://[^\s…]+)?").fullmatch
 _ADDRESS = re.compile(r"https?://\S+").sub
@@ -152,10 +153,12 @@ def _lines(page: PageDigest) -> Iterator[str]:
 
 
 def brief(text: str) -> str:
-    """A mail's text for channels that take a few words only: whole lines, as many as fit."""
+    """A mail's text for channels that take a few words only: whole lines, as many as fit, and where to read on."""
     if len(text) <= LONGEST_BRIEF:
         return text
-    return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"
+    link = next((line for line in text.splitlines() if line.startswith(_DETAILS)), "")
+    shown = text[: LONGEST_BRIEF - len(link)].rpartition("\n")[0].rstrip()
+    return f"{shown}\n…" if not link or link in shown else f"{shown}\n…\n\n{link}"
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
@@ -165,7 +168,7 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Iterable[Section] = ()) -> Mail:
     below = list(details)
-    text = [*_paragraphs(parts), *([f"View details: {link}"] if link else []), *_paragraphs(below)]
+    text = [*_paragraphs(parts), *([f"{_DETAILS}{link}"] if link else []), *_paragraphs(below)]
     anchor = f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else ""
     html = "".join([*map(_markup, parts), anchor, *map(_markup, below)])
     return Mail(one_line(subject, LONGEST_SUBJECT), "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")

@@ -158,7 +158,7 @@ def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: LastFa
     if not enough or streak.runs < enough:
         return False
     # Only crawls that failed are tried again.
-    tried_again = crawl.status is CrawlStatus.FAILED
+    tried_again = crawl.status is not CrawlStatus.COMPLETED
     if tried_again and not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at):
         return False
     return last is None or last.kind is not NoticeKind.FAILING or last.crawl_id == crawl.id

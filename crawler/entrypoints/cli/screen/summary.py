@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
@@ -133,7 +134,7 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
     if moved:
         told += f", {len(moved):,} moved"
     lines: list[RenderableType] = [Text.assemble((f"Since {when}: ", "dim"), told)]
-    if change.get("not_compared"):
+    if change.get("not_compared") and not coverage_sentence(change):
         why = missing_words(change.get("removal_counts", {}))
         lines.append(
             Text(f"{count(change['not_compared'], 'page')} could not be compared{f' ({why})' if why else ''}", "dim")
@@ -155,7 +156,8 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
 def warnings(crawl: CrawlJob) -> list[str]:
     """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
-    return [sentence for sentence in (*_of_the_end(crawl, reasons), *_of_the_rules(crawl, reasons)) if sentence]
+    seen = coverage_sentence(crawl.change_summary)
+    return [one for one in (seen, *_of_the_end(crawl, reasons), *_of_the_rules(crawl, reasons)) if one]
 
 
 def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
