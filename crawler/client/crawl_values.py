@@ -38,6 +38,9 @@ class Coverage(Value):
     failing: bool = False
     """Whether notices count the crawl as failed."""
     code: str | None = None
+    unlinked: int = 0
+    """Pages that nothing leads to any more; they are compared as long as they answer."""
+    lost_links: bool = False
     sentence: str | None = None
 
 

@@ -114,6 +114,12 @@ class Ledger:
             for key, url, digest, method in rows:
                 yield SeenPage(key, url, bytes(digest), Standing.PAGE, method)
 
+    def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int:
+        """Pages that this crawl has only because they were known, and that its baseline was led to."""
+        with transaction(self._engine) as connection:
+            given = {"crawl": crawl_id, "before": baseline_id}
+            return int(connection.execute(text(_COUNT_UNLINKED), given).scalar_one())
+
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Store for each URL how many other spellings of it the crawl's pages link to."""
         with transaction(self._engine) as connection:
@@ -148,6 +154,12 @@ WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priori
 _SEEN = """
 SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status
 FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
+"""
+_COUNT_UNLINKED = """
+SELECT count(*) FROM crawl_discovered_urls u
+JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
+    AND b.fetch_state = 'done' AND b.source <> 'known'
+WHERE u.crawl_job_id = :crawl AND u.source = 'known' AND u.fetch_state = 'done'
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

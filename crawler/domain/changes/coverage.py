@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.coverage_words import because, blind_words
+from crawler.domain.changes.coverage_words import because, blind_words, unlinked_words
 from crawler.domain.changes.removals import BY_NAME, UNSETTLED, LostPage, Removal, SignIns, leads_to
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.reasons import Reason
@@ -101,7 +101,13 @@ class Coverage(BaseModel):
     code: str | None = Field(
         None, description="With failing: credentials_expired, section_closed, or the cause of the most pages"
     )
-    sentence: str | None = Field(None, description="The same in words; null when all pages were compared")
+    unlinked: int = Field(
+        0, description="Pages that nothing leads to any more; they are compared as long as they answer"
+    )
+    lost_links: bool = Field(
+        default=False, description="So many of them that new pages may be missed: told like a significant change"
+    )
+    sentence: str | None = Field(None, description="The same in words; null when all pages were found and compared")
 
 
 class Found(NamedTuple):
@@ -114,6 +120,10 @@ class Found(NamedTuple):
     credentials_of: str | None = None
     """The project's name, if it sends credentials."""
     sign_ins: SignIns = BY_NAME
+    unlinked: int = 0
+    """Pages that nothing leads to any more, though something did in the crawl before."""
+    is_nofollow: bool = False
+    """The first page forbids to follow its links."""
 
 
 NOTHING_FOUND = Found()
@@ -127,15 +137,19 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in missing)
     failing = asks or _is_blind(compared, len(missing)) or any(_is_closed(group) for group in groups)
     told = {"expected": compared + len(unseen), "compared": compared}
-    if not unseen:
-        return Coverage(**told)
+    fewer = found.unlinked >= FEWEST and found.unlinked >= TOO_FEW * compared
     expired = found.credentials_of if asks else None
+    why = [because(group.model_dump()) for group in groups]
+    sentences = [blind_words(**told, why=why, expired=expired)] if why else []
+    sentences += [unlinked_words(found.unlinked, compared, is_nofollow=found.is_nofollow)] if fewer else []
     return Coverage(
         **told,
+        unlinked=found.unlinked,
+        lost_links=fewer and not found.is_nofollow,
         unseen=tuple(groups[:MOST_REASONS]),
         failing=failing,
         code=_code(groups, compared, len(missing), asks=asks) if failing else None,
-        sentence=blind_words(**told, why=[because(group.model_dump()) for group in groups], expired=expired),
+        sentence=" ".join(sentences) or None,
     )
 
 

@@ -46,5 +46,13 @@ def blind_words(*, expected: int, compared: int, why: Sequence[str], expired: st
     return f"{said} {RENEW} {expired}."
 
 
+def unlinked_words(pages: int, compared: int, *, is_nofollow: bool) -> str:
+    why = ", because the first page marks its links as nofollow" if is_nofollow else ""
+    return (
+        f"No link led to {pages:,} of {compared:,} pages this time{why}: they were compared all the same, "
+        "but new pages may have been missed."
+    )
+
+
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

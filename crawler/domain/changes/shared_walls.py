@@ -26,6 +26,8 @@ FRAME = 0.5
 """The share of pages that must keep a line for it to be one of the site's frame."""
 KEPT_WORDS = 0.25
 """How much of what a page lost it may keep: a title, a heading."""
+LOST_ALONE = 0.5
+"""How much a single page must have lost, for each word that it kept, if its title is another one."""
 FEWEST = 3
 FEWEST_WITHOUT_QUESTION = 10
 MOST_OF_SITE = 0.5
@@ -121,8 +123,11 @@ def _frame(group: _Group) -> set[int]:
 
 def _is_replaced(group: _Group, url: str, frame: set[int]) -> bool:
     """Whether hardly anything is left of what the page itself said."""
-    kept = sum(words for line, words in group.texts[url].kept_lines if line not in frame or len(group.urls) < FEWEST)
-    return kept <= KEPT_WORDS * group.lost_words(url)
+    one, lost = group.texts[url], group.lost_words(url)
+    if len(group.urls) < FEWEST:  # nobody knows what is frame
+        kept = sum(words for _, words in one.kept_lines)
+        return kept <= KEPT_WORDS * lost or (not one.title_kept and lost >= LOST_ALONE * kept)
+    return sum(words for line, words in one.kept_lines if line not in frame) <= KEPT_WORDS * lost
 
 
 def _judge(group: _Group, frame: set[int], compared: int) -> Wall | None:

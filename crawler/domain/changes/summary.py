@@ -201,7 +201,8 @@ def change_summary(
             changed_share=changed_share,
             template_pages=template_pages,
             expected=expected,
-        ),
+        )
+        or coverage.lost_links,
         "coverage": coverage.model_dump(mode="json"),
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),

@@ -40,6 +40,7 @@ class Replaced(NamedTuple):
     sides: tuple[OwnLines, OwnLines]
     kept: "array[int]"
     """What they have in common: a hash of each line, and its number of words, in turn."""
+    title_kept: bool = False
 
     @property
     def kept_lines(self) -> Iterator[tuple[int, int]]:
@@ -51,7 +52,7 @@ def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     kept = array("q")
     for line in list(both)[:MOST_KEPT]:
         kept.extend((hash(line), _words(line)))
-    return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept)
+    return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
 
 
 def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:

@@ -35,6 +35,7 @@ class DiffStore(ProjectReader, Protocol):
 class DiffLedger(Protocol):
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
+    def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
 
 
 class DiffProbes(Protocol):
@@ -83,6 +84,8 @@ class DiffCrawl:
             is_limited=crawl.end_reason is EndReason.MAX_PAGES,
             credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
             sign_ins=sign_ins,
+            unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
+            is_nofollow=bool(crawl.stats.get("nofollow_links")),
         )
         summary = change_summary(
             filtered.changes,

@@ -160,6 +160,21 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
+def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:
+    lay_pages(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    splash = {"/": page(title="Welcome", body="<p>Welcome to our splendid new world.</p>")}
+    lay(site, {**splash, "/p4": article("/p4", edited=True)})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/", "/p4"]
+    assert (coverage(crawl)["failing"], coverage(crawl)["lost_links"], told(crawl)["is_significant"]) == (
+        False, True, True,
+    )  # fmt: skip
+    assert str(coverage(crawl)["sentence"]).startswith("No link led to 12 of 13 pages this time")
+    crawl = crawler.again(crawl)
+    assert (quiet(crawl), told(crawl)["is_significant"], coverage(crawl)["sentence"]) == (True, False, None)
+
+
 def test_a_site_that_truly_shrinks_is_not_blind(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -155,6 +155,8 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
             ],
             "failing": False,
             "code": None,
+            "unlinked": 0,
+            "lost_links": False,
             "sentence": "Only 2 of 3 pages could be compared, because 1 answered with a server error.",
         },
         "not_compared": 1,
