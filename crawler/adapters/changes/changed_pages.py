@@ -18,9 +18,14 @@ class ChangedPagesReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str]) -> tuple[ChangedPage, ...]:
-        """The changed pages at these normalized URLs, with both versions, by URL. What was pruned is left out."""
-        given = {"crawl": crawl_id, "before": compared_to, "keys": list(keys), "further": 0}
+    def __call__(
+        self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], further: int = 0
+    ) -> tuple[ChangedPage, ...]:
+        """The changed pages at these normalized URLs, with both versions, by URL. What was pruned is left out.
+
+        With `further`, the older version is so many further back.
+        """
+        given = {"crawl": crawl_id, "before": compared_to, "keys": list(keys), "further": further}
         with transaction(self._engine) as db:
             rows = db.execute(text(_CHANGED), given)
             return tuple(ChangedPage.model_validate(row._asdict()) for row in rows)

@@ -27,7 +27,9 @@ class ComparedCrawls(CrawlReader, Protocol):
 
 
 class ReadChangedPages(Protocol):
-    def __call__(self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], /) -> tuple[ChangedPage, ...]: ...
+    def __call__(
+        self, crawl_id: UUID, compared_to: UUID, keys: Sequence[str], further: int, /
+    ) -> tuple[ChangedPage, ...]: ...
 
 
 Digest = Callable[[UUID, int, int], Sequence[PageDigest]]
@@ -59,11 +61,24 @@ class DescribeChanges:
         found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
         if not pages:
             return found
-        changed: tuple[ChangedPage, ...] = ()
-        if found.compared_to is not None and found.changed_page_urls:
-            keys = [key for key in map(keys_of(crawl), found.changed_page_urls) if key]
-            changed = self._changed_pages(crawl.id, found.compared_to, keys)
-        return found.model_copy(update={"changed_pages": changed})
+        return found.model_copy(update={"changed_pages": tuple(self._compared(crawl, found))})
+
+    def _compared(self, crawl: CrawlJob, found: CrawlChanges) -> list[ChangedPage]:
+        """Changed pages by URL. One that stood behind a wall is compared with what it was before the wall."""
+        back = (crawl.change_summary or {}).get("further_back", {})
+        key_of = keys_of(crawl)
+        by_steps: dict[int, list[str]] = {}
+        for url in found.changed_page_urls:
+            if key := key_of(url):
+                by_steps.setdefault(back.get(url, 0), []).append(key)
+        if found.compared_to is None:
+            return []
+        pages = [
+            page
+            for further, keys in by_steps.items()
+            for page in self._changed_pages(crawl.id, found.compared_to, keys, further)
+        ]
+        return sorted(pages, key=lambda page: page.url)
 
 
 def _text(digest: PageDigest) -> PageText:

@@ -77,6 +77,9 @@ def test_a_text_in_place_of_most_pages_is_no_page_however_long_it_stands(
     assert (coverage(crawl)["failing"], coverage(crawl)["sentence"]) == (False, None)
     (digest,) = crawler.tools.changes.digest(crawl.id)
     assert (digest.removed, digest.added) == ((), ("News of today.",))
+    (changed,) = crawler.tools.changes.describe(crawl, pages=True).changed_pages or ()
+    (before,) = crawler.rows("SELECT title FROM page_versions WHERE id = :id", id=changed.from_version)
+    assert before["title"] == "All of /p3", "not the wall"
     assert quiet(crawler.again(crawl)), "once"
 
 
