@@ -13,7 +13,7 @@ _CAUSES = {
     "same_page": ("shows a text that stands in place of many pages", "show one and the same text"),
     "redirect": ("leads", "lead"),
     "refused": ("was refused (401, 403 or the like)", "were refused (401, 403 or the like)"),
-    "rate_limited": ("was put off (429 or 503)", "were put off (429 or 503)"),
+    "rate_limited": ("was put off (429, 503, or no time was left)", "were put off (429, 503, or no time was left)"),
     "server_error": ("answered with a server error", "answered with a server error"),
     "unreachable": ("could not be reached", "could not be reached"),
     "robots": ("is forbidden by robots.txt now", "are forbidden by robots.txt now"),
