@@ -103,7 +103,9 @@ class Settings(BaseSettings):
     smtp_url: SecretStr | None = Field(None, description="smtp://user:password@host:port for mails")
     mail_from: str | None = Field(None, description="Sender of mails")
     webhook_secret: SecretStr | None = Field(None, description="whsec_… that signs webhooks")
-    dashboard_url: str | None = Field(None, description="Address of the dashboard in mails")
+    dashboard_url: str | None = Field(
+        None, description="Address of the dashboard in notices; unset is API_URL, or where `crawler up` serves it"
+    )
     product_name: str = Field("Crawler", min_length=1, max_length=60, description="Prefix of mail subjects")
     classify_task: str | None = Field(None, description="Celery task that takes classification jobs")
 

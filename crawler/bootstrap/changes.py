@@ -14,6 +14,7 @@ from crawler.handlers.changes.describe_changes import DescribeChanges
 from crawler.handlers.changes.diff_crawl import DiffCrawl
 from crawler.handlers.changes.diff_without_noise import DiffWithoutNoise
 from crawler.handlers.changes.digest_changes import DigestChanges
+from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.manage_noise import ManageNoise
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Changes:
             self._app.store,
             self._app.engine.ledger,
             self._app.engine.probes,
+            FindSignIns(self.page_pairs),
             self.apply_noise_rules,
             self._app.documents.store.remove,
         )

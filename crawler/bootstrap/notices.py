@@ -73,7 +73,8 @@ class Notices:
 
     @cached_property
     def notify_crawl(self) -> NotifyCrawl:
-        sender = Sender(self._app.settings.product_name, self._app.settings.dashboard_url)
+        settings = self._app.settings
+        sender = Sender(settings.product_name, settings.dashboard_url or settings.api_url)
         return NotifyCrawl(
             self._app.store,
             self.schedules,

@@ -18,11 +18,38 @@ class ChangeCounts(Value):
     unchanged_pages: int
 
 
+class UnseenPages(Value):
+    """Pages that could not be compared for one and the same cause."""
+
+    cause: str
+    pages: int
+    target: str | None = None
+    section: str | None = None
+    """Path that all of them begin with, and no page that was compared."""
+    example_urls: tuple[str, ...] = ()
+
+
+class Coverage(Value):
+    """How many of the pages that should have been compared were."""
+
+    expected: int
+    compared: int
+    unseen: tuple[UnseenPages, ...] = ()
+    failing: bool = False
+    """Whether notices count the crawl as failed."""
+    code: str | None = None
+    unlinked: int = 0
+    """Pages that nothing leads to any more; they are compared as long as they answer."""
+    lost_links: bool = False
+    sentence: str | None = None
+
+
 class ShortChanges(Value):
     compared_to: UUID
     summary: ChangeCounts
     is_significant: bool
     moved_pages: int = 0
+    coverage: Coverage | None = None
 
 
 class Url(Value):
@@ -264,6 +291,7 @@ class Changes(Value):
     removed_page_urls: tuple[str, ...] = ()
     changed_page_urls: tuple[str, ...] = ()
     is_significant: bool = False
+    coverage: Coverage | None = None
     not_compared: int = 0
     not_compared_urls: tuple[str, ...] = ()
     changed_share: float = 0.0

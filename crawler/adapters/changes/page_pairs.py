@@ -5,13 +5,13 @@ compared with them: `handlers/changes/apply_noise_rules.py`.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
-from crawler.adapters.engine.compared_versions import COMPARED, TOLD_OTHERWISE
+from crawler.adapters.engine.compared_versions import COMPARED, EARLIER, TOLD_OTHERWISE
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.several_addresses import Address
@@ -48,6 +48,15 @@ class PagePairs:
             some = keys[start : start + PAGES_AT_ONCE]
             given = {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
             yield from self._read(_BETWEEN, given)
+
+    def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]:
+        """How many versions further back each of these is, by URL; without those no longer kept."""
+        given = {
+            "crawl": crawl_id, "before": compared_to, "urls": list(versions), "versions": list(versions.values()),
+            "further": 0,
+        }  # fmt: skip
+        with transaction(self._engine) as db:
+            return {row[0]: int(row[1]) for row in db.execute(text(_STEPS_BACK), given)} if versions else {}
 
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]:
         """What the crawl stored of a page, and what its second look saw; by normalized URL and snapshot."""
@@ -88,7 +97,7 @@ class PagePairs:
         for row in rows:
             old, new = (self._side(row, name) for name in ("old", "new"))
             if old and new:
-                yield PagePair(row.url, row.page_id, old, new, self._told(row))
+                yield PagePair(row.url, row.page_id, old, new, self._told(row), row.old_version)
             elif row.old_snapshot == row.new_snapshot:  # too large to read, and the same whatever it says
                 unread = (PageSide(b"", "", row.old_at), PageSide(b"", "", row.new_at))
                 yield PagePair(row.url, row.page_id, *unread)
@@ -139,7 +148,7 @@ JOIN page_versions v ON v.id = u.version_id JOIN crawled_pages p ON p.id = v.pag
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.content_hash IS NOT NULL ORDER BY u.url
 """
 _BETWEEN = f"""
-SELECT u.url, v.page_id,
+SELECT u.url, v.page_id, o.id AS old_version,
        os.id AS old_snapshot, CASE WHEN os.byte_length <= :most THEN os.content END AS old_content,
        os.byte_length AS old_length, o.fetched_at AS old_at,
        coalesce(o.headers ->> 'content-type', os.content_type) AS old_content_type,
@@ -161,8 +170,16 @@ LEFT JOIN snapshots ls ON ls.id = told_last.snapshot_id AND ls.byte_length <= :m
 LEFT JOIN snapshots fs ON fs.id = told_first.snapshot_id AND fs.byte_length <= :most AND ls.id IS NOT NULL
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
 """  # noqa: S608 - both parts are constants
+_STEPS_BACK = f"""
+SELECT u.url, (SELECT count(*) FROM ({EARLIER}) newer WHERE newer.fetched_at > good.fetched_at)
+FROM unnest(CAST(:urls AS text[]), CAST(:versions AS uuid[])) AS known(url, version)
+JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.url = known.url AND u.fetch_state = 'done'
+{COMPARED}
+JOIN page_versions good ON good.id = known.version AND good.page_id = v.page_id AND good.fetched_at < v.fetched_at
+    AND good.snapshot_id IS NOT NULL AND (good.crawl_method = v.way) IS NOT FALSE
+"""  # noqa: S608 - both parts are constants
 _LOOKS = """
-SELECT u.url, v.page_id,
+SELECT u.url, v.page_id, NULL AS old_version,
        os.id AS old_snapshot, CASE WHEN os.byte_length <= :most THEN os.content END AS old_content,
        os.byte_length AS old_length, v.fetched_at AS old_at,
        coalesce(v.headers ->> 'content-type', os.content_type) AS old_content_type,

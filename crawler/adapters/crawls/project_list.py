@@ -41,7 +41,7 @@ class ProjectLine(NamedTuple):
     error_message: str | None
     changes_crawl_id: UUID | None
     changes: dict[str, Any] | None
-    """Counts: new_pages, removed_pages, changed_pages, unchanged_pages, moved_pages, is_significant."""
+    """Counts: new_pages, removed_pages, changed_pages, unchanged_pages, moved_pages, is_significant, failing."""
     next_run_at: datetime | None
 
 
@@ -94,7 +94,8 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT id, (change_summary -> 'summary') || jsonb_build_object(
         'moved_pages', coalesce(change_summary -> 'moved_pages', '0'),
-        'is_significant', change_summary -> 'is_significant') AS changes
+        'is_significant', change_summary -> 'is_significant',
+        'failing', coalesce(change_summary -> 'coverage' -> 'failing', 'false')) AS changes
     FROM (SELECT id, created_at, change_summary FROM crawl_jobs WHERE project_id = p.id
           ORDER BY created_at DESC LIMIT 10) AS newest
     WHERE jsonb_typeof(change_summary) = 'object' ORDER BY created_at DESC LIMIT 1

@@ -18,6 +18,9 @@ _EARLIER = """
     ORDER BY e.fetched_at DESC
 """
 
+EARLIER = _EARLIER.format(n="v")
+"""Beside `COMPARED`: the versions before `v` that were fetched in the same way, newest first."""
+
 COMPARED = f"""
 LEFT JOIN crawl_discovered_urls b
     ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url AND b.fetch_state = 'done'
@@ -36,7 +39,7 @@ JOIN LATERAL (
         CASE WHEN NOT is_.of_baseline THEN last.fetched_at END DESC, n.id <> u.version_id
     LIMIT 1
 ) v ON true
-LEFT JOIN LATERAL ({_EARLIER.format(n="v")} OFFSET :further LIMIT 1) o ON true
+LEFT JOIN LATERAL ({EARLIER} OFFSET :further LIMIT 1) o ON true
 """  # noqa: S608 - our own words
 """Joins the version `v` of a crawl to its ledger row `u`, and the earlier version `o` it is compared with, if any.
 

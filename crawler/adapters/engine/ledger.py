@@ -127,6 +127,12 @@ class Ledger:
             rows = connection.execution_options(yield_per=5000).execute(text(_LIGHT_LINKS), {"crawl": crawl_id})
             yield from rows.scalars()
 
+    def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int:
+        """Pages that this crawl has only because they were known, and that its baseline was led to."""
+        with transaction(self._engine) as connection:
+            given = {"crawl": crawl_id, "before": baseline_id}
+            return int(connection.execute(text(_COUNT_UNLINKED), given).scalar_one())
+
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Store for each URL how many other spellings of it the crawl's pages link to."""
         with transaction(self._engine) as connection:
@@ -167,6 +173,12 @@ SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = (u.rendering ->> 'light_copy')::uuid AND v.crawl_method = 'lightweight'
 CROSS JOIN LATERAL jsonb_array_elements(v.links) AS link
 WHERE u.crawl_job_id = :crawl
+"""
+_COUNT_UNLINKED = """
+SELECT count(*) FROM crawl_discovered_urls u
+JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
+    AND b.fetch_state = 'done' AND b.source <> 'known'
+WHERE u.crawl_job_id = :crawl AND u.source = 'known' AND u.fetch_state = 'done'
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

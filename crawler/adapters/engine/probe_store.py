@@ -58,15 +58,18 @@ class ProbeStore:
         with transaction(self._engine) as db:
             db.execute(text(_CLOSE_SECOND_LOOKS), {"crawl": crawl_id})
 
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = ()) -> list[UnmetPage]:
+    def missing_pages(
+        self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str] = (), *, was_blind: bool = False
+    ) -> list[UnmetPage]:
         """Pages of the baseline that this crawl has not found, and pages the baseline checked without a result.
 
         The nearest come first. Those that responded come last: they must not keep others from being checked. Of
-        redirected pages only `unsettled` ones, by URL: their redirect was temporary.
+        redirected pages only `unsettled` ones, by URL: their redirect was temporary. Where the baseline could tell of
+        hardly any page (`was_blind`), that is no reason to give up one of them.
         """
         given = {
             "crawl": crawl_id, "baseline": baseline_id, "again": _names(ASKED_AGAIN | {Removal.MOVED}),
-            "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": ROUNDS[Removal.BLOCKED],
+            "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": 0 if was_blind else ROUNDS[Removal.BLOCKED],
         }  # fmt: skip
         with transaction(self._engine) as db:
             return [
@@ -102,8 +105,8 @@ class ProbeStore:
         """What the crawl's probes found out about missing pages."""
         with transaction(self._engine) as db:
             rows = db.execution_options(yield_per=_PAGE_SIZE).execute(text(_PROBED), {"crawl": crawl_id})
-            for key, url, outcome, digest, target, status in rows:
-                yield Probed(key, url, Removal(outcome or Removal.NOT_REACHED), _bytes(digest), target, status)
+            for key, url, outcome, digest, target, status, reason in rows:
+                yield Probed(key, url, Removal(outcome or Removal.NOT_REACHED), _bytes(digest), target, status, reason)
 
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]:
         """Pages that the crawl did not find, and could not say are gone."""
@@ -245,7 +248,7 @@ WHERE purpose = 'again' AND outcome = 'seen' AND crawl_id IN (
 GROUP BY normalized_url
 """
 _PROBED = """
-SELECT normalized_url, url, outcome, content_hash, final_url, http_status FROM crawl_probes
+SELECT normalized_url, url, outcome, content_hash, final_url, http_status, reason FROM crawl_probes
 WHERE crawl_id = :crawl AND purpose = 'missing'
 """
 _REMEMBERED = """

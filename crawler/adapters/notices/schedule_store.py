@@ -26,6 +26,8 @@ log = telemetry.logger(__name__)
 
 _SEED = ("enabled", "frequency", "day_of_week", "day_of_month", "timezone", "notify_on_changes", "notification_email",
          "notification_webhook", "cron", "notify_on")  # fmt: skip
+MOST_RUNS = 400
+"""Crawls of a schedule that are looked at for runs that failed: nobody waits for more than 100 runs of three tries."""
 _OPTIONS = ("window", "jitter_minutes", "notification_urls", "notify_after_failures")
 
 
@@ -195,15 +197,19 @@ WITH RECURSIVE tries AS (
 )
 """
 _TRIES = f"{_CHAIN} SELECT max(retries) FROM tries"  # noqa: S608 - our own text
-# A run is its first try; all since the last scheduled crawl that worked. What was cancelled says nothing.
-_STREAK = """
-SELECT count(*), min(f.completed_at) FROM crawl_jobs c JOIN crawl_jobs f ON f.project_id = c.project_id
-WHERE c.id = :id AND f.crawl_type = 'scheduled' AND f.status = 'failed' AND f.retry_of IS NULL AND f.id <= c.id
-  AND NOT EXISTS (
-    SELECT 1 FROM crawl_jobs ok WHERE ok.project_id = c.project_id AND ok.crawl_type = 'scheduled'
-      AND ok.status = 'completed' AND ok.id > f.id AND ok.id <= c.id
-  )
-"""
+# A run is its first try; all since the last scheduled crawl that worked. What was cancelled says nothing. One that
+# ended well and could compare too few pages has failed (`domain/changes/coverage.py`).
+_STREAK = f"""
+WITH runs AS (
+    SELECT r.id, r.completed_at, r.retry_of,
+        r.status = 'failed' OR coalesce((r.change_summary -> 'coverage' ->> 'failing')::boolean, false) AS failed
+    FROM crawl_jobs c JOIN crawl_jobs r ON r.project_id = c.project_id
+    WHERE c.id = :id AND r.id <= c.id AND r.crawl_type = 'scheduled' AND r.status IN ('failed', 'completed')
+    ORDER BY r.id DESC LIMIT {MOST_RUNS}
+)
+SELECT count(*), min(f.completed_at) FROM runs f
+WHERE f.failed AND f.retry_of IS NULL AND NOT EXISTS (SELECT 1 FROM runs ok WHERE NOT ok.failed AND ok.id > f.id)
+"""  # noqa: S608 - our own number
 # Again after each wait, unless somebody has crawled the project since.
 _WAITS = " ".join(f"WHEN {n} THEN interval '{wait.total_seconds():.0f} s'" for n, wait in enumerate(CRAWL_WAITS))
 _FAILED_RUNS = f"""

@@ -12,12 +12,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.changes.removals import (
+    BY_NAME,
     COUNTED,
     GONE_STATUSES,
     Key,
     LostPage,
     Move,
     Removal,
+    SignIns,
     kind_by_reason,
     pair_moves,
     settle_targets,
@@ -63,6 +65,7 @@ class Probed(NamedTuple):
     content_hash: bytes | None = None
     target: str | None = None
     status: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,8 @@ class Changes:
     """Neither new nor removed: one page at another address."""
     lost: tuple[LostPage, ...] = ()
     """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
-
-    @property
-    def changed_share(self) -> float:
-        compared = len(self.changed) + len(self.unchanged)
-        return len(self.changed) / compared if compared else 0.0
+    fetched_otherwise: tuple[str, ...] = ()
+    """Those not compared that are known from before: once a browser made what is stored, once the server."""
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
@@ -108,6 +108,7 @@ def compare(
     linked: Container[str] = (),
     key_of: Key = str,
     unsettled: Container[str] = (),
+    sign_ins: SignIns = BY_NAME,
 ) -> Changes:
     """Compare two crawls of a site. A page that the new crawl did not meet is removed only if a probe said so.
 
@@ -118,8 +119,8 @@ def compare(
     `linked`: keys that the old crawl would have met, had they been there, although it did not meet all there was.
     """
     return _Comparison(
-        _CrawledPages(old, key_of),
-        _CrawledPages(new, key_of),
+        _CrawledPages(old, key_of, sign_ins),
+        _CrawledPages(new, key_of, sign_ins),
         probes={probe.normalized_url: probe for probe in probed},
         remembered=remembered,
         last_seen={page.normalized_url: page for page in last_seen},
@@ -128,15 +129,17 @@ def compare(
         linked=linked,
         key_of=key_of,
         unsettled=unsettled,
+        sign_ins=sign_ins,
     ).changes()
 
 
 class _CrawledPages:
     """What one crawl found out about each URL it met."""
 
-    def __init__(self, pages: Iterable[SeenPage], key_of: Key) -> None:
+    def __init__(self, pages: Iterable[SeenPage], key_of: Key, sign_ins: SignIns) -> None:
         self.by_key = {page.normalized_url: page for page in pages}
         self._key_of = key_of
+        self._sign_ins = sign_ins
 
     def is_silent_about(self, key: str) -> bool:
         """Whether the crawl says nothing about this URL: not met, or failed."""
@@ -157,7 +160,7 @@ class _CrawledPages:
 
     def settle(self, lost: Iterable[LostPage], known: int, waited: Mapping[str, str] | None = None) -> list[LostPage]:
         """LostPage pages with their redirects followed through this crawl. `known`: how many pages there were."""
-        return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited)
+        return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited, self._sign_ins)
 
     def behind_barrier(self) -> list[LostPage]:
         """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back."""
@@ -194,7 +197,9 @@ class _Comparison:
         linked: Container[str],
         key_of: Key,
         unsettled: Container[str],
+        sign_ins: SignIns,
     ) -> None:
+        self._sign_ins = sign_ins
         self._before = before
         self._after = after
         self._probes = probes
@@ -215,6 +220,7 @@ class _Comparison:
         self._found: dict[_Kind, list[str]] = {kind: [] for kind in _Kind}
         self._arrived: dict[str, bytes | None] = {}
         """Content of pages, by key, that only the new crawl has; moved pages are found among them."""
+        self._otherwise: list[str] = []
 
     def changes(self) -> Changes:
         self._classify_pages()
@@ -243,6 +249,8 @@ class _Comparison:
             self._found[kind].append(page.url)
             if kind is _Kind.NEW or key not in self._known:
                 self._arrived[key] = page.content_hash
+            elif kind is _Kind.NOT_COMPARED and self._known[key].state == Standing.PAGE:
+                self._otherwise.append(page.url)
 
     def _lost_pages(self) -> list[LostPage]:
         """Pages of the old crawl that are none in the new one, without what a barrier explains."""
@@ -250,13 +258,15 @@ class _Comparison:
         met = [*self._lost_of_remembered(), *self._lost_of_old_crawl(), *self._lost_by_probe()]
         lost = self._after.settle(met, had, self._waited)
         were_pages = self._known.keys() & (self._last_seen.keys() | self._remembered.keys())
-        old_targets = earlier_barrier_targets(self._barred, were_pages, self._after.redirects.values(), self._key_of)
-        return [page for page in lost if self._key_of(page.url) not in old_targets and not self._still_waits(page)]
+        old_targets = earlier_barrier_targets(
+            self._barred, were_pages, self._after.redirects.values(), self._key_of, self._sign_ins
+        )
+        return [page for page in lost if self._key_of(page.url) not in old_targets]
 
     def _lost_of_remembered(self) -> Iterator[LostPage]:
         for key, page in self._remembered.items():
             now = self._after.by_key.get(key)
-            if now is not None and now.state in (Standing.GONE, Standing.MOVED):
+            if now is not None and now.state != Standing.PAGE:
                 yield _lost(now, page.content_hash)
 
     def _lost_of_old_crawl(self) -> Iterator[LostPage]:
@@ -267,7 +277,7 @@ class _Comparison:
                 continue
             if now is None:
                 probe = self._probes.get(key) or Probed(key, page.url, Removal.NOT_REACHED)
-                yield LostPage(page.url, page.content_hash, probe.kind, probe.target, probe.status)
+                yield LostPage(page.url, page.content_hash, probe.kind, probe.target, probe.status, probe.reason)
             elif now.state != Standing.PAGE:
                 yield _lost(now, page.content_hash)
 
@@ -275,16 +285,11 @@ class _Comparison:
         """Pages of earlier crawls that neither of the two met, and a probe did."""
         for key, probe in self._probes.items():
             if key not in self._after.by_key and self._before.is_silent_about(key):
-                yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status)
-
-    def _still_waits(self, page: LostPage) -> bool:
-        """Whether the page was behind the same barrier already: that was told."""
-        old = self._before.by_key.get(self._key_of(page.url) or "")
-        return page.kind not in COUNTED and old is not None and old.state == Standing.MOVED
+                yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status, probe.reason)
 
     def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
         """A page that is there only because a barrier leads to it is not new."""
-        targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of)
+        targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
         for key in targets & self._arrived.keys():
             del self._arrived[key]
             url = self._after.by_key[key].url
@@ -307,6 +312,7 @@ class _Comparison:
             not_compared=_sorted([*(url for url in self._found[_Kind.NOT_COMPARED] if url not in places), *unsure]),
             moved=tuple(moved),
             lost=tuple(rest),
+            fetched_otherwise=_sorted(self._otherwise),
         )
 
     def _moves(self, lost: list[LostPage]) -> dict[str, str]:
@@ -340,7 +346,7 @@ def _kind(old: SeenPage | None, new: SeenPage, baseline_exhausted: bool, crossed
 
 def _lost(now: SeenPage, content_hash: bytes | None) -> LostPage:
     """A page that was there before with this content, by what the new crawl met at its URL."""
-    return LostPage(now.url, content_hash, _removal_class(now), now.target, now.status)
+    return LostPage(now.url, content_hash, _removal_class(now), now.target, now.status, now.reason)
 
 
 def _removal_class(now: SeenPage) -> Removal:
@@ -349,13 +355,12 @@ def _removal_class(now: SeenPage) -> Removal:
     return Removal.MOVED if now.state == Standing.MOVED else kind_by_reason(now.reason)
 
 
-def barred_probes(probed: Iterable[Probed], key_of: Key) -> list[SeenPage]:
+def barred_probes(probed: Iterable[Probed], key_of: Key, sign_ins: SignIns = BY_NAME) -> list[SeenPage]:
     """Pages that a crawl only probed and that led to a barrier, such as a login, as they were before it."""
     asked = {probe.normalized_url: probe for probe in probed}
     led = [LostPage(key, None, probe.kind, probe.target, probe.status) for key, probe in asked.items()]
-    barred = [
-        page.url for page in settle_targets(led, {}, lambda _: False, key_of, len(led)) if _is_barred(page, asked)
-    ]
+    settled = settle_targets(led, {}, lambda _: False, key_of, len(led), sign_ins=sign_ins)
+    barred = [page.url for page in settled if _is_barred(page, asked)]
     return [
         SeenPage(key, asked[key].url, asked[key].content_hash, Standing.PAGE, target=asked[key].target)
         for key in barred

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
@@ -42,6 +43,13 @@ class FilteredChanges(NamedTuple):
     """Pages that stood behind a wall: so many versions further back is what they are compared with."""
     also_at: Mapping[str, tuple[str, ...]] = {}
     """Further addresses of pages that are told once."""
+    behind: Mapping[str, BehindWall] = {}
+    """Pages behind a wall that stands there now, also those that could not be looked at this time."""
+
+    @property
+    def standing(self) -> dict[str, Wall]:
+        """Walls that stand there now."""
+        return {url: wall for url, wall in self.walls.items() if url not in self.passed}
 
     @property
     def template_pages(self) -> int:
@@ -60,6 +68,7 @@ class FilteredChanges(NamedTuple):
             "wall_notes": self._wall_notes(),
             "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
+            "behind_walls": as_record(self.behind),
         }
 
     @property
@@ -68,7 +77,7 @@ class FilteredChanges(NamedTuple):
 
     def _wall_notes(self) -> list[dict[str, Any]]:
         """One for each wall, with how many pages are behind it."""
-        standing = {url: wall for url, wall in self.walls.items() if url not in self.passed}
+        standing = self.standing
         counted = Counter(standing.values())
         notes = [
             WallGroup(kind.value, counted[kind], sorted(url for url, wall in standing.items() if wall is kind))

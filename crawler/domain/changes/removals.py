@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import Reason
@@ -28,6 +29,25 @@ _SIGN_IN = re.compile(
 MOST_HOPS = 10
 MOST_EXAMPLES = 5
 MOST_GROUPS = 50
+
+
+class SignIns(NamedTuple):
+    """Which redirects ask to sign in: those whose address says so, and those whose page has a field for a password."""
+
+    targets: frozenset[str] = frozenset()
+    """Addresses that have one, without their queries."""
+    has_credentials: bool = False
+    """The site let us in before, so a single page that leads to one is behind it."""
+
+    def asks(self, target: str | None) -> bool:
+        return target is not None and (_SIGN_IN.search(target) is not None or without_query(target) in self.targets)
+
+
+BY_NAME = SignIns()
+
+
+def without_query(target: str) -> str:
+    return re.split(r"[?#]", target)[0]
 
 
 class Removal(StrEnum):
@@ -67,6 +87,8 @@ class LostPage(NamedTuple):
     kind: Removal
     target: str | None = None
     status: int | None = None
+    reason: str | None = None
+    """Why nobody could tell what became of it."""
 
 
 class Move(NamedTuple):
@@ -120,6 +142,7 @@ def settle_targets(
     key_of: Key,
     known: int = 0,
     waited: Mapping[str, str] | None = None,
+    sign_ins: SignIns = BY_NAME,
 ) -> list[LostPage]:
     """Redirects followed to their end, as far as this crawl knows it: to nothing is gone, to a barrier is blocked.
 
@@ -129,23 +152,30 @@ def settle_targets(
     known -= sum(page.kind is Removal.NOT_REACHED for page in followed)  # nobody knows where those would lead
     return [
         page._replace(kind=Removal.BLOCKED)
-        if _is_barrier(page, pages, known, led_there_before=_led_there(page, waited, key_of))
+        if _is_barrier(page, pages, known, sign_ins, led_there_before=_led_there(page, waited, key_of))
         else page
-        for page, pages in _with_company(followed)
+        for page, pages in _with_company(followed, sign_ins)
     ]
 
 
-def _with_company(lost: Sequence[LostPage]) -> list[tuple[LostPage, int]]:
+def _with_company(lost: Sequence[LostPage], sign_ins: SignIns) -> list[tuple[LostPage, int]]:
     """Each page with how many pages lead where it leads."""
-    leading = Counter(place for page in lost if (place := _leads_to(page)))
-    return [(page, leading[place] if (place := _leads_to(page)) else 0) for page in lost]
+    places = [leads_to(page, sign_ins) if page.kind is Removal.MOVED else None for page in lost]
+    leading = Counter(place for place in places if place)
+    return [(page, leading[place] if place else 0) for page, place in zip(lost, places, strict=True)]
 
 
-def _leads_to(page: LostPage) -> str | None:
-    """Where a page leads. Of a login only the path counts: its query says where to go on."""
-    if page.kind is not Removal.MOVED or page.target is None:
+def leads_to(page: LostPage, sign_ins: SignIns = BY_NAME) -> str | None:
+    """Where a page leads. A query that says where to go on from there, as that of a login does, is left out."""
+    if page.target is None:
         return None
-    return re.split(r"[?#]", page.target)[0] if _SIGN_IN.search(page.target) else page.target
+    goes_on = page.status in TEMPORARY and _names_page(page.target.partition("?")[2], page.url)
+    return without_query(page.target) if goes_on or sign_ins.asks(page.target) else page.target
+
+
+def _names_page(query: str, url: str) -> bool:
+    path = urlsplit(url).path.rstrip("/")
+    return bool(path) and path in unquote(unquote(query))
 
 
 def _led_there(page: LostPage, waited: Mapping[str, str] | None, key_of: Key) -> bool:
@@ -154,15 +184,15 @@ def _led_there(page: LostPage, waited: Mapping[str, str] | None, key_of: Key) ->
     return waited.get(key) == page.target
 
 
-def _is_barrier(page: LostPage, pages: int, known: int, *, led_there_before: bool) -> bool:
-    if page.target is None or pages < SHARED_TARGET:
+def _is_barrier(page: LostPage, pages: int, known: int, sign_ins: SignIns, *, led_there_before: bool) -> bool:
+    if page.kind is not Removal.MOVED or page.target is None:
+        return False
+    if sign_ins.asks(page.target):
+        return pages >= min(SHARED_TARGET, max(known, 1)) or sign_ins.has_credentials
+    if pages < SHARED_TARGET:
         return False
     most = known > SHARED_TARGET and pages >= MOST_OF_SITE * known
-    return (page.status in TEMPORARY and not led_there_before) or most or is_sign_in(page.target)
-
-
-def is_sign_in(target: str | None) -> bool:
-    return target is not None and _SIGN_IN.search(target) is not None
+    return (page.status in TEMPORARY and not led_there_before) or most
 
 
 class RedirectGroup(NamedTuple):
@@ -176,16 +206,18 @@ class RedirectGroup(NamedTuple):
         return {**self._asdict(), "example_urls": list(self.example_urls)}
 
 
-def redirect_groups(lost: Iterable[LostPage], kind: Removal) -> list[RedirectGroup]:
+def redirect_groups(
+    lost: Iterable[LostPage], kind: Removal, sign_ins: SignIns = BY_NAME, fewest: int = SHARED_TARGET
+) -> list[RedirectGroup]:
     """Groups of pages of one class that lead to one place; the largest first."""
     groups: dict[str, list[str]] = {}
     for page in lost:
-        if page.kind is kind and (place := _leads_to(page._replace(kind=Removal.MOVED))):
+        if page.kind is kind and (place := leads_to(page, sign_ins)):
             groups.setdefault(place, []).append(page.url)
     found = [
         RedirectGroup(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
         for target, urls in groups.items()
-        if len(urls) >= SHARED_TARGET
+        if len(urls) >= fewest
     ]
     return sorted(found, key=lambda one: (-one.pages, one.target))[:MOST_GROUPS]
 

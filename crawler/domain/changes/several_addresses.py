@@ -36,7 +36,7 @@ def find_copies(pages: Mapping[str, FilteredPage], canonicals: Mapping[str, str]
     """Changed pages that are one page under several addresses, by their whole text or by their canonical address."""
     changed = {url: page for url, page in pages.items() if page.edits and not page.wall}
     groups = _Groups(changed)
-    for same in _alike(changed.items(), lambda page: page.texts and tuple(text.exactly for text in page.texts)):
+    for same in _alike(changed.items(), lambda page: page.texts and tuple(side.exactly for side in page.texts.sides)):
         groups.join(same)
     edits = {url: _texts(page) for url, page in changed.items() if not page.is_truncated and url in canonicals}
     for same in _alike(((url, canonicals[url]) for url in edits), key_of):

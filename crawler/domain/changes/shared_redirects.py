@@ -5,22 +5,26 @@ Those that still lead there when the next crawl comes, and to no sign-in page, w
 
 from collections.abc import Container, Iterable, Mapping
 
-from crawler.domain.changes.removals import Key, LostPage, Removal, is_sign_in
+from crawler.domain.changes.removals import Key, LostPage, Removal, SignIns
 
 
-def barrier_targets(lost: Iterable[LostPage], barred: Iterable[LostPage], key_of: Key) -> set[str]:
+def barrier_targets(lost: Iterable[LostPage], barred: Iterable[LostPage], key_of: Key, sign_ins: SignIns) -> set[str]:
     """Keys of where barriers lead. `barred`: all URLs behind one, pages or not; of their targets only sign-ins count,
     as links may have led through redirects to a true page ever since."""
     led = [page for page in lost if page.kind is Removal.BLOCKED]
-    led += [page for page in barred if is_sign_in(page.target)]
+    led += [page for page in barred if sign_ins.asks(page.target)]
     return _keys(led, key_of)
 
 
 def earlier_barrier_targets(
-    barred: Iterable[LostPage], were_pages: Container[str], still_led_to: Iterable[str | None], key_of: Key
+    barred: Iterable[LostPage],
+    were_pages: Container[str],
+    still_led_to: Iterable[str | None],
+    key_of: Key,
+    sign_ins: SignIns,
 ) -> set[str]:
     """Keys of where barriers of an earlier crawl led, without those that something still leads to. `barred` by key."""
-    led = [page for page in barred if is_sign_in(page.target) or page.url in were_pages]
+    led = [page for page in barred if sign_ins.asks(page.target) or page.url in were_pages]
     return _keys(led, key_of) - {key_of(target) for target in still_led_to if target}
 
 

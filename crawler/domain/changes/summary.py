@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.coverage import Coverage, cover
 from crawler.domain.changes.removals import LostPage, Removal, redirect_groups
 from crawler.domain.changes.significance import SIGNIFICANT_CHANGED_SHARE, SIGNIFICANT_NEW_PAGES, is_significant
 
@@ -16,7 +17,7 @@ MOST_REMOVALS = 1000
 """Named one by one in a summary; all are counted."""
 MOST_TEXT_PAGES = 200
 MOST_TEXT_LINES = 100
-_SHORT = ("compared_to", "summary", "is_significant", "moved_pages")
+_SHORT = ("compared_to", "summary", "is_significant", "moved_pages", "coverage")
 
 
 class _Value(BaseModel):
@@ -43,6 +44,7 @@ class ShortChanges(_Value):
     summary: ChangeCounts
     is_significant: bool
     moved_pages: int = 0
+    coverage: Coverage | None = Field(None, description="Null in summaries of earlier releases")
 
 
 class ChangedPage(_Value):
@@ -95,7 +97,7 @@ class WalledPage(_Value):
     """An error, a wall against robots or nothing, served in place of the page: not compared."""
 
     url: str
-    kind: str = Field(description="error, wall, empty or same_page (one text in place of many pages)")
+    kind: str = Field(description="error, wall, empty, sign_in or same_page (one text in place of many pages)")
 
 
 class WallNote(_Value):
@@ -140,6 +142,7 @@ class CrawlChanges(_Value):
     removed_page_urls: tuple[str, ...] = ()
     changed_page_urls: tuple[str, ...] = ()
     is_significant: bool = False
+    coverage: Coverage | None = Field(None, description="Null in summaries of earlier releases")
     not_compared: int = Field(0, description="Pages of one crawl about which the other could not tell")
     not_compared_urls: tuple[str, ...] = ()
     changed_share: float = 0.0
@@ -180,8 +183,11 @@ def change_summary(
     new_pages: int = SIGNIFICANT_NEW_PAGES,
     changed_share: float = SIGNIFICANT_CHANGED_SHARE,
     template_pages: int = 0,
+    coverage: Coverage | None = None,
 ) -> dict[str, Any]:
     """The record that is kept as `crawl_jobs.change_summary`. `template_pages`: see `is_significant`."""
+    coverage = coverage or cover(changes)
+    expected = max(coverage.expected, 1)
     return {
         "crawl_id": str(crawl_id),
         "compared_to": str(compared_to),
@@ -195,11 +201,17 @@ def change_summary(
         "removed_page_urls": list(changes.removed),
         "changed_page_urls": list(changes.changed),
         "is_significant": is_significant(
-            changes, new_pages=new_pages, changed_share=changed_share, template_pages=template_pages
-        ),
+            changes,
+            new_pages=new_pages,
+            changed_share=changed_share,
+            template_pages=template_pages,
+            expected=expected,
+        )
+        or coverage.lost_links,
+        "coverage": coverage.model_dump(mode="json"),
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),
-        "changed_share": round(changes.changed_share, 4),
+        "changed_share": round(len(changes.changed) / expected, 4),
         "moved_pages": len(changes.moved),
         "moved": [move.as_record() for move in changes.moved],
         "removals": [_removal(page) for page in changes.lost[:MOST_REMOVALS]],

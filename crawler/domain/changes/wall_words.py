@@ -7,6 +7,7 @@ _STANDING = {
     "error": "an error in place of what was there",
     "wall": "a wall against robots in place of what was there",
     "empty": "nothing at all",
+    "sign_in": "a form to sign in",
     "same_page": "one and the same text, such as a sign-in page",
 }
 

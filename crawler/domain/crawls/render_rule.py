@@ -1,10 +1,11 @@
 """Render rule: thresholds, which people may set, for a page that is an empty shell and needs a browser."""
 
+from http import HTTPStatus
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 
-from crawler.domain.reasons import Reason
+from crawler.domain.reasons import FAILED, Reason
 
 ENOUGH_TAGS = 10
 """Content tags are counted up to this number: no rule asks for more."""
@@ -39,6 +40,9 @@ NEVER_REASONS = frozenset(
         Reason.HOST_BLOCKED,
     }
 )
+# Any other failure may be one that only a browser gets past. What broke the parser or workers would do so again.
+_STATUSES = frozenset(status.value for status in HTTPStatus if status >= 400) - NEVER_STATUSES
+_FAILURES = (FAILED | {Reason.FORBIDDEN, Reason.CONTENT_TYPE}) - NEVER_REASONS - {Reason.PARSE, Reason.POISON}
 
 
 class RenderRule(BaseModel):
@@ -49,10 +53,8 @@ class RenderRule(BaseModel):
     min_text_chars: int = Field(200, ge=0, description="Less text than this is a shell (signal 1)")
     min_content_tags: int = Field(3, ge=0, le=ENOUGH_TAGS, description="Fewer, with a bundle script, too (signal 2)")
     min_text_ratio: float = Field(0.05, ge=0, le=ENOUGH_TEXT, description="Text over markup below this, too (signal 3)")
-    statuses: Statuses = Field(frozenset({403}), description="Answers a browser may get past (signal 4)")
-    failures: Failures = Field(
-        frozenset({Reason.TIMEOUT, Reason.CONNECT, Reason.CONTENT_TYPE}), description="Failures likewise (signal 4)"
-    )
+    statuses: Statuses = Field(_STATUSES, description="Answers a browser may get past (signal 4)")
+    failures: Failures = Field(_FAILURES, description="Failures likewise (signal 4)")
     compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
     agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
     same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")

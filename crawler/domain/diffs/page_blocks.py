@@ -23,6 +23,7 @@ from crawler.errors import Invalid
 MAX_BYTES = 2_000_000
 """A larger page is compared by its hash alone."""
 MAX_SELECTOR = 512
+_SECRET_FIELD = 'input[type="password" i]'  # noqa: S105 - a selector, no secret
 _MOST_NAMES = 3
 _MOST_LEVELS = 5
 _TOP = frozenset({"body", "html"})
@@ -38,7 +39,6 @@ _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figur
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
 _ENDING = re.compile(r"(?:_+|-+)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z])[0-9A-Za-z]{5,}$")
 _NUMBERS = re.compile(r"\d{2,}")
-_OF_REQUEST = re.compile(r"/\S+|\b(?=[0-9A-Za-z-]*\d)(?=[0-9-]*[A-Za-z])[0-9A-Za-z-]{8,}|\b\d{1,2}:\d{2}(?::\d{2})?\b")
 
 
 class Block(NamedTuple):
@@ -50,10 +50,18 @@ class PageBlocks:
     """The lines are read at once; places only when somebody asks, because most lines are the same on both sides."""
 
     def __init__(
-        self, head: Sequence[Block], lines: Sequence[str], nodes: Sequence[LexborNode], left_out: Sequence[str] = ()
+        self,
+        head: Sequence[Block],
+        lines: Sequence[str],
+        nodes: Sequence[LexborNode],
+        left_out: Sequence[str] = (),
+        *,
+        asks_password: bool = False,
     ) -> None:
         self.left_out = left_out
         """Selectors that named something on this page."""
+        self.asks_password = asks_password
+        """Whether it has a field for a password."""
         self._head = head
         self._nodes = nodes
         self.lines: list[str] = [block.text for block in head] + list(lines)
@@ -78,7 +86,8 @@ class PageBlocks:
         first = len(self._head)
         kept = [at for at in range(first, len(self)) if self.block(at).place not in places]
         nodes = [self._nodes[at - first] for at in kept]
-        return PageBlocks(self._head, [self.lines[at] for at in kept], nodes, self.left_out)
+        lines = [self.lines[at] for at in kept]
+        return PageBlocks(self._head, lines, nodes, self.left_out, asks_password=self.asks_password)
 
     def texts_at(self, places: Container[str]) -> "Counter[Block]":
         return Counter(block for at in range(len(self)) if (block := self.block(at)).place in places)
@@ -87,11 +96,9 @@ class PageBlocks:
         """The lines at a place, in the order of the page."""
         return [block.text for at in range(len(self)) if (block := self.block(at)).place == place]
 
-    def digest(self, *, loose: bool = False) -> bytes:
-        """A digest of the whole text; `loose` leaves out what a wall says about each request: tokens, times, paths."""
-        text = "\n".join(self.lines)
-        text = _OF_REQUEST.sub("#", text) if loose else text
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    def digest(self) -> bytes:
+        """A digest of the whole text."""
+        return hashlib.blake2b("\n".join(self.lines).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     @property
     def title(self) -> str:
@@ -113,6 +120,7 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
     refuse_bombs(markup)
     tree = parse(markup)
     left_out = [selector for selector in removed if _remove(tree, selector)]
+    asks_password = tree.css_first(_SECRET_FIELD) is not None
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     nodes.inline = _without_boxes(nodes.inline)
@@ -128,7 +136,8 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
             found = _lines(node, preformatted)
             lines += found
             places += [node] * len(found)
-    return PageBlocks(_head_blocks(head.title, head.description), lines, places, left_out)
+    blocks = _head_blocks(head.title, head.description)
+    return PageBlocks(blocks, lines, places, left_out, asks_password=asks_password)
 
 
 def check_selector(selector: str) -> str:

@@ -58,6 +58,8 @@ class Wall(StrEnum):
     EMPTY = "empty"
     ROBOTS = "wall"
     ERROR = "error"
+    SIGN_IN = "sign_in"
+    """A field for a password in place of the page (`shared_walls`)."""
     SAME = "same_page"
     """One text in place of many pages that had texts of their own (`shared_walls`)."""
 
@@ -105,7 +107,8 @@ def _stands_in(wall: Wall | None, page: PageBlocks, other: PageBlocks) -> bool:
 
 def asks_who(page: PageBlocks, other: PageBlocks) -> bool:
     """Whether a page asks who is there, in lines that the other has not: a sign-in page, a question about cookies."""
-    return page.words <= MOST_WORDS and any(map(_ASKS.search, set(page.lines) - set(other.lines)))
+    own = set(page.lines) - set(other.lines)
+    return sum(line.count(" ") + 1 for line in own) <= MOST_WORDS and any(map(_ASKS.search, own))
 
 
 def lines_kept(old: PageBlocks, new: PageBlocks) -> bool:

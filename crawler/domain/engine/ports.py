@@ -22,6 +22,7 @@ from crawler.domain.crawls.frontier import (
     LostRequest,
     Outcome,
 )
+from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request
 from crawler.domain.reasons import Reason
 
@@ -172,6 +173,10 @@ class CrawlStore(Protocol):
     """Crawl rows and their guarded changes of state."""
 
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
+
+    def get_project(self, project_id: UUID) -> Project: ...
+
+    def find_secrets(self, project_id: UUID) -> bytes | None: ...
 
     def open_crawls(self) -> list[CrawlJob]: ...
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
-from crawler.domain.diffs.walls import Wall, asks_who, is_walled, lines_kept, wall_between
+from crawler.domain.diffs.replaced_text import Replaced, replaced_text
+from crawler.domain.diffs.walls import Wall, is_walled, wall_between
 from crawler.domain.noise.builtin import STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
@@ -25,16 +26,6 @@ LONGEST_LINE = 4_000
 """A longer line is compared as it is."""
 
 
-class TextDigest(NamedTuple):
-    """All that a page says, as digests, to find pages that say the same."""
-
-    exactly: bytes
-    loosely: bytes
-    """Without what a wall says about each request, where hardly a line was kept; else the same."""
-    asks_who: bool = False
-    """It asks who is there, as a sign-in page does and the other side did not."""
-
-
 class FilteredPage(NamedTuple):
     """A page whose text differs between two crawls, after the noise rules."""
 
@@ -45,8 +36,8 @@ class FilteredPage(NamedTuple):
     wall: Wall | None = None
     clock: tuple[BlockEdit, ...] = ()
     """Those of the edits that may only run with the clock; other pages or earlier versions tell."""
-    texts: tuple[TextDigest, TextDigest] | None = None
-    """What the whole page said before and after."""
+    texts: Replaced | None = None
+    """What the page said before and after, without what both say."""
     is_truncated: bool = False
     """It changed in any case, and only the first of its many edits is kept."""
     passed: bool = False
@@ -69,11 +60,7 @@ def apply_noise_rules(
     url: str = "",
 ) -> FilteredPage:
     """What changed on a page, without noise. Both sides are read without what the rules' selectors name."""
-    loose = not lines_kept(old, new)
-    texts = (
-        TextDigest(old.digest(), old.digest(loose=loose), asks_who(old, new)),
-        TextDigest(new.digest(), new.digest(loose=loose), asks_who(new, old)),
-    )
+    texts = replaced_text(old, new)
     wall = wall_between(old, new)
     if wall:
         return FilteredPage((), (), wall, texts=texts, passed=not is_walled(new, old))
@@ -94,7 +81,7 @@ class _NoiseFilter:
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
         self.used: list[str] = []
 
-    def filtered(self, texts: tuple[TextDigest, TextDigest]) -> FilteredPage:
+    def filtered(self, texts: Replaced) -> FilteredPage:
         old, new = self._pages
         selectors = self._rules.selectors
         self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]

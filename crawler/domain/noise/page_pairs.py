@@ -50,6 +50,7 @@ class PagePair(NamedTuple):
     new: PageSide
     told: tuple[PageSide, PageSide] | None = None
     """What crawls in between told of the page, which they had fetched in another way: as it was, and as it became."""
+    old_version: UUID | None = None
 
     @property
     def shape(self) -> str:

@@ -98,6 +98,8 @@ class Counted(NamedTuple):
     template: int
     template_pages: int = 0
     """Pages that show an edit of the template and did not change otherwise."""
+    unseen: int = 0
+    """Pages that should have been compared and could not."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":
@@ -109,6 +111,7 @@ class Counted(NamedTuple):
             counts["unchanged_pages"],
             len(summary.get("template_changes", ())),
             summary.get("template_pages", 0),
+            _unseen(summary),
         )
 
     @property
@@ -118,8 +121,13 @@ class Counted(NamedTuple):
 
     @property
     def share(self) -> float:
-        compared = self.changed + self.unchanged
-        return self.edited / compared if compared else 0.0
+        expected = self.changed + self.unchanged + self.unseen
+        return self.edited / expected if expected else 0.0
+
+
+def _unseen(summary: Mapping[str, Any]) -> int:
+    coverage = summary.get("coverage") or {}
+    return int(coverage.get("expected", 0)) - int(coverage.get("compared", 0))
 
 
 def judge(counted: Counted, limits: Thresholds) -> Verdict:

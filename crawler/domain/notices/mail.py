@@ -6,6 +6,8 @@ from datetime import datetime
 from html import escape
 from typing import Any, NamedTuple
 
+from crawler.domain.changes.coverage import coverage_sentence
+from crawler.domain.changes.coverage_words import because
 from crawler.domain.changes.digest import LineChange, PageDigest
 from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob
@@ -18,6 +20,7 @@ MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
 LONGEST_BRIEF = 1800
 ASK = "Please review these changes and determine if content regeneration is needed."
+_DETAILS = "View details: "
 _EDITS = "The same edit on many pages"
 _ADDRESSES = re.compile(r"(?:Changed: )?https?://[^\s…]+(?: → https?://[^\s…]+)?").fullmatch
 _ADDRESS = re.compile(r"https?://\S+").sub
@@ -71,14 +74,26 @@ def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Ite
 def failing_mail(sender: Sender, project: Project, crawl: CrawlJob, streak: Streak) -> Mail:
     runs = "the last run" if streak.runs == 1 else f"the last {streak.runs} runs"
     since = f" since {_moment(streak.since)}" if streak.since else ""
-    opening = f"The scheduled crawl for {_named(project, crawl)} could not be done: {runs} failed{since}."
-    parts = [Section(opening), Section("The last one said:", [crawl.error_message or "nothing"])]
+    blind = coverage_sentence(crawl.change_summary)
+    if blind:
+        opening = f"The scheduled crawl for {_named(project, crawl)} does not see enough of it: {runs} failed{since}."
+        said = Section("The last one said:", [blind])
+        subject = f"[{sender.product}] Could not compare enough of {project.name}"
+    else:
+        opening = f"The scheduled crawl for {_named(project, crawl)} could not be done: {runs} failed{since}."
+        said = Section("The last one said:", [crawl.error_message or "nothing"])
+        subject = f"[{sender.product}] Could not crawl {project.name}"
     nothing = "What was stored before stays as it is. You will be told once more, when it works again."
-    return _mail(f"[{sender.product}] Could not crawl {project.name}", [*parts, Section(nothing)], sender.link(crawl))
+    behind = list(_unseen_pages(crawl.change_summary or {}))
+    return _mail(subject, [Section(opening), said, Section(nothing)], sender.link(crawl), behind)
 
 
 def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
     opening = f"The scheduled crawl for {_named(project, crawl)} works again: it stored {crawl.pages_crawled} pages."
+    coverage = (crawl.change_summary or {}).get("coverage")
+    if coverage:
+        told = f"{coverage['compared']} of {coverage['expected']} pages could be compared"
+        opening += f" {told}; what changed meanwhile is told as usual."
     return _mail(f"[{sender.product}] {project.name} can be crawled again", [Section(opening)], sender.link(crawl))
 
 
@@ -93,8 +108,18 @@ def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = 
             yield Section(f"Changed when it moved: {pair['to']}", [text for edit in edits for text in _sides(edit)])
     for change in summary.get("template_changes", ())[:MOST_TEMPLATES]:
         yield _template_change(change)
-    if unseen := list(wall_sentences(summary.get("wall_notes", ()))):
+    sentence = coverage_sentence(summary)
+    unseen = [sentence] if sentence else []
+    if unseen := [*unseen, *wall_sentences(summary.get("wall_notes", ()))]:
         yield Section("Not seen this time:", unseen)
+
+
+def _unseen_pages(summary: Mapping[str, Any]) -> Iterator[Section]:
+    """Which pages could not be compared: the first of each group."""
+    for group in (summary.get("coverage") or {}).get("unseen", ()):
+        more = group["pages"] - len(group["example_urls"])
+        rest = [f"… and {more} more"] if more > 0 else []
+        yield Section(f"Not compared, because {because(group)}:", [*group["example_urls"], *rest])
 
 
 def _changed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> Iterator[Section]:
@@ -137,10 +162,12 @@ def _sides(line: LineChange) -> Iterator[str]:
 
 
 def brief(text: str) -> str:
-    """A mail's text for channels that take a few words only: whole lines, as many as fit."""
+    """A mail's text for channels that take a few words only: whole lines, as many as fit, and where to read on."""
     if len(text) <= LONGEST_BRIEF:
         return text
-    return f"{text[:LONGEST_BRIEF].rpartition(chr(10))[0].rstrip()}\n…"
+    link = next((line for line in text.splitlines() if line.startswith(_DETAILS)), "")
+    shown = text[: LONGEST_BRIEF - len(link)].rpartition("\n")[0].rstrip()
+    return f"{shown}\n…" if not link or link in shown else f"{shown}\n…\n\n{link}"
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
@@ -150,7 +177,7 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Iterable[Section] = ()) -> Mail:
     below = list(details)
-    text = [*_paragraphs(parts), *([f"View details: {link}"] if link else []), *_paragraphs(below)]
+    text = [*_paragraphs(parts), *([f"{_DETAILS}{link}"] if link else []), *_paragraphs(below)]
     anchor = f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else ""
     html = "".join([*map(_markup, parts), anchor, *map(_markup, below)])
     return Mail(one_line(subject, LONGEST_SUBJECT), "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")

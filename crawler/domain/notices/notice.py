@@ -10,7 +10,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.changes.coverage import CREDENTIALS_EXPIRED
+from crawler.domain.changes.coverage import is_failing as is_blind
+from crawler.domain.changes.coverage_words import RENEW
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.notices.schedule import NotifyOn, Schedule, ScheduleConfig
 
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
@@ -106,7 +109,7 @@ class Notifiers(NamedTuple):
 
 
 class Streak(NamedTuple):
-    """Failed runs up to a crawl, since the last one that worked."""
+    """Failed runs up to a crawl, since the last one that worked. One that could compare too few pages has failed."""
 
     runs: int
     tries: int
@@ -136,14 +139,27 @@ def has_changes(summary: dict[str, Any]) -> bool:
     return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
 
 
+def has_failed(crawl: CrawlJob) -> bool:
+    """Whether a crawl that is over failed, or could compare too few pages to have done its work."""
+    return crawl.status is CrawlStatus.FAILED or is_blind(crawl.change_summary)
+
+
+def failure_code(crawl: CrawlJob) -> str:
+    """Why a run counts as failed, for programs: `crawl_failed`, or a code of `Coverage`."""
+    found: str | None = ((crawl.change_summary or {}).get("coverage") or {}).get("code")
+    if found is None and RENEW in (crawl.error_message or ""):
+        return CREDENTIALS_EXPIRED
+    return found or "crawl_failed"
+
+
 def is_failing(schedule: Schedule, crawl: CrawlJob, streak: Streak, last: LastFailureNotice | None) -> bool:
     """Whether to tell that runs fail: once, when there were enough of them and no more tries come."""
     enough = schedule.config.notify_after_failures
-    if (
-        not enough
-        or streak.runs < enough
-        or not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at)
-    ):
+    if not enough or streak.runs < enough:
+        return False
+    # Only crawls that failed are tried again.
+    tried_again = crawl.status is not CrawlStatus.COMPLETED
+    if tried_again and not schedule.gives_up(streak.tries, crawl.completed_at or crawl.created_at):
         return False
     return last is None or last.kind is not NoticeKind.FAILING or last.crawl_id == crawl.id
 

@@ -8,14 +8,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
-from crawler.domain.notices.notice import NoticeKind, Streak
+from crawler.domain.notices.notice import NoticeKind, Streak, failure_code
 
+_COVERAGE = ("expected", "compared", "failing", "code", "sentence")
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
 
 
-def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
+def webhook_payload(project: Project, crawl: CrawlJob, now: datetime, link: str | None = None) -> dict[str, Any]:
     """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order."""
     summary = crawl.change_summary or {}
     counts = summary["summary"]
@@ -27,19 +29,31 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[st
         "moved_pages": summary.get("moved_pages", 0),
         "template_changes": len(summary.get("template_changes", ())),
     }
-    return _payload("crawl_completed", project, crawl, now, {"changes": changes})
+    return _payload("crawl_completed", project, crawl, now, {"changes": changes, **_coverage(crawl)}, link)
 
 
-def failing_payload(project: Project, crawl: CrawlJob, streak: Streak, now: datetime) -> dict[str, Any]:
-    failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": crawl.error_message}
-    return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures})
+def failing_payload(
+    project: Project, crawl: CrawlJob, streak: Streak, now: datetime, link: str | None = None
+) -> dict[str, Any]:
+    said = crawl.error_message or coverage_sentence(crawl.change_summary)
+    failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": said, "code": failure_code(crawl)}
+    return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures, **_coverage(crawl)}, link)
 
 
-def recovered_payload(project: Project, crawl: CrawlJob, now: datetime) -> dict[str, Any]:
-    return _payload(NoticeKind.RECOVERED.value, project, crawl, now, {"pages_crawled": crawl.pages_crawled})
+def recovered_payload(project: Project, crawl: CrawlJob, now: datetime, link: str | None = None) -> dict[str, Any]:
+    found = {"pages_crawled": crawl.pages_crawled, **_coverage(crawl)}
+    return _payload(NoticeKind.RECOVERED.value, project, crawl, now, found, link)
 
 
-def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any]) -> dict[str, Any]:
+def _coverage(crawl: CrawlJob) -> dict[str, Any]:
+    """How many pages were compared, and why not the others; nothing when the crawl was compared with none."""
+    found = (crawl.change_summary or {}).get("coverage")
+    return {"coverage": {name: found[name] for name in _COVERAGE}} if found else {}
+
+
+def _payload(
+    event: str, project: Project, crawl: CrawlJob, now: datetime, more: dict[str, Any], link: str | None
+) -> dict[str, Any]:
     return {
         "event": event,
         "project_id": str(project.id),
@@ -48,6 +62,7 @@ def _payload(event: str, project: Project, crawl: CrawlJob, now: datetime, more:
         "crawl_id": str(crawl.id),
         **more,
         "timestamp": _iso(now),
+        **({"details_url": link} if link else {}),
     }
 
 

@@ -100,10 +100,13 @@ def decide_page(measure: Measure, rule: RenderRule, text: str = "", frame: SiteF
 
 def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
     """Signal 4, of a homepage for which the light fetch has given up. An answer that says no outweighs its body."""
-    if reason in NEVER_REASONS or status in NEVER_STATUSES:
+    if status in NEVER_STATUSES:
         return LIGHT
     if status >= 400:
-        return Decision(render=True, signal=Signal.FETCH_FAILED, measured=status) if status in rule.statuses else LIGHT
+        tried = status in rule.statuses or reason in rule.failures
+        return Decision(render=True, signal=Signal.FETCH_FAILED, measured=status) if tried else LIGHT
+    if reason in NEVER_REASONS:
+        return LIGHT
     return Decision(render=True, signal=Signal.FETCH_FAILED, measured=str(reason)) if reason in rule.failures else LIGHT
 
 

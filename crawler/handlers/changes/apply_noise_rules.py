@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.changes.behind_walls import BehindWall, behind_walls, carried_on, reopened
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.filtered_changes import (
     FilteredChanges,
@@ -36,7 +37,7 @@ from crawler.domain.changes.moved_pages import (
 )
 from crawler.domain.changes.removals import Move
 from crawler.domain.changes.several_addresses import told_once
-from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.changes.shared_walls import marked, with_shared_walls
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
@@ -61,6 +62,7 @@ log = telemetry.logger(__name__)
 
 
 class StoredPairs(tell_once.Pairs, Protocol):
+    def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
@@ -83,17 +85,27 @@ class ApplyNoiseRules:
         self._looks = looks
         self._clock = clock
 
-    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> FilteredChanges:
+    def __call__(
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, *, has_credentials: bool = False
+    ) -> FilteredChanges:
         """Changes without noise. Learns from pages that were fetched twice, and counts what each rule did."""
+        known = behind_walls(baseline.change_summary)
+        walled = _Walled(
+            known,
+            self._pairs.steps_back(crawl.id, baseline.id, {url: page.version for url, page in known.items()}),
+            frozenset(changes.unchanged),
+            has_credentials,
+        )
+        changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
-            return filter_changes(changes, {})
+            return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
         self._learn(crawl.project_id, baseline.id, crawl.id)
         rules = self._rule_set(crawl.project_id)
-        found = self._filter(baseline, crawl, changes, rules)
+        found = self._filter(baseline, crawl, changes, rules, walled)
         again = rules_for_random_tokens(baseline.change_summary, found.template)
         if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
             rules = self._rule_set(crawl.project_id)
-            found = self._filter(baseline, crawl, changes, rules)
+            found = self._filter(baseline, crawl, changes, rules, walled)
         self._count(found)
         found = found._replace(changes=self._with_moves(baseline, crawl, found, rules))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
@@ -135,27 +147,34 @@ class ApplyNoiseRules:
     def _rule_set(self, project_id: UUID) -> RuleSet:
         return RuleSet.of(self._rules.list_rules(project_id))
 
-    def _filter(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet) -> FilteredChanges:
+    def _filter(
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet, walled: "_Walled"
+    ) -> FilteredChanges:
         """Changes without what these rules leave out; nothing is learned or counted."""
         pages: dict[str, FilteredPage] = {}
         back: dict[str, int] = {}
+        versions: dict[str, UUID] = {}
         compared = len(changes.changed) + len(changes.unchanged)
         for further in range(MOST_WALLS + 1):
             # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
-            walled = [url for url, page in pages.items() if page.wall and page.passed]
-            urls = walled if further else changes.changed
-            for pair in self._between(baseline, crawl, urls, further):
-                with suppress(UnparsablePage):
-                    pages[pair.url] = bounded(pair.apply_noise_rules(rules))
-                    back[pair.url] = further
-            pages = with_shared_walls(with_errors_of_the_site(pages, compared), compared)
+            passed = [url for url, page in pages.items() if page.wall and page.passed]
+            for steps, urls in walled.by_steps(passed if further else changes.changed, further):
+                for pair in self._between(baseline, crawl, urls, steps):
+                    with suppress(UnparsablePage):
+                        pages[pair.url] = bounded(pair.apply_noise_rules(rules))
+                        back[pair.url] = steps
+                        versions |= {pair.url: pair.old_version} if pair.old_version else {}
+            pages = with_errors_of_the_site(pages, compared)
+            pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
+            pages = {url: walled.stays(url, page) for url, page in pages.items()}
         pages = self._by_other_looks(baseline, crawl, rules, pages, compared)
         changes, pages = without_gone(changes, pages)
         also_at = self._tell_once.changed(baseline, crawl, pages, rules)
-        once = told_once(changes, also_at)
         others = {url for urls in also_at.values() for url in urls}
         pages = {url: page for url, page in pages.items() if url not in others}
-        return filter_changes(once, pages)._replace(further_back=back, also_at=also_at)
+        found = filter_changes(told_once(changes, also_at), pages)._replace(further_back=back, also_at=also_at)
+        behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
+        return found._replace(behind=carried_on(walled.known, changes) | behind)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
@@ -219,6 +238,28 @@ class ApplyNoiseRules:
                     hits[UUID(name)] += 1
         if hits:
             self._rules.count_hits(hits)
+
+
+class _Walled(NamedTuple):
+    """Pages that were behind a wall in the crawl before."""
+
+    known: Mapping[str, BehindWall]
+    steps: Mapping[str, int]
+    """So many versions further back is the page itself."""
+    same: frozenset[str]
+    """URLs that say what they said in the crawl before."""
+    has_credentials: bool
+
+    def by_steps(self, urls: Sequence[str], further: int) -> list[tuple[int, list[str]]]:
+        """URLs by how many versions further back they are compared."""
+        found: dict[int, list[str]] = {}
+        for url in urls:
+            found.setdefault(self.steps.get(url, 0) + further, []).append(url)
+        return sorted(found.items())
+
+    def stays(self, url: str, page: FilteredPage) -> FilteredPage:
+        """A page that says what the wall said is behind it still, though others are not any more."""
+        return marked(page, self.known[url].wall) if url in self.steps and url in self.same else page
 
 
 def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:

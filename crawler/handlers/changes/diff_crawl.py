@@ -13,16 +13,20 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
+from crawler.domain.changes.coverage import Found, cover, sign_in_targets
 from crawler.domain.changes.filtered_changes import FilteredChanges
-from crawler.domain.changes.removals import COUNTED
+from crawler.domain.changes.removals import COUNTED, SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
+from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.urls.keys import keys_of
+from crawler.handlers.changes.find_sign_ins import FindSignIns
 
 log = telemetry.logger(__name__)
 
 
-class DiffStore(Protocol):
+class DiffStore(ProjectReader, Protocol):
+    def find_secrets(self, project_id: UUID) -> bytes | None: ...
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
     def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
@@ -33,6 +37,7 @@ class DiffLedger(Protocol):
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
+    def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
 
 
 class DiffProbes(Protocol):
@@ -41,7 +46,9 @@ class DiffProbes(Protocol):
 
 
 class NoiseFilter(Protocol):
-    def __call__(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /) -> FilteredChanges: ...
+    def __call__(
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /, *, has_credentials: bool
+    ) -> FilteredChanges: ...
 
 
 class RemoveDocuments(Protocol):
@@ -54,12 +61,14 @@ class DiffCrawl:
         store: DiffStore,
         ledger: DiffLedger,
         probes: DiffProbes,
+        find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
         remove_documents: RemoveDocuments,
     ) -> None:
         self._store = store
         self._ledger = ledger
         self._probes = probes
+        self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
         self._remove_documents = remove_documents
 
@@ -69,8 +78,18 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        changes = self._without_newly_watched(baseline, crawl, self._compare(baseline, crawl))
-        filtered = self._apply_noise_rules(baseline, crawl, changes)
+        has_credentials = self._store.find_secrets(crawl.project_id) is not None
+        changes, sign_ins = self._compare(baseline, crawl, has_credentials=has_credentials)
+        changes = self._without_newly_watched(baseline, crawl, changes)
+        filtered = self._apply_noise_rules(baseline, crawl, changes, has_credentials=has_credentials)
+        found = Found(
+            walls=filtered.standing,
+            is_limited=crawl.end_reason is EndReason.MAX_PAGES,
+            credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
+            sign_ins=sign_ins,
+            unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
+            is_nofollow=bool(crawl.stats.get("nofollow_links")),
+        )
         summary = change_summary(
             filtered.changes,
             crawl_id=crawl.id,
@@ -78,6 +97,7 @@ class DiffCrawl:
             new_pages=crawl.config.significant_new_pages,
             changed_share=crawl.config.significant_changed_share,
             template_pages=filtered.template_pages,
+            coverage=cover(filtered.changes, found),
         )
         summary |= filtered.as_record()
         self._take_out(crawl, filtered.changes)
@@ -92,24 +112,33 @@ class DiffCrawl:
         if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
             log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
-    def _compare(self, baseline: CrawlJob, crawl: CrawlJob) -> Changes:
+    def _compare(self, baseline: CrawlJob, crawl: CrawlJob, *, has_credentials: bool) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
         exhausted = _saw_all(baseline, crawl)
         key_of = keys_of(crawl.config)
+        seen, probed = list(self._ledger.seen_pages(crawl.id)), list(self._probes.probed(crawl.id))
+        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, has_credentials=has_credentials)
+        sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
-        barred = [page for page in barred_probes(self._probes.probed(baseline.id), key_of) if page.url in unsettled]
-        return compare(
+        before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
+        changes = compare(
             self._ledger.seen_pages(baseline.id),
-            self._ledger.seen_pages(crawl.id),
-            probed=self._probes.probed(crawl.id),
-            remembered=[*self._witnessed(witness, baseline), *self._probes.remembered(baseline.id), *barred],
+            seen,
+            probed=probed,
+            remembered=[
+                *self._witnessed(witness, baseline),
+                *self._probes.remembered(baseline.id),
+                *(page for page in before if page.url in unsettled),
+            ],
             last_seen=self._ledger.last_seen(crawl.id, baseline.id),
             crossed=self._ledger.crossed(crawl.id, baseline.id),
             baseline_exhausted=exhausted and witness is not None and _saw_all(witness, crawl),
             linked=self._linked(crawl) if exhausted and witness is None else (),
             key_of=key_of,
             unsettled=unsettled,
+            sign_ins=sign_ins,
         )
+        return changes, sign_ins
 
     def _witnessed(self, witness: CrawlJob | None, baseline: CrawlJob) -> list[SeenPage]:
         """Pages that only the witness met: they are not new, unless the baseline told that they were gone."""

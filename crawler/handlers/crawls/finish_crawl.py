@@ -7,6 +7,7 @@ What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; s
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.changes.coverage_words import RENEW
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, Wait
@@ -134,10 +135,17 @@ class FinishCrawl:
         now = self._clock()
         reached = state in _SEED_REACHED or reason == Reason.EXISTS
         if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and not reached:
-            ended = crawl.fail(_why_no_seed(crawl, end_reason, state, reason, error), now)
+            why = _why_no_seed(crawl, end_reason, state, reason, error)
+            ended = crawl.fail(f"{why}{self._advice(crawl, reason)}", now)
         else:
             ended = crawl.complete(end_reason, now)
         return self._change(crawl, ended)
+
+    def _advice(self, crawl: CrawlJob, reason: str | None) -> str:
+        """What to do if a site that took the project's credentials before refuses them."""
+        if reason != Reason.FORBIDDEN or self._store.find_secrets(crawl.project_id) is None:
+            return ""
+        return f". {RENEW} {self._store.get_project(crawl.project_id).name}."
 
     def interrupt(self, crawl: CrawlJob) -> CrawlJob:
         """Fail a crawl whose queued URLs are lost from the ledger; its pages stay."""

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline
+from crawler.domain.changes.coverage import is_failing
 from crawler.domain.changes.probes import (
     MOST_MISSING,
     Probe,
@@ -39,7 +40,9 @@ class Probes(Protocol):
     def queued(self, crawl_id: UUID) -> list[Probe]: ...
     def close_rest(self, crawl_id: UUID) -> None: ...
     def close_second_looks(self, crawl_id: UUID) -> None: ...
-    def missing_pages(self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str]) -> list[UnmetPage]: ...
+    def missing_pages(
+        self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str], *, was_blind: bool
+    ) -> list[UnmetPage]: ...
     def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]: ...
     def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]: ...
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
@@ -122,7 +125,9 @@ class PlanProbes:
             return
         asked = 0
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
-        for position, page in enumerate(self._probes.missing_pages(crawl.id, baseline.id, unsettled)):
+        was_blind = is_failing(baseline.change_summary)
+        missing = self._probes.missing_pages(crawl.id, baseline.id, unsettled, was_blind=was_blind)
+        for position, page in enumerate(missing):
             outcome: Removal | None = None
             if not _is_wanted(page, scope):
                 outcome = Removal.EXCLUDED

@@ -6,6 +6,7 @@ What decides: `should_notify` in `domain/notices/notice.py`, and `domain/changes
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from crawler.domain.changes.coverage import is_failing
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.notices.notice import NOT_ARRIVED, should_notify, targets
 from crawler.domain.notices.schedule import NotifyOn, Schedule
@@ -50,6 +51,11 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return "The schedule tells nobody of changes."
     if not targets(schedule):
         return "The schedule names nobody to tell: no address, no webhook."
+    if is_failing(crawl.change_summary) and schedule.config.notify_after_failures:
+        runs = schedule.config.notify_after_failures
+        return (
+            f"Too few pages could be compared, so the run counts as failed: told after {runs} of them in a row, once."
+        )
     if should_notify(schedule.config, crawl.change_summary):
         return "Nothing was sent yet. By the schedule as it is now, it is to be told."
     if schedule.config.notify_on is NotifyOn.SIGNIFICANT:

@@ -24,6 +24,7 @@ from crawler.domain.notices.notice import (
     NoticeKind,
     Streak,
     Target,
+    has_failed,
     is_failing,
     is_recovered,
     should_notify,
@@ -128,20 +129,20 @@ class NotifyCrawl:
 
     def _notices(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
         project, now = self._crawls.get_project(crawl.project_id), self._clock()
+        link = self._sender.link(crawl)
         last = self._kept.last_failure_notice(crawl.project_id)
-        if crawl.status is CrawlStatus.FAILED:
-            streak = self._schedules.streak(crawl.id)
-            if not is_failing(schedule, crawl, streak, last):
-                return []
-            mail = failing_mail(self._sender, project, crawl, streak)
-            return [Notice(NoticeKind.FAILING, mail, failing_payload(project, crawl, streak, now))]
         found = []
-        if is_recovered(crawl, last):
+        if has_failed(crawl):
+            streak = self._schedules.streak(crawl.id)
+            if is_failing(schedule, crawl, streak, last):
+                mail = failing_mail(self._sender, project, crawl, streak)
+                found.append(Notice(NoticeKind.FAILING, mail, failing_payload(project, crawl, streak, now, link)))
+        elif is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
-            found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now)))
+            found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
         if should_notify(schedule.config, crawl.change_summary):
             mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
-            found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now)))
+            found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now, link)))
         return found
 
     def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
-from crawler.domain.changes.removals import Removal
+from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState, RenderMode
@@ -147,9 +147,27 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
         "removed_page_urls": list(urls("r")),
         "changed_page_urls": list(urls("c")),
         "is_significant": True,
+        "coverage": {
+            "expected": 3,
+            "compared": 2,
+            "unseen": [
+                {
+                    "cause": "server_error",
+                    "pages": 1,
+                    "target": None,
+                    "section": None,
+                    "example_urls": list(urls("f")),
+                }
+            ],
+            "failing": False,
+            "code": None,
+            "unlinked": 0,
+            "lost_links": False,
+            "sentence": "Only 2 of 3 pages could be compared, because 1 answered with a server error.",
+        },
         "not_compared": 1,
         "not_compared_urls": list(urls("f")),
-        "changed_share": 0.5,
+        "changed_share": 0.3333,
         "moved_pages": 0,
         "moved": [],
         "removals": [
@@ -199,10 +217,12 @@ def test_what_is_significant_can_be_chosen() -> None:
     assert summary["is_significant"]
 
 
-def test_pages_not_compared_are_in_no_share() -> None:
-    found = Changes((), (), urls("c"), urls("u"), urls(*"xyz"))
-    assert found.changed_share == 0.5
-    assert Changes((), (), (), (), urls("x")).changed_share == 0.0
+def test_changes_are_significant_by_the_share_of_the_pages_that_should_have_been_compared() -> None:
+    """One edit on the only page that was seen is no edit of the whole site."""
+    walled = tuple(LostPage(f"https://e.org/{n}", None, Removal.BLOCKED, reason="forbidden") for n in range(60))
+    found = Changes((), (), urls("c"), (), (), lost=walled)
+    summary = change_summary(found, crawl_id=NEW, compared_to=OLD)
+    assert (summary["is_significant"], summary["changed_share"]) == (False, round(1 / 61, 4))
 
 
 # ---- the baseline

@@ -14,13 +14,14 @@ from crawler.domain.changes.filtered_changes import (
 )
 from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.diffs.page_blocks import Block
+from crawler.domain.diffs.page_blocks import Block, read_blocks
+from crawler.domain.diffs.replaced_text import replaced_text
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.learned import LearnedRule
-from crawler.domain.noise.page_noise import FilteredPage, TextDigest
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import is_template
 
 
@@ -66,7 +67,7 @@ def test_a_page_that_cannot_be_read_again_stays_changed() -> None:
 
 def test_a_quiet_page_counts_as_unchanged_and_is_named_with_its_rule() -> None:
     found = filter_changes(changed("/a", unchanged=1), {"/a": FilteredPage((), ("counter",))})
-    assert (found.changes.changed, found.changes.changed_share) == ((), 0.0)
+    assert (found.changes.changed, found.changes.unchanged) == ((), ("/a", "/same/0"))
     assert found.as_record()["quiet_page_urls"] == [{"url": "/a", "rules": ["counter"]}]
 
 
@@ -311,12 +312,9 @@ def test_a_date_that_most_pages_changed_otherwise_does_not_run_with_the_clock() 
     assert len(found.changes.changed) == 7
 
 
-def said(text: str) -> TextDigest:
-    return TextDigest(text.encode(), text.encode(), text == "Sign in")
-
-
 def replaced(old: str, new: str) -> FilteredPage:
-    return FilteredPage((edit(old, new),), (), texts=(said(old), said(new)))
+    texts = replaced_text(*(read_blocks(f"<p>{text}</p>".encode()) for text in (old, new)))
+    return FilteredPage((edit(old, new),), (), texts=texts)
 
 
 def test_one_text_in_place_of_many_pages_is_a_wall_told_in_one_note() -> None:

@@ -1,5 +1,7 @@
 """Pages under several addresses: which of them are one, and under which address they are told."""
 
+from array import array
+
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone
 from crawler.domain.changes.removals import Move
@@ -15,14 +17,15 @@ from crawler.domain.changes.several_addresses import (
 )
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
+from crawler.domain.diffs.replaced_text import OwnLines, Replaced
 from crawler.domain.diffs.walls import Wall
-from crawler.domain.noise.page_noise import FilteredPage, TextDigest
+from crawler.domain.noise.page_noise import FilteredPage
 
 
 def edited(*texts: str, whole: str = "", place: str = "p") -> FilteredPage:
     edits = tuple(BlockEdit(Block(place, f"not {text}"), Block(place, text)) for text in texts)
-    digests = tuple(TextDigest(f"{side} {whole}".encode(), b"") for side in ("old", "new")) if whole else None
-    return FilteredPage(edits, (), texts=(digests[0], digests[1]) if digests else None)
+    sides = (OwnLines(f"old {whole}".encode()), OwnLines(f"new {whole}".encode()))
+    return FilteredPage(edits, (), texts=Replaced(sides, array("q")) if whole else None)
 
 
 def changes(*changed: str, new: tuple[str, ...] = (), unchanged: tuple[str, ...] = ()) -> Changes:

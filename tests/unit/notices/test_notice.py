@@ -147,8 +147,11 @@ def test_channels_for_a_few_words_get_whole_lines() -> None:
     mail = changes_mail(SENDER, PROJECT, crawl(summary(new=100, significant=True)))
     short = brief(mail.text)
     assert len(short) < 2000
-    assert mail.text.startswith(short.removesuffix("…"))
-    assert short.endswith("\n…")
+    shown, _, link = short.partition("…")
+    assert mail.text.startswith(shown)
+    assert link.startswith("\n\nView details: http://d/crawls/"), "where to read on is never cut off"
+    nowhere = changes_mail(Sender("Acme", None), PROJECT, crawl(summary(new=100, significant=True)))
+    assert brief(nowhere.text).endswith("\n…")
     assert brief("a few") == "a few"
 
 

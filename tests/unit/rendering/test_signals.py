@@ -423,24 +423,37 @@ def test_a_page_without_any_script_is_never_rendered() -> None:
         (Reason.ROBOTS, 0, False),
         (Reason.ROBOTS_UNREACHABLE, 0, False),
         (Reason.EGRESS, 0, False),
-        (Reason.FORBIDDEN, 401, False),
-        (Reason.HTTP_5XX, 500, False),
-        (Reason.DNS, 0, False),
-        (Reason.TLS, 0, False),
-        (Reason.TOO_LARGE, 200, False),
+        (Reason.FORBIDDEN, 401, True),
+        (Reason.NOT_FOUND, 400, True),
+        (Reason.HTTP_5XX, 500, True),
+        (Reason.HTTP_5XX, 599, True),
+        (Reason.DNS, 0, True),
+        (Reason.TLS, 0, True),
+        (Reason.PROTOCOL, 0, True),
+        (Reason.TOO_LARGE, 200, True),
+        (Reason.REDIRECT_LOOP, 302, True),
+        (Reason.HOST_BLOCKED, 0, False),
+        (Reason.POISON, 0, False),
         (Reason.CONTENT_TYPE, 404, False),
         (Reason.TIMEOUT, 429, False),
         (None, 200, False),
     ],
 )
-def test_a_failed_fetch_is_tried_with_a_browser_only_where_that_may_help(
+def test_a_failed_fetch_is_tried_with_a_browser_unless_that_cannot_help(
     reason: Reason | None, status: int, renders: bool
 ) -> None:
     decision = decide_failure(reason, status, RULE)
     assert decision.render is renders
     if renders:
         assert decision.signal is Signal.FETCH_FAILED
-        assert decision.measured == (403 if status == 403 else str(reason))
+        assert decision.measured == (status if status >= 400 else str(reason))
+
+
+def test_which_failures_are_tried_with_a_browser_can_be_chosen() -> None:
+    few = RenderRule(statuses=frozenset({403}), failures=frozenset({Reason.TIMEOUT}))
+    tried = [(Reason.FORBIDDEN, 403), (Reason.TIMEOUT, 0)]
+    left = [(Reason.FORBIDDEN, 401), (Reason.HTTP_5XX, 500), (Reason.DNS, 0)]
+    assert [decide_failure(*one, few).render for one in (*tried, *left)] == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("status", [404, 410, 429, 503])

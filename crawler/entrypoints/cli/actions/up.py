@@ -33,7 +33,8 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
         _check_ports(address, number, *monitor)
         tools.hints.ping()
         key_file, logs = ensure_key(tools), tools.data_dir / "logs"
-        processes = all_processes(settings, address, number)
+        known = settings.dashboard_url or settings.api_url or _shared_url(address, number)
+        processes = all_processes(settings.model_copy(update={"dashboard_url": known}), address, number)
         Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
         output = UpOutput((process.name for process in processes), logs, verbose=verbose)
         service, flower = _url(address, number), _url(*monitor) + "/"
@@ -75,6 +76,11 @@ def _answers(address: str, number: int) -> bool:
 def _url(address: str, number: int) -> str:
     named = _reachable(address)
     return f"http://{f'[{named}]' if ':' in named else named}:{number}"
+
+
+def _shared_url(address: str, number: int) -> str:
+    """Where readers of mails may find the dashboard. One that listens everywhere is known by the machine's name."""
+    return _url(address if _reachable(address) == address else socket.gethostname(), number)
 
 
 def _reachable(address: str) -> str:

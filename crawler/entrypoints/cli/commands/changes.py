@@ -86,7 +86,10 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> No
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
     moved = f", {found.moved_pages:,} moved" if found.moved_pages else ""
     screen.print(f"{told}{moved} since crawl {found.compared_to}.", soft_wrap=True)
-    if found.not_compared:
+    if found.coverage and found.coverage.sentence:
+        style = "bold yellow" if found.coverage.failing else "dim"
+        screen.print(clean(found.coverage.sentence), style=style, soft_wrap=True)
+    elif found.not_compared:
         why = missing_words(found.removal_counts)
         note = f"{count(found.not_compared, 'page')} could not be compared{f' ({why})' if why else ''}."
         screen.print(note, style="dim", soft_wrap=True)

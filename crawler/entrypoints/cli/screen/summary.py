@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
@@ -134,7 +135,7 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
     if moved:
         told += f", {len(moved):,} moved"
     lines: list[RenderableType] = [Text.assemble((f"Since {when}: ", "dim"), told)]
-    if change.get("not_compared"):
+    if change.get("not_compared") and not coverage_sentence(change):
         why = missing_words(change.get("removal_counts", {}))
         lines.append(
             Text(f"{count(change['not_compared'], 'page')} could not be compared{f' ({why})' if why else ''}", "dim")
@@ -166,7 +167,9 @@ def _edited(move: dict[str, Any]) -> str:
 def warnings(crawl: CrawlJob) -> list[str]:
     """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
-    told = (*_of_the_end(crawl, reasons), *_of_sitemaps(crawl), *_of_the_rules(crawl, reasons))
+    seen = coverage_sentence(crawl.change_summary)
+    of_urls = (*_of_sitemaps(crawl), *_of_queries(crawl), *_of_the_rules(crawl, reasons))
+    told = (seen, *_of_the_end(crawl, reasons), *of_urls)
     return [sentence for sentence in told if sentence]
 
 
@@ -199,7 +202,7 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
         yield f"{damage['url']} could not be read whole: {damage['error']} {read}."
 
 
-def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
+def _of_queries(crawl: CrawlJob) -> Iterable[str]:
     if found := crawl.stats.get("query_params"):
         more = f"; and {len(found) - SHOWN_PARAMS:,} more" if len(found) > SHOWN_PARAMS else ""
         yield f"{'; '.join(found[:SHOWN_PARAMS])}{more}; --query-params meaningful, keep or drop decides otherwise."
@@ -209,6 +212,9 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
             f"{merged:,} of {links:,} links ({merged / links:.0%}) were taken for other spellings of the same pages; "
             "--query-params keep tells apart those whose queries differ."
         )
+
+
+def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:
     if refused := reasons.get(Reason.ROBOTS):
         yield f"robots.txt keeps us out of {count(refused, 'URL')}; --ignore-robots goes there anyway, if you may."
     if unread := reasons.get(Reason.ROBOTS_UNREACHABLE):

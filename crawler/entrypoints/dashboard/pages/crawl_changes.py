@@ -192,8 +192,9 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
     counts, config = found.summary, crawl.config
     arrived = counts.new_pages + found.moved_pages
     compared = counts.changed_pages + counts.unchanged_pages
+    expected = max(compared, found.coverage.expected if found.coverage else 0)
     edited = min(counts.changed_pages + found.template_pages, compared)
-    share = edited / compared if compared else 0.0
+    share = edited / expected if expected else 0.0
     only = f", of these {found.template_pages:,} only by an edit on many pages" if found.template_pages else ""
     many, least = config.significant_new_pages, config.significant_changed_share
     return [

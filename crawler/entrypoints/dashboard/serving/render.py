@@ -14,6 +14,7 @@ from crawler import __version__
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
+from crawler.domain.changes.coverage import coverage_sentence, is_failing
 from crawler.domain.reason_words import name_of
 from crawler.entrypoints.dashboard.serving import navigation, words
 from crawler.entrypoints.dashboard.serving.assets import asset_url
@@ -42,6 +43,8 @@ def environment() -> Environment:
         "counted": words.counted,
         "split_url": words.split_url,
         "reason_name": name_of,
+        "coverage": coverage_sentence,
+        "blind": is_failing,
     }
     made.tests["web"] = words.is_web
     made.globals |= {

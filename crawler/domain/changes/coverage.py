@@ -1,0 +1,242 @@
+"""How many of the pages that should have been compared were compared, and why the others were not.
+
+A run that could compare too few of them has not done its work, though it ended well: it counts as failed when notices
+are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave out now, or for which max_pages had no
+room, are not missing here: that is news of another kind, or the user's own wish.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.coverage_words import because, blind_words, unlinked_words
+from crawler.domain.changes.removals import BY_NAME, UNSETTLED, LostPage, Removal, SignIns, leads_to
+from crawler.domain.diffs.walls import Wall
+from crawler.domain.reasons import Reason
+
+TOO_FEW = 0.5
+"""The share of pages that must be compared."""
+FEWEST = 3
+"""So many missing pages are no accident, unless nothing at all could be compared."""
+MOST_REASONS = 10
+CREDENTIALS_EXPIRED = "credentials_expired"
+SECTION_CLOSED = "section_closed"
+MOST_EXAMPLES = 5
+
+
+class Cause(StrEnum):
+    """Why pages could not be compared. Programs may rely on these names."""
+
+    SIGN_IN = "sign_in"
+    """They ask to sign in: by a form, by a redirect to one, or (with credentials) by 401 and 403."""
+    ERROR = "error"
+    WALL = "wall"
+    EMPTY = "empty"
+    SAME_PAGE = "same_page"
+    REDIRECT = "redirect"
+    REFUSED = "refused"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    UNREACHABLE = "unreachable"
+    ROBOTS = "robots"
+    FETCHED_OTHERWISE = "fetched_otherwise"
+    NOT_REACHED = "not_reached"
+    FAILED = "failed"
+
+
+CLOSES_SECTIONS = frozenset({
+    Cause.SIGN_IN, Cause.ERROR, Cause.WALL, Cause.EMPTY, Cause.SAME_PAGE, Cause.REDIRECT, Cause.REFUSED,
+})  # fmt: skip
+_WANTED = frozenset({Cause.ROBOTS})
+"""The site's own wish, which is said and alarms nobody."""
+_BY_REASON = {
+    Reason.FORBIDDEN: Cause.REFUSED,
+    Reason.RATE_LIMITED: Cause.RATE_LIMITED,
+    Reason.HOST_BLOCKED: Cause.RATE_LIMITED,
+    Reason.HTTP_5XX: Cause.SERVER_ERROR,
+    Reason.TIMEOUT: Cause.UNREACHABLE,
+    Reason.CONNECT: Cause.UNREACHABLE,
+    Reason.DNS: Cause.UNREACHABLE,
+    Reason.TLS: Cause.UNREACHABLE,
+    Reason.ROBOTS_UNREACHABLE: Cause.UNREACHABLE,
+    Reason.ROBOTS: Cause.ROBOTS,
+}
+
+
+class Unseen(NamedTuple):
+    """A page that should have been compared and was not."""
+
+    url: str
+    cause: Cause
+    target: str | None = None
+    """Where a redirect leads."""
+
+
+class UnseenPages(BaseModel):
+    """Pages that could not be compared for one and the same cause."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cause: Cause
+    pages: int
+    target: str | None = Field(None, description="Where a redirect leads")
+    section: str | None = Field(None, description="Path that all of them begin with, and no page that was compared")
+    example_urls: tuple[str, ...] = ()
+
+
+class Coverage(BaseModel):
+    """How many of the pages that should have been compared were."""
+
+    model_config = ConfigDict(frozen=True)
+
+    expected: int = Field(description="Pages known from before, without those that are gone or not wanted any more")
+    compared: int
+    unseen: tuple[UnseenPages, ...] = Field((), description="Why the others were not; the largest group first")
+    failing: bool = Field(default=False, description="Too few to call the run a success: notices count it as failed")
+    code: str | None = Field(
+        None, description="With failing: credentials_expired, section_closed, or the cause of the most pages"
+    )
+    unlinked: int = Field(
+        0, description="Pages that nothing leads to any more; they are compared as long as they answer"
+    )
+    lost_links: bool = Field(
+        default=False, description="So many of them that new pages may be missed: told like a significant change"
+    )
+    sentence: str | None = Field(None, description="The same in words; null when all pages were found and compared")
+
+
+class Found(NamedTuple):
+    """What a comparison knows about pages that it could not compare."""
+
+    walls: Mapping[str, Wall] = {}
+    """Walls that stand there now, by URL."""
+    is_limited: bool = False
+    """The crawl stopped where max_pages says: what it did not reach is not missed."""
+    credentials_of: str | None = None
+    """The project's name, if it sends credentials."""
+    sign_ins: SignIns = BY_NAME
+    unlinked: int = 0
+    """Pages that nothing leads to any more, though something did in the crawl before."""
+    is_nofollow: bool = False
+    """The first page forbids to follow its links."""
+
+
+NOTHING_FOUND = Found()
+
+
+def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
+    unseen = list(_unseen(changes, found))
+    missing = [page for page in unseen if page.cause not in _WANTED]
+    compared = len(changes.changed) + len(changes.unchanged)
+    groups = _grouped(unseen, [*changes.changed, *changes.unchanged])
+    asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in missing)
+    failing = asks or _is_blind(compared, len(missing)) or any(_is_closed(group) for group in groups)
+    told = {"expected": compared + len(unseen), "compared": compared}
+    fewer = found.unlinked >= FEWEST and found.unlinked >= TOO_FEW * compared
+    expired = found.credentials_of if asks else None
+    why = [because(group.model_dump()) for group in groups]
+    sentences = [blind_words(**told, why=why, expired=expired)] if why else []
+    sentences += [unlinked_words(found.unlinked, compared, is_nofollow=found.is_nofollow)] if fewer else []
+    return Coverage(
+        **told,
+        unlinked=found.unlinked,
+        lost_links=fewer and not found.is_nofollow,
+        unseen=tuple(groups[:MOST_REASONS]),
+        failing=failing,
+        code=_code(groups, compared, len(missing), asks=asks) if failing else None,
+        sentence=" ".join(sentences) or None,
+    )
+
+
+def _is_blind(compared: int, missing: int) -> bool:
+    if not compared:
+        return missing > 0
+    return missing >= FEWEST and compared < TOO_FEW * (compared + missing)
+
+
+def _is_closed(group: UnseenPages) -> bool:
+    return group.section is not None and group.pages >= FEWEST
+
+
+def _code(groups: Sequence[UnseenPages], compared: int, missing: int, *, asks: bool) -> str:
+    if asks:
+        return CREDENTIALS_EXPIRED
+    if not _is_blind(compared, missing):
+        return SECTION_CLOSED
+    return next(group.cause.value for group in groups if group.cause not in _WANTED)
+
+
+def _unseen(changes: Changes, found: Found) -> Iterable[Unseen]:
+    for url, wall in found.walls.items():
+        yield Unseen(url, Cause(wall.value))
+    for url in changes.fetched_otherwise:
+        yield Unseen(url, Cause.FETCHED_OTHERWISE)
+    for page in changes.lost:
+        if page.kind in UNSETTLED and not (found.is_limited and page.kind is Removal.NOT_REACHED):
+            yield _of_lost(page, found)
+
+
+def _of_lost(page: LostPage, found: Found) -> Unseen:
+    if page.target:
+        cause = Cause.SIGN_IN if found.sign_ins.asks(page.target) else Cause.REDIRECT
+        return Unseen(page.url, cause, leads_to(page, found.sign_ins))
+    if page.kind is Removal.NOT_REACHED and page.reason is None:
+        return Unseen(page.url, Cause.NOT_REACHED)
+    cause = _BY_REASON.get(Reason(page.reason), Cause.FAILED) if page.reason else Cause.FAILED
+    if cause is Cause.REFUSED and found.credentials_of and page.status in (401, 403):
+        cause = Cause.SIGN_IN
+    return Unseen(page.url, cause)
+
+
+def _grouped(unseen: Sequence[Unseen], compared: Sequence[str]) -> list[UnseenPages]:
+    """One group for each cause and place, the largest first. Of many pages behind one wall the section is named."""
+    groups: dict[tuple[Cause, str | None], list[str]] = {}
+    for page in unseen:
+        groups.setdefault((page.cause, page.target), []).append(page.url)
+    sections = Counter(section for url in compared for section in _sections(url))
+    found = [
+        UnseenPages(
+            cause=cause,
+            pages=len(urls),
+            target=target,
+            section=_section(urls, sections) if cause in CLOSES_SECTIONS else None,
+            example_urls=tuple(sorted(urls)[:MOST_EXAMPLES]),
+        )
+        for (cause, target), urls in groups.items()
+    ]
+    return sorted(found, key=lambda group: (-group.pages, group.cause, group.target or ""))
+
+
+def _section(urls: Sequence[str], compared: Mapping[str, int]) -> str | None:
+    """The longest path that all of these pages are below and no compared page is."""
+    common = set(_sections(urls[0])).intersection(*map(_sections, urls))
+    closed = [section for section in common if not compared.get(section)]
+    return urlsplit(max(closed, key=len)).path if len(urls) >= FEWEST and closed else None
+
+
+def _sections(url: str) -> list[str]:
+    """The folders a page is in, with its host; not the root, which is no section."""
+    parts = urlsplit(url)
+    names = [name for name in parts.path.split("/")[:-1] if name]
+    return [f"//{parts.netloc}/{'/'.join(names[: at + 1])}/" for at in range(len(names))]
+
+
+def is_failing(summary: Mapping[str, Any] | None) -> bool:
+    """Whether a crawl that was compared counts as failed, because too few of its pages were."""
+    return bool(((summary or {}).get("coverage") or {}).get("failing"))
+
+
+def coverage_sentence(summary: Mapping[str, Any] | None) -> str | None:
+    found: str | None = ((summary or {}).get("coverage") or {}).get("sentence")
+    return found
+
+
+def sign_in_targets(summary: Mapping[str, Any] | None) -> frozenset[str]:
+    """Where pages of a crawl were asked to sign in."""
+    groups = ((summary or {}).get("coverage") or {}).get("unseen", ())
+    return frozenset(group["target"] for group in groups if group["cause"] == Cause.SIGN_IN and group["target"])

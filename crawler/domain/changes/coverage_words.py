@@ -1,0 +1,58 @@
+"""Words for pages that should have been compared and were not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MOST_CAUSES = 3
+RENEW = "The site asks to sign in again: renew the credentials of"
+_CAUSES = {
+    "sign_in": ("asks to sign in", "ask to sign in"),
+    "error": ("shows an error", "show an error"),
+    "wall": ("shows a wall against robots", "show a wall against robots"),
+    "empty": ("shows nothing", "show nothing"),
+    "same_page": ("shows a text that stands in place of many pages", "show one and the same text"),
+    "redirect": ("leads", "lead"),
+    "refused": ("was refused (401, 403 or the like)", "were refused (401, 403 or the like)"),
+    "rate_limited": ("was put off (429, 503, or no time was left)", "were put off (429, 503, or no time was left)"),
+    "server_error": ("answered with a server error", "answered with a server error"),
+    "unreachable": ("could not be reached", "could not be reached"),
+    "robots": ("is forbidden by robots.txt now", "are forbidden by robots.txt now"),
+    "fetched_otherwise": (
+        "was fetched in another way than before (with or without a browser)",
+        "were fetched in another way than before (with or without a browser)",
+    ),
+    "not_reached": ("was not reached", "were not reached"),
+    "failed": ("failed", "failed"),
+}
+
+
+def because(group: Mapping[str, Any]) -> str:
+    """Why pages could not be compared: `41 below /intern/ ask to sign in at https://…`."""
+    one, many = _CAUSES.get(group["cause"], _CAUSES["failed"])
+    below = f" below {group['section']}" if group.get("section") else ""
+    said = f"{group['pages']:,}{below} {one if group['pages'] == 1 else many}"
+    if not group.get("target"):
+        return said
+    return f"{said} {'at' if group['cause'] == 'sign_in' else 'to'} {group['target']}"
+
+
+def blind_words(*, expected: int, compared: int, why: Sequence[str], expired: str | None = None) -> str:
+    """One sentence for mails, webhooks and screens. `expired`: whose credentials the site takes no more."""
+    reasons = [*why[:MOST_CAUSES], *(["others for other reasons"] if len(why) > MOST_CAUSES else [])]
+    pages = "1 page" if expected == 1 else f"{expected:,} pages"
+    said = f"Only {compared:,} of {pages} could be compared, because {_joined(reasons)}."
+    if expired is None:
+        return said
+    return f"{said} {RENEW} {expired}."
+
+
+def unlinked_words(pages: int, compared: int, *, is_nofollow: bool) -> str:
+    why = ", because the first page marks its links as nofollow" if is_nofollow else ""
+    return (
+        f"No link led to {pages:,} of {compared:,} pages this time{why}: they were compared all the same, "
+        "but new pages may have been missed."
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

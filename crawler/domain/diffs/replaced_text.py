@@ -1,0 +1,76 @@
+"""What a page says that its other version does not: to find pages that say the same in place of texts of their own.
+
+Walls differ in what they say about each request and in the name of the page that was asked for, so numbers, tokens,
+times, paths and the words of the page's title do not count.
+"""
+
+import re
+from array import array
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.diffs.walls import asks_who
+
+MOST_LINES = 60
+"""Walls are short: a page with more new lines is none, and is not kept in mind."""
+MOST_KEPT = 1000
+_OF_REQUEST = re.compile(r"/\S+|\b\w*\d[\w:.-]*")
+_WORD = re.compile(r"\w+")
+_BLANKS = re.compile(r"[#\s]+")
+
+
+class OwnLines(NamedTuple):
+    """One version of a page, without what the other version says, too."""
+
+    exactly: bytes
+    """A digest of all that the page says."""
+    words: int = 0
+    lines: tuple[tuple[int, int], ...] = ()
+    """A hash of each line, and its number of words; none of a page with many. They hold in this process only."""
+    asks_who: bool = False
+    """It asks who is there, as a sign-in page does, and the other version did not."""
+    asks_password: bool = False
+    """It has a field for a password, and the other version had none."""
+
+
+class Replaced(NamedTuple):
+    """Both versions of a page, without what they have in common."""
+
+    sides: tuple[OwnLines, OwnLines]
+    kept: "array[int]"
+    """What they have in common: a hash of each line, and its number of words, in turn."""
+    title_kept: bool = False
+
+    @property
+    def kept_lines(self) -> Iterator[tuple[int, int]]:
+        return zip(self.kept[::2], self.kept[1::2], strict=True)
+
+
+def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
+    both = set(old.lines) & set(new.lines)
+    kept = array("q")
+    for line in list(both)[:MOST_KEPT]:
+        kept.extend((hash(line), _words(line)))
+    return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
+
+
+def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
+    own = [line for line in page.lines if line and line not in both]
+    words = sum(map(_words, own))
+    asks_password = page.asks_password and not other.asks_password
+    if len(own) > MOST_LINES:
+        return OwnLines(page.digest(), words, asks_password=asks_password)
+    named = set(_WORD.findall(other.title.lower()))
+    lines = {_masked(line, named): _words(line) for line in own}
+    hashed = tuple((hash(line), count) for line, count in lines.items())
+    return OwnLines(page.digest(), words, hashed, asks_password or asks_who(page, other), asks_password)
+
+
+def _masked(line: str, named: set[str]) -> str:
+    text = _OF_REQUEST.sub("#", line.lower())
+    return _BLANKS.sub(" ", _WORD.sub(lambda word: "#" if word[0] in named else word[0], text))
+
+
+def _words(line: str) -> int:
+    return line.count(" ") + 1

@@ -1,0 +1,101 @@
+"""How many pages should have been compared, and when too few were."""
+
+import pytest
+
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.coverage import Coverage, Found, cover
+from crawler.domain.changes.removals import LostPage, Removal
+from crawler.domain.diffs.walls import Wall
+
+SITE = "https://e.org"
+
+
+def urls(count: int, folder: str = "") -> tuple[str, ...]:
+    return tuple(f"{SITE}/{folder}{n}" for n in range(count))
+
+
+def lost(count: int, reason: str | None = "forbidden", folder: str = "lost/", **more: object) -> tuple[LostPage, ...]:
+    kind = more.pop("kind", Removal.BLOCKED)
+    pages = (LostPage(url, None, kind, reason=reason) for url in urls(count, folder))  # type: ignore[arg-type]
+    return tuple(page._replace(**more) for page in pages)  # type: ignore[arg-type]
+
+
+def covered(compared: int, *pages: LostPage, **found: object) -> Coverage:
+    changes = Changes((), (), (), urls(compared), (), lost=pages)
+    return cover(changes, Found(**found))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("compared", "missing", "failing"),
+    [(0, 1, True), (1, 2, False), (2, 1, False), (2, 3, True), (3, 3, False), (20, 41, True), (41, 20, False)],
+)
+def test_half_of_the_pages_must_be_compared_unless_the_site_is_tiny(compared: int, missing: int, failing: bool) -> None:
+    spread = tuple(page._replace(url=f"{SITE}/x{n}") for n, page in enumerate(lost(missing)))
+    found = covered(compared, *spread)
+    assert (found.expected, found.compared, found.failing) == (compared + missing, compared, failing)
+
+
+def test_the_sentence_names_the_causes_the_most_frequent_first() -> None:
+    found = covered(20, *lost(38, "http_5xx"), *lost(3, "timeout", "slow/"))
+    assert found.sentence == (
+        "Only 20 of 61 pages could be compared, because 38 answered with a server error and 3 could not be reached."
+    )
+    assert found.code == "server_error"
+
+
+@pytest.mark.parametrize("kind", [Removal.GONE, Removal.MOVED, Removal.ALIVE, Removal.EXCLUDED])
+def test_pages_that_are_gone_or_not_wanted_are_not_missing(kind: Removal) -> None:
+    found = covered(3, *lost(40, None, kind=kind))
+    assert (found.expected, found.failing, found.sentence) == (3, False, None)
+
+
+def test_what_max_pages_has_no_room_for_is_not_missing() -> None:
+    left = lost(40, None, kind=Removal.NOT_REACHED)
+    assert covered(3, *left).failing
+    assert covered(3, *left, is_limited=True).sentence is None
+
+
+def test_what_robots_forbids_is_said_and_alarms_nobody() -> None:
+    found = covered(3, *lost(40, "robots"))
+    assert not found.failing
+    assert found.sentence == ("Only 3 of 43 pages could be compared, because 40 are forbidden by robots.txt now.")
+
+
+def test_a_section_is_closed_if_no_page_in_it_was_compared() -> None:
+    found = covered(50, *lost(3, folder="intern/"))
+    assert (found.failing, found.code, found.unseen[0].section) == (True, "section_closed", "/intern/")
+    open_pages = Changes((), (), (), (*urls(50), f"{SITE}/intern/open"), (), lost=lost(3, folder="intern/"))
+    assert not cover(open_pages).failing
+    assert not covered(50, *lost(2, folder="intern/")).failing
+    assert not covered(50, *lost(3, "timeout", "intern/")).failing, "nobody closed it"
+
+
+def test_pages_in_many_places_are_no_section() -> None:
+    found = covered(50, *(page._replace(url=f"{SITE}/{n}x") for n, page in enumerate(lost(6))))
+    assert (found.failing, found.unseen[0].section) == (False, None)
+
+
+def test_a_site_that_takes_the_credentials_no_more_is_told_from_one_page_on() -> None:
+    walls = {f"{SITE}/account": Wall.SIGN_IN}
+    found = covered(50, walls=walls, credentials_of="Acme")
+    assert (found.failing, found.code) == (True, "credentials_expired")
+    assert str(found.sentence).endswith("The site asks to sign in again: renew the credentials of Acme.")
+    assert not covered(50, walls=walls).failing
+    refused = lost(1, "forbidden", status=401)
+    assert covered(50, *refused, credentials_of="Acme").code == "credentials_expired"
+    assert covered(50, *lost(1, "forbidden", status=451), credentials_of="Acme").code is None
+
+
+def test_pages_that_lead_to_one_sign_in_page_are_one_group() -> None:
+    led = [page._replace(target=f"{SITE}/login?next={n}", status=302) for n, page in enumerate(lost(40))]
+    (group,) = covered(9, *led).unseen
+    assert (group.cause, group.pages, group.target) == ("sign_in", 40, f"{SITE}/login")
+
+
+def test_many_pages_that_nothing_leads_to_any_more_are_told_unless_the_site_forbids_to_follow() -> None:
+    found = covered(13, unlinked=12)
+    assert (found.failing, found.lost_links) == (False, True)
+    assert str(found.sentence).startswith("No link led to 12 of 13 pages this time: they were compared all the same")
+    told = covered(13, unlinked=12, is_nofollow=True)
+    assert (told.lost_links, "marks its links as nofollow" in str(told.sentence)) == (False, True)
+    assert covered(3, unlinked=2).sentence is covered(13, unlinked=6).sentence is None
