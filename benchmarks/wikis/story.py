@@ -24,10 +24,6 @@ class Step(NamedTuple):
     passing: Truth = Truth()
     """What time alone does."""
 
-    @property
-    def is_edit(self) -> bool:
-        return self.act is not None
-
 
 def story() -> Sequence[Step]:
     quiet = [Step("nothing", hours=hours) for hours in QUIET_HOURS]
