@@ -84,7 +84,7 @@ def read_told(summary: Mapping[str, Any], name_of: NameOf) -> Told:
         template=len(summary["template_changes"]),
         echoes=tuple("/" + url.split("/", 3)[3] for urls in lists.values() for url in urls if name_of(url) is None),
         compared=counts["changed_pages"] + counts["unchanged_pages"],
-        is_announced=bool(summary["wall_notes"]),
+        is_announced=bool(summary["wall_notes"] or (summary.get("coverage") or {}).get("sentence")),
     )
 
 

@@ -39,7 +39,8 @@ def story() -> Sequence[Step]:
         Step("the sidebar", _sidebar),
         Step("a page renamed", lambda wiki: wiki.rename("routes/gannet", "routes/western gannet")),
         Step("a template that many pages include", lambda wiki: wiki.edit_template()),
-        Step("nothing"),
+        Step("closed to visitors", lambda wiki: _close(wiki, to_all=False)),
+        Step("open again", lambda wiki: _close(wiki, to_all=True)),
         Step("nothing", hours=26.0),
         Step("nothing", hours=6 * 24.0, passing=Truth(may=LISTS)),
     ]
@@ -93,6 +94,11 @@ def _reverted_and_comment(wiki: Wiki) -> Truth:
 def _sidebar(wiki: Wiki) -> Truth:
     wiki.set_sidebar([START, *SECTIONS, NEWS, "routes/puffin"])
     return Truth(template=frozenset(harbour()), may=LISTS)
+
+
+def _close(wiki: Wiki, *, to_all: bool) -> Truth:
+    wiki.set_open(to_all=to_all)
+    return Truth()
 
 
 def _together(one: Truth, other: Truth) -> Truth:
