@@ -125,7 +125,7 @@ def table(watches: Sequence[Watch]) -> str:
         verdicts = [verdict for _step, verdict in watch.verdicts]
         cells = (
             watch.wiki, watch.options, watch.pages, f"{watch.found} of {len(harbour())}",
-            sum(step.is_edit for step, _ in watch.verdicts), len(watch.missed), sum(len(v.late) for v in verdicts),
+            sum(v.edits for v in verdicts), len(watch.missed), sum(len(v.late) for v in verdicts),
             sum(len(v.twice) for v in verdicts), len(verdicts) - 1, sum(len(v.false_alarms) for v in verdicts[1:]),
             sum(v.is_silent_fall for v in verdicts),
         )  # fmt: skip

@@ -18,7 +18,8 @@ SHARE, SETTINGS = Path("/usr/share/dokuwiki"), Path("/etc/dokuwiki")
 HOST = "127.0.0.21"
 PICTURE = "harbour.png"
 FOLDERS = ("attic", "cache", "index", "locks", "log", "media", "media_attic", "media_meta", "meta", "pages", "tmp")
-ACCESS = "* @ALL 1\n* @user 16\n"
+OPEN, CLOSED = "* @ALL 1\n* @user 16\n", "* @ALL 0\n* @user 16\n"
+ACCESS = "acl.auth.php"
 _HASH = "<?php echo password_hash($argv[1], PASSWORD_BCRYPT, ['cost' => 4]);"
 
 
@@ -76,6 +77,9 @@ class DokuWiki:
     def edit_template(self) -> None:
         return None
 
+    def set_open(self, *, to_all: bool) -> None:
+        (self.home / "conf" / ACCESS).write_text(OPEN if to_all else CLOSED)
+
     def settle(self) -> None: ...
 
     def name_of(self, url: str) -> str | None:
@@ -94,10 +98,10 @@ class DokuWiki:
 def dokuwiki(home: Path, clock: MovedClock) -> Iterator[DokuWiki]:
     """Running, and empty."""
     conf, data, port = home / "conf", home / "data", php.free_port(HOST)
-    shutil.copytree(SETTINGS, conf, ignore=shutil.ignore_patterns("acl.auth.php", "users.auth.php"))
+    shutil.copytree(SETTINGS, conf, ignore=shutil.ignore_patterns(ACCESS, "users.auth.php"))
     for folder in FOLDERS:
         (data / folder).mkdir(parents=True)
-    (conf / "acl.auth.php").write_text(ACCESS)
+    (conf / ACCESS).write_text(OPEN)
     hashed = php.say(_HASH, PASSWORD)
     (conf / "users.auth.php").write_text(f"{USER}:{hashed}:Ada Admin:ada@example.test:admin,user\n")
     with (conf / "local.php").open("a") as local:

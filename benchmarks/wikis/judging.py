@@ -22,6 +22,10 @@ class Truth:
     may: frozenset[str] = frozenset()
     """Pages that show what was done elsewhere, as lists of changes do: right if told, and right if not."""
 
+    @property
+    def edits(self) -> int:
+        return len(self.changed) + len(self.new) + len(self.removed) + len(self.moved) + bool(self.template)
+
 
 @dataclass(frozen=True)
 class Told:
@@ -46,6 +50,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Verdict:
+    edits: int = 0
     untold: tuple[str, ...] = ()
     """Done before this crawl, and not told by it; a later one may."""
     late: tuple[str, ...] = ()
@@ -79,7 +84,7 @@ def read_told(summary: Mapping[str, Any], name_of: NameOf) -> Told:
         template=len(summary["template_changes"]),
         echoes=tuple("/" + url.split("/", 3)[3] for urls in lists.values() for url in urls if name_of(url) is None),
         compared=counts["changed_pages"] + counts["unchanged_pages"],
-        is_announced=bool(summary["wall_notes"]),
+        is_announced=bool(summary["wall_notes"] or (summary.get("coverage") or {}).get("sentence")),
     )
 
 
@@ -122,6 +127,7 @@ class Judge:
         alarms += () if known else told.echoes
         expected = max(self._pages - len(truth.removed) - len(truth.moved), 0)
         verdict = Verdict(
+            edits=truth.edits,
             untold=tuple(sorted(name for name, _ in untold)),
             late=tuple(sorted(late)),
             twice=tuple(twice),

@@ -16,6 +16,7 @@ from benchmarks.wikis.judging import Truth
 from benchmarks.wikis.wiki import PASSWORD, USER
 
 SHARE = Path("/usr/share/mediawiki")
+CONF = "LocalSettings.php"
 HOST = "127.0.0.22"
 PICTURE = "Harbour.png"
 TITLES = {START: "Main Page"}
@@ -99,6 +100,10 @@ class MediaWiki:
         showing = frozenset(name for name, text in self._pages.items() if text.facts)
         return Truth(template=showing, may=frozenset({NEWS, TEMPLATE.lower()}))
 
+    def set_open(self, *, to_all: bool) -> None:
+        with (self.home / CONF).open("a") as local:
+            local.write(f"$wgGroupPermissions['*']['read'] = {'true' if to_all else 'false'};\n")
+
     def settle(self) -> None:
         self._maintain("runJobs.php", "--maxjobs=500")
 
@@ -118,7 +123,7 @@ class MediaWiki:
         self._visitor.submit(where, "wpTextbox1", {"wpTextbox1": wikitext, "wpSummary": "edited", "wpSave": "1"})
 
     def _maintain(self, script: str, *arguments: str) -> None:
-        conf = str(self.home / "LocalSettings.php")
+        conf = str(self.home / CONF)
         php.run(SHARE / "maintenance" / script, "--conf", conf, *arguments, env=self._clock.environment())
 
 
@@ -133,7 +138,7 @@ def mediawiki(home: Path, clock: MovedClock) -> Iterator[MediaWiki]:
         "--server", url, "--scriptpath", "", "--confpath", str(home), "--pass", PASSWORD, "Harbour", USER,
         env=clock.environment(),
     )  # fmt: skip
-    conf = home / "LocalSettings.php"
+    conf = home / CONF
     with conf.open("a") as local:
         local.write(SETTINGS.replace("{images}", str(images)))
     env = {**clock.environment(), "MW_CONFIG_FILE": str(conf)}

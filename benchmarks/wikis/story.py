@@ -24,29 +24,23 @@ class Step(NamedTuple):
     passing: Truth = Truth()
     """What time alone does."""
 
-    @property
-    def is_edit(self) -> bool:
-        return self.act is not None
-
 
 def story() -> Sequence[Step]:
     quiet = [Step("nothing", hours=hours) for hours in QUIET_HOURS]
     return [
         *quiet,
-        Step("a sentence of a page", lambda wiki: _rewrite(wiki, "boats/osprey", _other_sentence)),
-        Step("a fee", lambda wiki: _rewrite(wiki, "piers/tern", _other_fee)),
+        Step("a sentence of one page, a fee of another", _sentence_and_fee),
         Step("the start page and another", _start_and_another),
         Step("nothing"),
         Step("a new page and a link to it", _new_page),
-        Step("a page removed", _removed),
-        Step("an edit, reverted before the crawl", _reverted_at_once),
+        Step("a page removed; an edit that is reverted at once", _removed_and_reverted),
         Step("an edit", lambda wiki: _rewrite(wiki, "crews/eider", _other_sentence)),
-        Step("that edit reverted", lambda wiki: _rewrite(wiki, "crews/eider", lambda text: text)),
+        Step("that edit reverted; a comment elsewhere", _reverted_and_comment),
         Step("the sidebar", _sidebar),
         Step("a page renamed", lambda wiki: wiki.rename("routes/gannet", "routes/western gannet")),
-        Step("a comment", lambda wiki: wiki.comment("boats/heron", "Who painted her last?")),
         Step("a template that many pages include", lambda wiki: wiki.edit_template()),
-        Step("nothing"),
+        Step("closed to visitors", lambda wiki: _close(wiki, to_all=False)),
+        Step("open again", lambda wiki: _close(wiki, to_all=True)),
         Step("nothing", hours=26.0),
         Step("nothing", hours=6 * 24.0, passing=Truth(may=LISTS)),
     ]
@@ -66,6 +60,10 @@ def _other_fee(text: Text) -> Text:
     return replace(text, facts={**text.facts, "Fee": "1204 crowns"})
 
 
+def _sentence_and_fee(wiki: Wiki) -> Truth:
+    return _together(_rewrite(wiki, "boats/osprey", _other_sentence), _rewrite(wiki, "piers/tern", _other_fee))
+
+
 def _start_and_another(wiki: Wiki) -> Truth:
     return _together(_rewrite(wiki, START, _other_sentence), _rewrite(wiki, "routes/skua", _other_fee))
 
@@ -81,15 +79,16 @@ def _new_page(wiki: Wiki) -> Truth:
     return Truth(changed=frozenset({"routes"}), new=frozenset({new}), may=LISTS | {"category:routes"})
 
 
-def _removed(wiki: Wiki) -> Truth:
+def _removed_and_reverted(wiki: Wiki) -> Truth:
     wiki.remove("piers/gannet")
+    _rewrite(wiki, "crews/osprey", _other_sentence)
+    _rewrite(wiki, "crews/osprey", lambda text: text)
     return Truth(removed=frozenset({"piers/gannet"}), may=LISTS | {"category:piers"})
 
 
-def _reverted_at_once(wiki: Wiki) -> Truth:
-    _rewrite(wiki, "crews/osprey", _other_sentence)
-    _rewrite(wiki, "crews/osprey", lambda text: text)
-    return Truth(may=LISTS)
+def _reverted_and_comment(wiki: Wiki) -> Truth:
+    reverted = _rewrite(wiki, "crews/eider", lambda text: text)
+    return _together(reverted, wiki.comment("boats/heron", "Who painted her last?"))
 
 
 def _sidebar(wiki: Wiki) -> Truth:
@@ -97,8 +96,13 @@ def _sidebar(wiki: Wiki) -> Truth:
     return Truth(template=frozenset(harbour()), may=LISTS)
 
 
+def _close(wiki: Wiki, *, to_all: bool) -> Truth:
+    wiki.set_open(to_all=to_all)
+    return Truth()
+
+
 def _together(one: Truth, other: Truth) -> Truth:
-    return Truth(changed=one.changed | other.changed, may=one.may | other.may)
+    return Truth(changed=one.changed | other.changed, new=one.new | other.new, may=one.may | other.may)
 
 
 def between(step: Step) -> timedelta:

@@ -40,6 +40,9 @@ class Wiki(Protocol):
     def edit_template(self) -> Truth | None:
         """A text that many pages include; None where there is no such thing."""
 
+    def set_open(self, *, to_all: bool) -> None:
+        """Whether visitors who are not signed in may read it."""
+
     def settle(self) -> None:
         """Whatever is still to be done after edits."""
 

@@ -28,7 +28,7 @@ def test_an_edit_is_told_or_untold_and_what_nobody_made_is_a_false_alarm() -> No
     judge = Judge(10)
     assert judge(EDIT, changed("a"), 10).is_right
     assert judge(Truth(changed=frozenset({"b"})), changed("c"), 10) == Verdict(
-        untold=("b",), false_alarms=("c",), compared=10
+        edits=1, untold=("b",), false_alarms=("c",), compared=10
     )
     assert judge.owed == ("b",)
 
@@ -148,7 +148,7 @@ def test_a_moved_clock_leaves_files_as_old_as_they_were(tmp_path: Path) -> None:
 def test_the_table_counts_false_alarms_from_the_third_crawl_on() -> None:
     step = Step("nothing")
     watch = Watch(
-        "wiki", "defaults", 45, 42, ("x",), [(step, Verdict(false_alarms=("a",))), (step, Verdict(late=("b",)))]
+        "wiki", "defaults", 45, 42, ("x",), [(step, Verdict(2, false_alarms=("a",))), (step, Verdict(late=("b",)))]
     )
     row = table([watch]).splitlines()[2]
-    assert row == f"| wiki | defaults | 45 | 42 of {len(harbour())} | 0 | 1 | 1 | 0 | 1 | 0 | 0 |"
+    assert row == f"| wiki | defaults | 45 | 42 of {len(harbour())} | 2 | 1 | 1 | 0 | 1 | 0 | 0 |"
