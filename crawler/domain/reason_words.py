@@ -29,8 +29,7 @@ MEANINGS: dict[Reason, str] = {
         "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."
     ),
     Reason.HASH_ROUTE: (
-        "It is a view that scripts of a page show for the part of its address after the #; such views are not crawled "
-        "as pages of their own, as the server never hears of them."
+        "Scripts show it for the part of the address after the #; the server never hears of it, so it is not crawled."
     ),
     Reason.QUERY_OPEN: (
         "The crawl ended before it knew whether its query parameters tell pages apart; name them in meaningful_params."

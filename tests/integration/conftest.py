@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from crawler.adapters.postgres.tables import metadata
+from crawler.domain.engine import conditional
 from tests.databases import Databases
 from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
@@ -41,3 +42,9 @@ def crawler(
 def site(tmp_path: Path) -> Iterator[Site]:
     with Site(tmp_path, hosts=1, pages=40) as site:
         yield site
+
+
+@pytest.fixture
+def without_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page but the homepage is asked for without conditions, as otherwise one in twenty is."""
+    monkeypatch.setattr(conditional, "ASKED_ANEW", 1 << 64)

@@ -34,7 +34,6 @@ class CrawlStateReader:
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
-            was_shopify = db.execute(text(_WAS_SHOPIFY), before).scalar_one_or_none()
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
             sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
             given: tuple[str, ...] = ()
@@ -47,7 +46,6 @@ class CrawlStateReader:
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
-            was_shopify=bool(was_shopify),
             has_history=bool(history),
             distrusts_validators=bool(lied or scope.get("validators_lied")),
             given=given,
@@ -92,11 +90,6 @@ class CrawlStateReader:
 MOST_SITEMAPS = 20
 _HAS_HISTORY = """
 SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
-"""
-_WAS_SHOPIFY = """
-SELECT scope -> 'shopify' = 'true' FROM crawl_jobs
-WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
-ORDER BY id DESC LIMIT 1
 """
 _LIED = """
 SELECT scope -> 'validators_lied' = 'true' FROM crawl_jobs

@@ -15,8 +15,6 @@ class CrawlState:
     moves: tuple[str, ...] = ()
     """Where redirects of the homepage led, in order."""
     shopify: bool = False
-    was_shopify: bool = False
-    """Whether the crawl before found Shopify. Used when the homepage did not change."""
     has_history: bool = False
     """Whether earlier crawls stored pages of this project. Then requests are conditional and changes are detected."""
     given: tuple[str, ...] = ()

@@ -129,7 +129,7 @@ class ProcessResponse:
                 self._record_move(crawl.id, settled.redirect.href)
                 context.move(settled.redirect)
         elif settled.end is End.STORED and context.follows_links:
-            if _wants_shopify(context) and _is_shopify(context, result):
+            if _wants_shopify(context) and looks_like_shopify(result.body):
                 self._record_shopify(crawl.id)
                 context.choose_shopify()
             if crawl.config.use_sitemaps:
@@ -146,8 +146,3 @@ def _wants_shopify(context: CrawlContext) -> bool:
     config = context.crawl.config
     given = config.include_patterns or config.exclude_patterns
     return config.preset is Preset.AUTO and not given and not context.state.shopify
-
-
-def _is_shopify(context: CrawlContext, result: FetchResult) -> bool:
-    """Whether the homepage looks like Shopify. Not for one that did not change: it comes without its markup."""
-    return context.state.was_shopify if result.status == 304 else looks_like_shopify(result.body)

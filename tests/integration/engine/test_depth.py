@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import asked, lay, page
 from tests.integration.live_engine import Engine
@@ -63,6 +65,7 @@ def test_a_shorter_path_is_not_passed_on_along_nofollow_links(crawler: Engine, s
     assert (found["/p/goal"], found["/p/way"], found["/p/child"]) == (2, 3, 4)
 
 
+@pytest.mark.usefixtures("without_samples")
 def test_a_shorter_path_is_passed_on_from_pages_that_did_not_change(crawler: Engine, site: Site) -> None:
     lay(site, {**LONG_WAY, "/p/goal": ["/p/child"], "/p/child": []})
     first = crawler.crawl(site.url(), max_depth=3, **LONG_WAY_FIRST)

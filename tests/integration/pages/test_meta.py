@@ -34,6 +34,7 @@ def test_noindex_is_a_flag_on_a_stored_page(crawler: Engine, site: Site) -> None
     assert crawler.ends(crawl)["/after"] == "done", "noindex does not stop following"
 
 
+@pytest.mark.usefixtures("without_samples")
 def test_nofollow_by_meta_header_or_rel_stops_following_and_nothing_else(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/meta", "/header", "/rel"], "/yes": []})
     lay(site, {"/meta": page("/no/1", head='<meta name="robots" content="nofollow">')})

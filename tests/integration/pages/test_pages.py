@@ -77,6 +77,7 @@ def test_at_most_three_times_max_pages_are_fetched(crawler: Engine, site: Site) 
     assert crawl.end_reason is EndReason.MAX_PAGES
 
 
+@pytest.mark.usefixtures("without_samples")
 def test_a_page_that_did_not_change_counts_as_a_page(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=5)
     second = crawler.again(first)

@@ -75,7 +75,6 @@ def test_a_shopify_homepage_chooses_the_shop_lists_also_when_it_did_not_change(c
     first = crawler.crawl(site.url())
     assert crawler.ends(first) == expected
     second = crawler.again(first)
-    assert crawler.ledger(second)[site.url("/")]["http_status"] == 304
     assert crawler.ends(second) == expected
 
 
