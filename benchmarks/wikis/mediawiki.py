@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from benchmarks.wikis import php
 from benchmarks.wikis.clock import MovedClock
-from benchmarks.wikis.content import NEWS, SECTIONS, START, Text, harbour, picture
+from benchmarks.wikis.content import NEWS, SECTIONS, SIDEBAR, START, Text, harbour, picture
 from benchmarks.wikis.forms import Upload, Visitor
 from benchmarks.wikis.judging import Truth
 from benchmarks.wikis.wiki import PASSWORD, USER
@@ -19,7 +19,7 @@ SHARE = Path("/usr/share/mediawiki")
 CONF = "LocalSettings.php"
 HOST = "127.0.0.22"
 PICTURE = "Harbour.png"
-TITLES = {START: "Main Page"}
+TITLES = {START: "Main Page", SIDEBAR: "MediaWiki:Sidebar"}
 TEMPLATE = "Template:Facts"
 NOW = "It was {{CURRENTTIME}} on {{CURRENTDAYNAME}} when this was shown. There are {{NUMBEROFARTICLES}} articles."
 SETTINGS = """
@@ -52,7 +52,7 @@ class MediaWiki:
         """By its own import, each page written at another time; the picture by its form."""
         texts = {_title(name): _markup(text, dynamic=name == NEWS) for name, text in self._pages.items()}
         texts |= {f"Category:{section.capitalize()}": f"All {section}." for section in SECTIONS}
-        texts |= {TEMPLATE: _facts("Known facts"), "MediaWiki:Sidebar": _sidebar([START, *SECTIONS, NEWS])}
+        texts |= {TEMPLATE: _facts("Known facts"), TITLES[SIDEBAR]: _sidebar([START, *SECTIONS, NEWS])}
         dump = self.home / "dump.xml"
         dump.write_text(_dump(texts, self._clock()))
         self._maintain("importDump.php", "--username-prefix=", str(dump))
@@ -93,7 +93,7 @@ class MediaWiki:
         return Truth(new=frozenset({f"talk:{name}"}), may=frozenset({NEWS}))
 
     def set_sidebar(self, links: Sequence[str]) -> None:
-        self._write("MediaWiki:Sidebar", _sidebar(links))
+        self._write(TITLES[SIDEBAR], _sidebar(links))
 
     def edit_template(self) -> Truth:
         self._write(TEMPLATE, _facts("What the register says"))
@@ -116,7 +116,7 @@ class MediaWiki:
         title = title.replace("_", " ").lower()
         if query or title.startswith("special:"):
             return None
-        return START if title == TITLES[START].lower() else title
+        return {written.lower(): name for name, written in TITLES.items()}.get(title, title)
 
     def _write(self, title: str, wikitext: str) -> None:
         where = f"index.php?title={quote(title)}&action=edit"

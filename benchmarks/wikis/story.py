@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from benchmarks.wikis.content import NEWS, SECTIONS, START, Text, harbour
+from benchmarks.wikis.content import NEWS, SECTIONS, SIDEBAR, START, Text, harbour
 from benchmarks.wikis.judging import Truth
 from benchmarks.wikis.wiki import Wiki
 
@@ -93,7 +93,7 @@ def _reverted_and_comment(wiki: Wiki) -> Truth:
 
 def _sidebar(wiki: Wiki) -> Truth:
     wiki.set_sidebar([START, *SECTIONS, NEWS, "routes/puffin"])
-    return Truth(template=frozenset(harbour()), may=LISTS)
+    return Truth(template=frozenset(harbour()), may=LISTS | {SIDEBAR})
 
 
 def _close(wiki: Wiki, *, to_all: bool) -> Truth:
