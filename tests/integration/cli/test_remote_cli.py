@@ -170,7 +170,9 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
         {"removed": "Old words stand here.", "added": "New words stand here."},
         {"removed": None, "added": "More of it."},
     ]
-    assert told["moved"] == [{"from": url("/old"), "to": url("/place")}]
+    assert told["moved"] == [
+        {"from": url("/old"), "to": url("/place"), "edits": [{"removed": "/old", "added": "/place"}]}
+    ]
     assert {row["url"]: row["class"] for row in told["removals"]} == {url("/b"): "gone"}
     assert "There is nothing to compare it with." in stage.told(stage.there, "changes", "FIRST")
 

@@ -91,7 +91,7 @@ def test_markup_made_to_exhaust_a_parser_is_refused_in_time_and_memory(crawler: 
     assert set(outcome.ends.values()) <= {"done", "parse"}
     assert set(answers) == set(outcome.ends)
     assert outcome.ends["/nested"] == outcome.ends["/formatting"] == outcome.ends["/attributes"] == "parse"
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 40, "five on a quiet machine; what grows faster than the page takes minutes"
     assert seen.grown < 250 * MEGABYTE
 
 
