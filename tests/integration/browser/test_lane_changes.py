@@ -115,7 +115,7 @@ def watch(two_lanes: TwoLanes, garden: Garden) -> Iterator[Watch]:
 QUIET: tuple[list[str], list[str]] = ([], [])
 
 
-@pytest.mark.parametrize("lanes", ["bl", "lb"])
+@pytest.mark.parametrize("lanes", ["bl", pytest.param("lb", marks=pytest.mark.slow)])
 def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden: Garden, lanes: str) -> None:
     watch.crawl(lanes[0])
     garden.text["/a"] = NEW
@@ -179,6 +179,7 @@ def test_a_crawl_that_ended_early_in_another_lane_hides_no_edit(watch: Watch, ga
 # ---- no browser for a while
 
 
+@pytest.mark.slow
 def test_an_edit_made_while_there_was_no_browser_is_told_when_there_is_one_again(watch: Watch, garden: Garden) -> None:
     watch.crawl("b")
     garden.text["/a"] = NEW

@@ -29,7 +29,10 @@ def routed(script: str, around: str = "<nav>Home</nav>") -> str:
     return f"<body>{around}<main id=view><p>One moment, please…</p></main><script>{script}</script></body>"
 
 
-@pytest.mark.parametrize("around", ["<nav>Home</nav>", PROSE], ids=["alone", "beside full text"])
+@pytest.mark.parametrize(
+    "around",
+    [pytest.param("<nav>Home</nav>", marks=pytest.mark.slow, id="alone"), pytest.param(PROSE, id="beside full text")],
+)
 def test_a_route_that_begins_to_load_a_second_after_mount_is_waited_for(browser: BrowserFetcher, around: str) -> None:
     content = {f"/{number}": routed(script, around) for number, script in enumerate((*LATE.values(), BUSY))}
     with pages(WORDS | content) as site:

@@ -29,7 +29,9 @@ def shown(browser: BrowserFetcher, html: str, scrolls: int) -> int:
     return len(re.findall(rb">Rope \d+<", result.body))
 
 
-@pytest.mark.parametrize("html", [SCROLLED, PRESSED], ids=["scrolled", "pressed"])
+@pytest.mark.parametrize(
+    "html", [pytest.param(SCROLLED, marks=pytest.mark.slow, id="scrolled"), pytest.param(PRESSED, id="pressed")]
+)
 def test_a_list_grows_as_often_as_was_asked_for(browser: BrowserFetcher, html: str) -> None:
     assert shown(browser, html, 0) == 10
     assert shown(browser, html, 2) == 30
