@@ -20,7 +20,7 @@ from tests.acceptance.running import Running, eventually, free_port, until, word
 from tests.site.client import Site
 
 WATCH = Path(__file__).parents[2] / "docs" / "examples" / "watch.py"
-SERVICE = "crawler.entrypoints.api.app:create_app"
+SERVICE = "crawler.entrypoints.api"
 pytestmark = pytest.mark.timeout(300)
 
 

@@ -26,7 +26,9 @@ def _open_closed_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is the closed stream's
         if getattr(sys, name) is None:  # Python sets a stream it found closed to None
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)  # keeps it open when `sys.stdout` is wrapped
 
 
 def _interrupt(*_: object) -> None:

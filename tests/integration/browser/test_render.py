@@ -10,6 +10,7 @@ import pytest
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage
 from tests.integration.browser.driving import (
     VISIT_SECONDS,
     answering,
@@ -113,10 +114,12 @@ def test_another_type_is_judged_before_its_body(browser: BrowserFetcher) -> None
     assert (result.status, result.content_type, result.body) == (200, "application/pdf", b"")
 
 
-def test_a_type_that_was_asked_for_comes_as_it_was_sent(browser: BrowserFetcher) -> None:
+def test_a_text_that_was_asked_for_is_left_to_the_light_lane(browser: BrowserFetcher) -> None:
+    """A browser would put it into a document of its own."""
     with pages({"/a.txt": response(b"plain <b>", "200 OK", "Content-Type: text/plain")}) as site:
         result = fetch(browser, site.url("/a.txt"), accept_types=("text/plain",))
-    assert (result.failure, result.content_type, result.body) == (None, "text/plain", b"plain <b>")
+    assert isinstance(result, RenderedPage)
+    assert (result.is_file, result.content_type) == (True, "text/plain")
 
 
 def test_html_meant_to_be_saved_is_shown_instead(browser: BrowserFetcher) -> None:
