@@ -127,9 +127,7 @@ def test_what_cannot_be_given_back_is_left_to_run_out(
     assert logged(crawler, certain=False) == [], "the reconciler logs what ran out"
 
 
-def test_after_an_error_nobody_foresaw_leases_are_left_to_run_out(
-    crawler: Engine, site: Site, crawl: CrawlJob
-) -> None:
+def test_after_an_error_nobody_foresaw_leases_are_left_to_run_out(crawler: Engine, site: Site, crawl: CrawlJob) -> None:
     fail_once(crawler, "/", WriteRaced(), times=MAX_RACES)
     with pytest.raises(WriteRaced):
         crawler.shift()
