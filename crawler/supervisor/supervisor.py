@@ -46,15 +46,6 @@ class Supervisor:
             child.check_ready()
         return [child.state for child in self._children]
 
-    def wait_ready(self, seconds: float) -> bool:
-        """Wait until all processes are ready. Returns False after the timeout."""
-        deadline = time.monotonic() + seconds
-        while not all(state.ready for state in self.poll()):
-            if self.failure or time.monotonic() > deadline:
-                return False
-            time.sleep(POLL_SECONDS)
-        return True
-
     def stop(self, grace_seconds: float = GRACE_SECONDS, hurry: Callable[[], bool] = lambda: False) -> None:
         """Ask all processes to end.
 

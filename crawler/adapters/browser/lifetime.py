@@ -137,7 +137,6 @@ class BrowserKeeper:
         self._failure = ""
         self._failures = 0
         self.started = 0
-        self.recycled = 0
         self.usage = Usage()
 
     @property
@@ -217,7 +216,6 @@ class BrowserKeeper:
             self._current = None
         if generation.active <= 0 and generation in self._living:
             self._living.discard(generation)
-            self.recycled += 1
             task = asyncio.create_task(generation.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)

@@ -148,7 +148,6 @@ class Store:
         *,
         idempotency_key: str | None = None,
         urls: Sequence[Found] = (),
-        exclusive: bool = True,
         opened: tuple[str, int] | None = None,
     ) -> CrawlJob:
         """Commit a new crawl with its first URLs; the same idempotency key again returns the same crawl."""
@@ -156,7 +155,7 @@ class Store:
             with transaction(self.engine) as db:
                 if idempotency_key and (known := self._by_key(db, idempotency_key)):
                     return known
-                insert_crawl(db, crawl, urls, exclusive=exclusive, opened=opened)
+                insert_crawl(db, crawl, urls, opened=opened)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))
         except IntegrityError as exc:

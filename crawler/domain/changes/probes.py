@@ -78,9 +78,7 @@ def probe_entry(probe: Probe) -> Entry:
     return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
 
 
-def choose_second_looks(
-    pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, most: int = MOST_AGAIN
-) -> list[tuple[str, str]]:
+def choose_second_looks(pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER) -> list[tuple[str, str]]:
     """A sample of (key, URL) spread over the kinds of URLs, first of those that were looked at least often before.
 
     The same pages and looks give the same sample.
@@ -94,7 +92,7 @@ def choose_second_looks(
         for _, group in sorted(by_shape.items())
     ]
     kinds.sort(key=len, reverse=True)
-    return sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))[:most]
+    return sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))[:MOST_AGAIN]
 
 
 def _in_turn(groups: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:

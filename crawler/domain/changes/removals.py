@@ -206,18 +206,16 @@ class RedirectGroup(NamedTuple):
         return {**self._asdict(), "example_urls": list(self.example_urls)}
 
 
-def redirect_groups(
-    lost: Iterable[LostPage], kind: Removal, sign_ins: SignIns = BY_NAME, fewest: int = SHARED_TARGET
-) -> list[RedirectGroup]:
+def redirect_groups(lost: Iterable[LostPage], kind: Removal) -> list[RedirectGroup]:
     """Groups of pages of one class that lead to one place; the largest first."""
     groups: dict[str, list[str]] = {}
     for page in lost:
-        if page.kind is kind and (place := leads_to(page, sign_ins)):
+        if page.kind is kind and (place := leads_to(page)):
             groups.setdefault(place, []).append(page.url)
     found = [
         RedirectGroup(target, len(urls), tuple(sorted(urls)[:MOST_EXAMPLES]))
         for target, urls in groups.items()
-        if len(urls) >= fewest
+        if len(urls) >= SHARED_TARGET
     ]
     return sorted(found, key=lambda one: (-one.pages, one.target))[:MOST_GROUPS]
 

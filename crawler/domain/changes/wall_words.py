@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_MOST_NAMED = 5
 _STANDING = {
     "error": "an error in place of what was there",
     "wall": "a wall against robots in place of what was there",
@@ -22,9 +23,9 @@ def wall_sentences(notes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{_pages(note['pages'], 'shows', 'show')} {shown}: not compared."
 
 
-def pages_behind(note: Mapping[str, Any], most: int = 5) -> Iterator[str]:
+def pages_behind(note: Mapping[str, Any]) -> Iterator[str]:
     """The first of them by name."""
-    named = list(note.get("example_urls", ()))[:most]
+    named = list(note.get("example_urls", ()))[:_MOST_NAMED]
     yield from named
     if named and (more := note["pages"] - len(named)) > 0:
         yield f"… and {more:,} more"

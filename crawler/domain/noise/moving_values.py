@@ -6,6 +6,7 @@ each is judged by what stands around it.
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from crawler.domain.noise.ages import AGE
@@ -31,6 +32,7 @@ class ValueKind(StrEnum):
     NUMBER = "number"
 
 
+_SHORT = 400
 _MARKS = {ValueKind.MOMENT: "@", ValueKind.TOKEN: "#", ValueKind.NUMBER: "#"}
 
 
@@ -52,6 +54,11 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(text: str) -> Skeleton:
+    """The line and its values apart. Rules look at the same lines again and again, so short ones are remembered."""
+    return _remembered(text) if len(text) <= _SHORT else _skeleton(text)
+
+
+def _skeleton(text: str) -> Skeleton:
     values: list[tuple[ValueKind, str, int]] = []
     parts: list[str] = []
     length = end = 0
@@ -63,6 +70,9 @@ def skeleton(text: str) -> Skeleton:
         length, end = length + 1, found.end()
     parts.append(text[end:])
     return Skeleton("".join(parts), tuple(values))
+
+
+_remembered = lru_cache(maxsize=2048)(_skeleton)
 
 
 def value_changes(old: str, new: str) -> list[ValueChange] | None:

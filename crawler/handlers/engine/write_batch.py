@@ -77,8 +77,6 @@ class WriteBatch:
 
     def __call__(self, batch: Sequence[LeaseResult]) -> int:
         """Commit the batch and complete its leases. Returns how many URLs the frontier newly queued."""
-        if not batch:
-            return 0
         try:
             return self._commit(batch)
         except BaseException:

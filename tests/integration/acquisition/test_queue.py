@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.domain.acquisition.entries import (
     ACQUISITION_ID,
+    ACQUISITION_NAME,
     BulkAction,
     Chosen,
     EntryStatus,
@@ -20,9 +21,10 @@ from crawler.domain.acquisition.entries import (
     Sort,
 )
 from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.crawls.project import Project
 from crawler.domain.retries import MAX_ROUNDS
 from crawler.errors import Conflict
-from crawler.handlers.acquisition.run_queue import RunQueue
+from crawler.handlers.acquisition.run_queue import RunQueue, ensure_acquisition
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -407,3 +409,10 @@ def test_an_entry_that_fails_is_logged_with_its_error(queue: Queue, site: Site) 
         queue.work()
     (line,) = [line for line in logged if line["event"] == "entry_failed"]
     assert (line["url"], line["error"]) == (site.url("/gone"), "not_found (HTTP 404)")
+
+
+def test_a_project_that_has_the_name_of_the_queues_own_is_named(crawler: Engine) -> None:
+    other = Project.create(name=ACQUISITION_NAME, website_url=None, now=crawler.tools.clock())
+    crawler.tools.store.add_project(other)
+    with pytest.raises(Conflict, match=f"called '{ACQUISITION_NAME}', and another one has that name; rename it"):
+        ensure_acquisition(crawler.tools.store, crawler.tools.clock)

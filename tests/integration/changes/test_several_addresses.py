@@ -132,53 +132,46 @@ def test_a_new_page_and_its_further_addresses_are_one_new_page(crawler: Engine, 
     assert short(site, told(fourth)["also_at"]) == {"/n": ["/n/mail", "/n/print"]}
 
 
-STORY = "".join(
-    f"<p>The {n} of the harbour tells how {n} boats were built and sold.</p>"
-    for n in ("first", "second", "third", "last")
-)
-
-
-def story(*, edit: str = "") -> str:
-    return page(title="Boats of the harbour", body=f"{FRAME}{STORY}{edit}")
+def story(of: str = "harbour", *, edit: str = "") -> str:
+    numbers = ("first", "second", "third", "last")
+    told = "".join(f"<p>The {n} of the {of} tells how {n} boats of the {of} were built and sold.</p>" for n in numbers)
+    return page(title=f"Boats of the {of}", body=f"{FRAME}{told}{edit}")
 
 
 def sign(words: str) -> str:
     return page(title=words, body=f"{FRAME}<h1>{words}</h1>")
 
 
-REFRESH = page(
-    title="Moved", head='<meta http-equiv="refresh" content="0; url=/new">', body="<p>It is elsewhere now.</p>"
-)
+def refresh(target: str) -> str:
+    head = f'<meta http-equiv="refresh" content="0; url={target}">'
+    return page(title="Moved", head=head, body="<p>It is elsewhere now.</p>")
+
+
+OLD_ADDRESSES = ("404", "301", "says-so", "refresh")
+"""What the old address of a page says after it was renamed."""
 
 
 @pytest.mark.parametrize("edit", ["", "<p>And one more boat was sunk.</p>"], ids=["as-it-was", "edited"])
-@pytest.mark.parametrize("old", ["404", "301", "says-so", "refresh"])
-def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Site, old: str, edit: str) -> None:
+def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Site, edit: str) -> None:
     """Its old address is still linked."""
-    rest = others(site)
-    lay(site, {"/": ["/old", *rest], "/old": story()})
+    rest = others(site, 12)
+    moves = {f"/old/{old}": f"/new/{old}" for old in OLD_ADDRESSES}
+    towns = dict(zip(OLD_ADDRESSES, ("Aberdeen", "Bergen", "Cadiz", "Dieppe"), strict=True))
+    lay(site, {"/": [*moves, *rest]})
+    lay(site, {f"/old/{old}": story(town) for old, town in towns.items()})
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    lay(
-        site,
-        {"/other/0": page("/old", "/new", title="/other/0", body=f"{FRAME}<p>All about /other/0 and /other/0.</p>")},
-    )
-    lay(site, {"/new": story(edit=edit)})
-    match old:
-        case "404":
-            site.remove("/old")
-        case "301":
-            site.set_fault("/old", redirect="/new", status=301)
-        case "says-so":
-            lay(site, {"/old": sign("This page does not exist")})
-        case _:
-            lay(site, {"/old": REFRESH})
+    linking = page(*moves, *moves.values(), title="/other/0", body=f"{FRAME}<p>All about /other/0 and /other/0.</p>")
+    lay(site, {"/other/0": linking, **{f"/new/{old}": story(town, edit=edit) for old, town in towns.items()}})
+    site.remove("/old/404")
+    site.set_fault("/old/301", redirect="/new/301", status=301)
+    lay(site, {"/old/says-so": sign("This page does not exist"), "/old/refresh": refresh("/new/refresh")})
     second = crawler.again(first)
-    moved = [(short(site, move["from"]), short(site, move["to"])) for move in told(second)["moved"]]
-    assert moved == [("/old", "/new")]
+    assert {short(site, move["from"]): short(site, move["to"]) for move in told(second)["moved"]} == moves
     assert told(second)["new_page_urls"] == told(second)["removed_page_urls"] == []
     assert short(site, told(second)["changed_page_urls"]) in ([], ["/other/0"])
-    added = [line["added"] for line in told(second)["moved"][0].get("edits", [])]
-    assert added == (["And one more boat was sunk."] if edit else [])
+    for move in told(second)["moved"]:
+        added = [line["added"] for line in move.get("edits", [])]
+        assert added == (["And one more boat was sunk."] if edit else []), move["from"]
 
 
 def test_a_page_that_only_says_that_it_is_gone_is_removed(crawler: Engine, site: Site) -> None:

@@ -9,6 +9,7 @@ from crawler.adapters.documents.store import DocumentStore
 from crawler.domain.acquisition.page_fields import ProcessLost
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.retries import MOST_LOSSES
+from crawler.handlers.documents.ingest_documents import AT_ONCE
 from tests.integration.handmade import asked, lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -352,3 +353,19 @@ def test_a_pdf_whose_reader_was_killed_waits_and_is_made_by_the_next(crawler: En
     crawler.rows("UPDATE documents SET claimed_until = now() - interval '1 s' RETURNING id")
     crawler.tools.documents.ingest()
     assert statuses(crawler, crawl) == {"/": "ingested", "/menu.pdf": "ingested"}
+
+
+def test_a_worker_that_has_to_stop_leaves_the_rest_to_another(crawler: Engine, site: Site) -> None:
+    paths = [f"/{n}" for n in range(AT_ONCE + 1)]
+    lay(site, {"/": paths, **dict.fromkeys(paths, ())})
+    crawler.crawl(site.url(), ingest=True)
+    crawler.sent.clear()
+    assert crawler.tools.documents.ingest(lambda: True) == AT_ONCE
+    assert crawler.sent == [("ingest_documents", None)]
+    crawler.sent.clear()
+    crawler.tools.documents.ingest.recover()
+    assert crawler.sent == [("ingest_documents", None)], "that hint may be lost as well"
+    assert crawler.tools.documents.ingest() == 2
+    crawler.sent.clear()
+    crawler.tools.documents.ingest.recover()
+    assert crawler.sent == []

@@ -169,8 +169,7 @@ def test_ready_is_asked_until_it_says_yes(supervised: Supervise, tmp_path: Path)
     sign = tmp_path / "sign"
     code = "import sys, time; time.sleep(0.3); open(sys.argv[1], 'w').close(); time.sleep(60)"
     supervisor, _ = supervised(python("slow", code, str(sign), ready=sign.exists), python("other", STAY))
-    assert supervisor.wait_ready(0.05) is False
-    assert supervisor.wait_ready(10) is True
+    until(lambda: all(state.ready for state in supervisor.poll()))
     assert sign.exists()
 
 

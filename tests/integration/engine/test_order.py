@@ -22,7 +22,9 @@ def test_pages_that_match_an_include_pattern_come_before_others_that_were_found_
     crawler: Engine, site: Site
 ) -> None:
     lay(site, {"/": ["/1", "/2", "/3"], "/1": ["/new/1", "/new/2"], "/2": [], "/3": [], "/new/1": [], "/new/2": []})
-    crawler.crawl(site.url(), include_patterns=["/new/"], include_mode="prefer", **ONE_BY_ONE)
+    # Unhurried: the links of the first page must be queued before the second is asked for.
+    unhurried = {**ONE_BY_ONE, "delay_seconds": 0.3}
+    crawler.crawl(site.url(), include_patterns=["/new/"], include_mode="prefer", **unhurried)
     assert asked(site) == ["/", "/1", "/new/1", "/new/2", "/2", "/3"]
 
 

@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-LONGEST_TITLE = 500
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SPACE = re.compile(r"\s+")
