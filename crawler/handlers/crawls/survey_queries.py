@@ -8,9 +8,10 @@ The rules: `domain/urls/query_survey.py`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
@@ -113,7 +114,7 @@ class SurveyQueries:
             return True
         # A trial is fetched without a browser: where pages need one, all of them would look alike.
         may_try = has_room and lane_of(crawl) is Lane.HTTP
-        probes = step.plan(crawl.id, len(tried)) if may_try else []
+        probes = step.plan(crawl.id, {page.url for page in tried}) if may_try else []
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
             saved = self._survey.save(crawl, step.config, probes)
@@ -224,15 +225,16 @@ class _Step:
             return Verdict(ParamRole.DROPPED, "as at other paths")
         return None
 
-    def plan(self, crawl_id: UUID, spent: int) -> list[Probe]:
+    def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
         """Trials of the parameters with the most values; marks them as being tried."""
         rule = self.rule
         groups = open_groups(self._still_open(), rule)
         several = [(group, urls) for group in groups if len(urls := trials(group)) > 1]
-        chosen = several[: max(0, MOST_GROUPS - spent // FEWEST_PAGES)]
+        left = max(0, MOST_GROUPS - len(tried) // FEWEST_PAGES)
+        chosen = several[:left]
         seen = sum(one.why == _DOOR.why for one in self.config.learned_params)
-        left = min(MOST_DOORS - seen, MOST_GROUPS - spent // FEWEST_PAGES)
-        doors = [group for group in groups if is_door(group, rule)][: max(0, left)]
+        closed = (group for group in groups if is_door(group, rule) and trials(group)[0].href not in tried)
+        doors = list(islice(closed, max(0, min(left, MOST_DOORS - seen))))
         self._learn(_learned(group, Verdict(ParamRole.TRIED)) for group, _ in chosen)
         self._learn(_learned(group, _DOOR) for group in doors)
         linked = {link.url.href for link in self._links}
