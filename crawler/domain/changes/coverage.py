@@ -135,13 +135,15 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     compared = len(changes.changed) + len(changes.unchanged)
     groups = _grouped(unseen, [*changes.changed, *changes.unchanged])
     asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in missing)
-    failing = asks or _is_blind(compared, len(missing)) or any(_is_closed(group) for group in groups)
+    blind = _is_blind(compared, len(missing))
+    failing = asks or blind or any(_is_closed(group) for group in groups)
     told = {"expected": compared + len(unseen), "compared": compared}
-    fewer = found.unlinked >= FEWEST and found.unlinked >= TOO_FEW * compared
+    # Where little was seen, links are missing because their pages are: that is said already.
+    fewer = not blind and found.unlinked >= FEWEST and found.unlinked >= TOO_FEW * compared
     expired = found.credentials_of if asks else None
     why = [because(group.model_dump()) for group in groups]
     sentences = [blind_words(**told, why=why, expired=expired)] if why else []
-    sentences += [unlinked_words(found.unlinked, compared, is_nofollow=found.is_nofollow)] if fewer else []
+    sentences += [unlinked_words(found.unlinked, told["expected"], is_nofollow=found.is_nofollow)] if fewer else []
     return Coverage(
         **told,
         unlinked=found.unlinked,

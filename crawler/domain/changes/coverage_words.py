@@ -40,16 +40,17 @@ def blind_words(*, expected: int, compared: int, why: Sequence[str], expired: st
     """One sentence for mails, webhooks and screens. `expired`: whose credentials the site takes no more."""
     reasons = [*why[:MOST_CAUSES], *(["others for other reasons"] if len(why) > MOST_CAUSES else [])]
     pages = "1 page" if expected == 1 else f"{expected:,} pages"
-    said = f"Only {compared:,} of {pages} could be compared, because {_joined(reasons)}."
+    seen = f"Only {compared:,}" if compared else "None"
+    said = f"{seen} of {pages} could be compared, because {_joined(reasons)}."
     if expired is None:
         return said
     return f"{said} {RENEW} {expired}."
 
 
-def unlinked_words(pages: int, compared: int, *, is_nofollow: bool) -> str:
+def unlinked_words(pages: int, expected: int, *, is_nofollow: bool) -> str:
     why = ", because the first page marks its links as nofollow" if is_nofollow else ""
     return (
-        f"No link led to {pages:,} of {compared:,} pages this time{why}: they were compared all the same, "
+        f"No link led to {pages:,} of {expected:,} pages this time{why}: those that answered were compared, "
         "but new pages may have been missed."
     )
 

@@ -87,5 +87,5 @@ def _values(edit: BlockEdit) -> list[Suggestion]:
     if kinds == {ValueKind.NUMBER}:
         return [Suggestion(RuleKind.NUMBERS, "*", "That a number is another one, anywhere on the site")]
     if kinds == {ValueKind.MOMENT}:
-        return [Suggestion(RuleKind.DATES, "*", "That a date or time is another one, anywhere on the site")]
+        return [Suggestion(RuleKind.DATES, "*", "Ignore date and time changes site-wide")]
     return []

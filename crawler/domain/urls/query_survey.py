@@ -17,6 +17,8 @@ MOST_TRIALS = 5
 """Addresses that are fetched for one parameter of a path, beside those without it."""
 MOST_GROUPS = 12
 """Parameters that one crawl tries; what is left is tried by the next."""
+MOST_DOORS = 5
+"""Addresses that are the only one with their parameter and are fetched to see whether their pages link to others."""
 FEWEST_PAGES = 3
 """Pages that have the same view, for it to be one."""
 MOST_OF = 0.8
@@ -58,6 +60,8 @@ class Answer(NamedTuple):
     """Title and first heading."""
     lines: frozenset[str]
     noindex: bool = False
+    links: tuple[str, ...] = ()
+    """Whole addresses of the links that may be followed."""
 
     @property
     def words(self) -> int:
@@ -114,6 +118,12 @@ def trials(group: Group) -> list[Url]:
                 seen.add(pairs)
                 chosen.append(urls[turn])
     return chosen[:MOST_TRIALS]
+
+
+def is_door(group: Group, rule: QueryRule) -> bool:
+    """Whether one address alone has the parameter, and no other that names pages: more may stand behind it."""
+    kept = (name for link in group.links for name in _kept_names(link.url, rule))
+    return len(trials(group)) == 1 and next(kept, None) is None
 
 
 def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, known: frozenset[str]) -> Verdict | None:

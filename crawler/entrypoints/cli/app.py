@@ -17,7 +17,7 @@ SUBCOMMANDS = (
     Subcommand("documents", "documents:documents", "A project's pages as documents."),
     Subcommand("search", "documents:search", "Search a project's documents."),
     Subcommand("rebuild-frontier", "crawls:rebuild_frontier", "Fill a crawl's queue in Redis anew."),
-    Subcommand("project", "projects:projects", "Websites under care."),
+    Subcommand("project", "projects:projects", "Websites to crawl and watch."),
     Subcommand("source", "sources:sources", "Add pages of a website to a project."),
     Subcommand("crawl", "crawls:crawls", "Look at crawls and steer them."),
     Subcommand("queue", "queue:queue", "URLs of many sites, fetched in batches."),
@@ -25,7 +25,7 @@ SUBCOMMANDS = (
     Subcommand("host", "hosts:hosts", "Look at hosts and steer how they are asked."),
     Subcommand("schedule", "schedules:schedules", "When projects are crawled again, and who is told."),
     Subcommand("noise", "noise:noise", "What changes by itself and is not to be told."),
-    Subcommand("notification", "notifications:notifications", "Who was told of what, and what they answered."),
+    Subcommand("notification", "notifications:notifications", "Notifications sent, and delivery results."),
     Subcommand("key", "keys:keys", "Make, list and revoke API keys."),
 )
 

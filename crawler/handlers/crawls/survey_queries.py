@@ -8,9 +8,10 @@ The rules: `domain/urls/query_survey.py`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
@@ -22,16 +23,18 @@ from crawler.domain.crawls.learned_params import ANY_PATH, LearnedParam, ParamRo
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
-from crawler.domain.pages.parsing import UnparsablePage, parse_page
+from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.query_survey import (
     FEWEST_PAGES,
+    MOST_DOORS,
     MOST_GROUPS,
     Answer,
     FoundLink,
     Group,
     Verdict,
+    is_door,
     judge_by_links,
     judge_by_pages,
     learned,
@@ -48,6 +51,7 @@ log = telemetry.logger(__name__)
 
 MOST_ROUNDS = 20
 _SILENT = Verdict(ParamRole.DROPPED, "too few of its pages answered")
+_DOOR = Verdict(ParamRole.TRIED, "one address has it")
 
 
 class TriedPage(Protocol):
@@ -110,7 +114,7 @@ class SurveyQueries:
             return True
         # A trial is fetched without a browser: where pages need one, all of them would look alike.
         may_try = has_room and lane_of(crawl) is Lane.HTTP
-        probes = step.plan(crawl.id, len(tried)) if may_try else []
+        probes = step.plan(crawl.id, {page.url for page in tried}) if may_try else []
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
             saved = self._survey.save(crawl, step.config, probes)
@@ -171,7 +175,7 @@ class _Step:
     def judge(self, tried: Sequence[TriedPage], met: frozenset[str]) -> None:
         """Learn from the trials that were answered, then from links alone, as far as that goes."""
         if any(one.role is ParamRole.TRIED for one in self.config.learned_params):
-            self._judge_trials(list(_answers(tried)))
+            self._judge_trials(list(_answers(tried, follow_nofollow=self.config.follow_nofollow)))
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
             found = [
@@ -189,8 +193,30 @@ class _Step:
         by_url = {answer.url: answer for answer in answers}
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
             mine = [answer for answer in answers if _has(answer.url, one.path, one.name)]
+            if one.why == _DOOR.why:
+                self._look_behind(one, mine)
+                continue
             verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
             self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why})])
+
+    def _look_behind(self, door: LearnedParam, answers: Sequence[Answer]) -> None:
+        """Open a parameter again if the only page that was known to have it links to others; else leave it out."""
+        behind: dict[str, FoundLink] = {}
+        for answer in answers:
+            depth, parent = self._parents.get(answer.url, (0, answer.url))
+            for href in answer.links:
+                url = read(href)
+                if isinstance(url, Url) and _has(href, door.path, door.name) and self._is_in_scope(url):
+                    behind.setdefault(url.href, FoundLink(url, depth + 1))
+                    self._parents.setdefault(url.href, (depth + 1, parent))
+        known = {link.url.href for link in self.open}
+        new = [link for href, link in behind.items() if href not in known]
+        if not new:
+            self._learn([door.model_copy(update={"role": ParamRole.DROPPED, "lasting": False})])
+            return
+        others = tuple(one for one in self.config.learned_params if one != door)
+        self.config = self.config.model_copy(update={"learned_params": others})
+        self.open += new
 
     def _by_habit(self, group: Group) -> Verdict | None:
         """What a parameter was found to be at two other paths, and nowhere else, it is here."""
@@ -199,19 +225,26 @@ class _Step:
             return Verdict(ParamRole.DROPPED, "as at other paths")
         return None
 
-    def plan(self, crawl_id: UUID, spent: int) -> list[Probe]:
+    def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
         """Trials of the parameters with the most values; marks them as being tried."""
-        groups = [
-            (group, urls) for group in open_groups(self._still_open(), self.rule) if len(urls := trials(group)) > 1
-        ]
-        chosen = groups[: max(0, MOST_GROUPS - spent // FEWEST_PAGES)]
+        rule = self.rule
+        groups = open_groups(self._still_open(), rule)
+        several = [(group, urls) for group in groups if len(urls := trials(group)) > 1]
+        left = max(0, MOST_GROUPS - len(tried) // FEWEST_PAGES)
+        chosen = several[:left]
+        seen = sum(one.why == _DOOR.why for one in self.config.learned_params)
+        closed = (group for group in groups if is_door(group, rule) and trials(group)[0].href not in tried)
+        doors = list(islice(closed, max(0, min(left, MOST_DOORS - seen))))
         self._learn(_learned(group, Verdict(ParamRole.TRIED)) for group, _ in chosen)
+        self._learn(_learned(group, _DOOR) for group in doors)
         linked = {link.url.href for link in self._links}
         asked: dict[str, Url] = {}
         for group, urls in chosen:
             bases = [base for url in urls if (base := without(url, group.name))]
             for url in (*urls, *(base for base in bases if base.href in linked or not base.query)):
                 asked.setdefault(normalize(url, self.rule), url)
+        for url in (url for group in doors for url in trials(group)):
+            asked.setdefault(normalize(url, self.rule), url)
         return [
             Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
             for at, (key, url) in enumerate(asked.items())
@@ -280,7 +313,7 @@ def _has(href: str, path: str, name: str) -> bool:
     return isinstance(url, Url) and path_key(url) == path and name in param_names(url)
 
 
-def _answers(tried: Iterable[TriedPage]) -> Iterator[Answer]:
+def _answers(tried: Iterable[TriedPage], *, follow_nofollow: bool) -> Iterator[Answer]:
     for page in tried:
         if page.content is None:
             continue
@@ -289,4 +322,19 @@ def _answers(tried: Iterable[TriedPage]) -> Iterator[Answer]:
         except UnparsablePage:
             continue
         title = f"{found.title or ''}\n{found.h1 or ''}".strip()
-        yield Answer(page.url, title, frozenset(found.text.splitlines()), found.noindex)
+        yield Answer(
+            page.url,
+            title,
+            frozenset(found.text.splitlines()),
+            found.noindex,
+            tuple(_queries_on(found, follow_nofollow=follow_nofollow)),
+        )
+
+
+def _queries_on(page: ParsedPage, *, follow_nofollow: bool) -> Iterator[str]:
+    """Links of a page that have a query and may be followed."""
+    for link in page.links:
+        if "?" in link.url and (follow_nofollow or not (page.nofollow or "nofollow" in link.rel)):
+            url = read(link.url, page.base_url)
+            if isinstance(url, Url):
+                yield url.href

@@ -42,7 +42,7 @@ def _what_came(statuses: Sequence[str]) -> str:
 def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
     """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
-        return "Only crawls of a schedule are told of; whoever starts one by hand looks at it here."
+        return "Manual crawls don't send notifications."
     if crawl.change_summary is None:
         return "There was nothing to compare it with, so there was nothing to tell."
     if schedule is None:

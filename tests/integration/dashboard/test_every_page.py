@@ -201,13 +201,13 @@ def test_a_form_with_mistakes_says_which_and_keeps_what_was_typed(house: House, 
     window.get_by_label("Name", exact=True).fill("Kept")
     window.get_by_label("Leave out").fill("(")
     window.get_by_label("Between two requests to a host").fill("soon")
-    window.get_by_role("button", name="Make the project").click()
+    window.get_by_role("button", name="Create project").click()
     expect(window.get_by_role("alert")).to_contain_text("2 fields need another look")
     expect(window.get_by_label("Name", exact=True)).to_have_value("Kept")
     expect(window.locator("#delay_seconds-wrong")).to_contain_text("number")
     window.get_by_label("Leave out").fill("")
     window.get_by_label("Between two requests to a host").fill("1")
-    window.get_by_role("button", name="Make the project").click()
+    window.get_by_role("button", name="Create project").click()
     expect(window.locator("#website_url-wrong")).to_be_visible()
     assert serious_violations(window) == []
     house.mishaps.clear()  # the browser tells of each 422 itself

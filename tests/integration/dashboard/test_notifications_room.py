@@ -161,7 +161,7 @@ def test_a_key_of_other_projects_sees_nothing_of_it_and_a_reader_cannot_send(hou
     other = tools.projects.manage.create(name="Other", website_url="http://other.example/")
     page = house.window(house.key(Scope.ADMIN, other.id))
     page.goto("/notifications")
-    expect(page.get_by_text("Nobody was told of anything yet")).to_be_visible()
+    expect(page.get_by_text("No notification was sent yet")).to_be_visible()
     for path in (f"/notifications/{told.mail}", f"/notifications?project={told.project.id}"):
         page.goto(path)
         expect(page.locator("main")).not_to_contain_text("Nasty")

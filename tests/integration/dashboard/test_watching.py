@@ -19,7 +19,7 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     page.get_by_label("Name", exact=True).fill("Watched")
     page.get_by_label("Between two requests to a host").fill("0")
     page.get_by_label("A browser", exact=True).select_option("never")
-    page.get_by_role("button", name="Make the project").click()
+    page.get_by_role("button", name="Create project").click()
     expect(page.get_by_role("heading", name="Watched")).to_be_visible()
     page.get_by_role("button", name="Start the first crawl").click()
     page.wait_for_url(re.compile("/crawls/"))

@@ -186,6 +186,44 @@ def test_trials_do_not_exceed_max_pages(crawler: Engine) -> None:
         assert crawl.end_reason == "max_pages"
 
 
+def behind_one_link(path: str, query: dict[str, str]) -> str | None:
+    """All pages have one link to the minutes; only these link to each other."""
+    menu = ("/", "/about", "/minutes.cgi?day=first")
+    if path != "/minutes.cgi":
+        return page(*menu, title=path, body=text(path)) if path in ("/", "/about") else None
+    day = query.get("day", "first")
+    days = ["first", "second", "third", "fourth"]
+    links = [f"/minutes.cgi?day={one}" for one in days]
+    return page(*menu, *links, title=f"Minutes {day}", body=text(day)) if day in days else None
+
+
+def test_pages_behind_a_single_link_are_found(crawler: Engine) -> None:
+    with served(behind_one_link) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False)
+        days = [f"/minutes.cgi?day={day}" for day in ("first", "fourth", "second", "third")]
+        assert kept(crawler, first) == ["/", "/about", *days]
+        assert roles(first) == {"/minutes.cgi?day": "kept"}
+        assert len(asked) < 16
+        second = crawler.again(first)
+        assert kept(crawler, second) == kept(crawler, first)
+        assert told(second) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("more", [(), ("/contact?from=menu&lang=en", "/contact?from=foot&lang=en")])
+def test_a_single_link_whose_page_leads_nowhere_is_one_page(crawler: Engine, more: tuple[str, ...]) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        links = ("/", "/contact?from=menu", *(more if query else ()))
+        return page(*links, title=path, body=text(path)) if path in ("/", "/contact") else None
+
+    with served(site) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", "/contact"]
+        assert roles(first)["/contact?from"] == "dropped"
+        assert first.stats.get("query_params", []) == [], "one address proves nothing, so nothing is said"
+        assert len(asked) < 6
+        assert told(crawler.again(first)) == (0, 0, 0)
+
+
 def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         if path == "/sitemap.xml":

@@ -95,7 +95,18 @@ def test_pages_that_lead_to_one_sign_in_page_are_one_group() -> None:
 def test_many_pages_that_nothing_leads_to_any_more_are_told_unless_the_site_forbids_to_follow() -> None:
     found = covered(13, unlinked=12)
     assert (found.failing, found.lost_links) == (False, True)
-    assert str(found.sentence).startswith("No link led to 12 of 13 pages this time: they were compared all the same")
+    assert str(found.sentence).startswith("No link led to 12 of 13 pages this time: those that answered were compared")
     told = covered(13, unlinked=12, is_nofollow=True)
     assert (told.lost_links, "marks its links as nofollow" in str(told.sentence)) == (False, True)
     assert covered(3, unlinked=2).sentence is covered(13, unlinked=6).sentence is None
+
+
+def test_of_a_site_behind_a_wall_it_is_not_said_that_links_are_missing() -> None:
+    found = covered(0, *lost(18), unlinked=17)
+    assert (found.failing, found.lost_links) == (True, False)
+    assert (
+        found.sentence
+        == "None of 18 pages could be compared, because 18 below /lost/ were refused (401, 403 or the like)."
+    )
+    some = covered(10, *lost(8), unlinked=17)
+    assert "No link led to 17 of 18 pages this time: those that answered were compared" in str(some.sentence)

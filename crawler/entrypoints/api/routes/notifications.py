@@ -22,7 +22,7 @@ router = APIRouter(tags=["notifications"])
 OfProject = Annotated[UUID | None, Query(description="Only those of this project")]
 
 
-@router.get("/notifications", summary="Who was told of what, newest first", responses=problems(404))
+@router.get("/notifications", summary="Notifications sent, newest first", responses=problems(404))
 def list_notifications(
     tools: Tools, caller: Caller, project_id: OfProject = None, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[Notification]:

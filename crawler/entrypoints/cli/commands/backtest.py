@@ -29,7 +29,7 @@ def backtest(
     changed_share: Annotated[
         float | None, typer.Option(metavar="X", help="Such a share of changed pages is; 0.1 is 10 %.")
     ] = None,
-    notify_on: Annotated[NotifyOn | None, typer.Option(help="What is worth telling.")] = None,
+    notify_on: Annotated[NotifyOn | None, typer.Option(help="Which changes send a notice.")] = None,
     ignore_selector: Annotated[
         list[str] | None, typer.Option(metavar="CSS", help="Leave out what it names; may be repeated.")
     ] = None,

@@ -32,7 +32,7 @@ def list_notifications(
         typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return
     if not found:
-        console().print("Nobody was told of anything yet.")
+        console().print("No notification was sent yet.")
         return
     print_rows(console(), HEADINGS, map(_row, found))
 

@@ -46,7 +46,7 @@ def set_schedule(
     notify: Annotated[
         list[str] | None, typer.Option(metavar="URL", help="Another channel by its Apprise URL; '' for none.")
     ] = None,
-    notify_on: Annotated[NotifyOn | None, typer.Option(help="What is worth telling.")] = None,
+    notify_on: Annotated[NotifyOn | None, typer.Option(help="Which changes send a notice.")] = None,
     notify_changes: Annotated[
         bool | None, typer.Option("--notify-changes/--no-notify-changes", help="Whether changes are told at all.")
     ] = None,

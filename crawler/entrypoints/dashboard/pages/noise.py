@@ -29,7 +29,7 @@ KINDS = (
     (RuleKind.SELECTOR.value, "What a CSS selector names"),
     (RuleKind.REGEX.value, "Lines that match an expression"),
     (RuleKind.NUMBERS.value, "That a number is another one"),
-    (RuleKind.DATES.value, "That a date or time is another one"),
+    (RuleKind.DATES.value, "Date and time changes"),
 )
 KIND_WORDS = dict(KINDS)
 Kind = Annotated[str, Query(max_length=20)]
