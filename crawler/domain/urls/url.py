@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from ada_url import URL, join_url
 
 from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
-from crawler.domain.crawls.learned_params import ANY_PATH, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, ParamRole
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.tracking import is_tracking
 from crawler.errors import InvalidUrl
@@ -104,7 +104,9 @@ class QueryRule(NamedTuple):
             return role
         if name in self.meaningful:
             return ParamRole.KEPT
-        return ParamRole.DROPPED if is_tracking(name) else self.learned.get((ANY_PATH, name))
+        if is_tracking(name):
+            return ParamRole.DROPPED
+        return self.learned.get((ANY_PATH, name)) or self.learned.get((ANY_PATH, ANY_NAME))
 
     def keeps(self, path: str, name: str) -> bool:
         if self.mode is QueryParams.AUTO:
