@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, MOST_LEARNED, LearnedParam, ParamRole
-from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, params, path_key, read
+from crawler.domain.urls.url import QueryRule, Url, normalize, param_name, param_names, params, path_key, read
 
 MOST_TRIALS = 5
 """Addresses that are fetched for one parameter of a path, beside those without it."""
@@ -132,7 +132,7 @@ def open_groups(links: Iterable[FoundLink], rule: QueryRule) -> list[Group]:
 
 def without(url: Url, name: str) -> Url | None:
     """The address without a parameter."""
-    kept = [pair for pair in url.query.split("&") if pair and pair.partition("=")[0].lower() != name]
+    kept = [pair for pair in url.query.split("&") if pair and param_name(pair.lower()) != name]
     found = read(url.href.partition("?")[0] + (f"?{'&'.join(kept)}" if kept else ""))
     return found if isinstance(found, Url) else None
 
@@ -171,7 +171,11 @@ def judge_by_links(group: Group, book: LinkBook) -> Verdict | None:
     if len(bases) < FEWEST_PAGES:
         return None
     if sum(key in book.known for key in bases.values()) < MOST_OF * len(bases):
-        return Verdict(ParamRole.DROPPED, "nothing links to these pages without it")
+        # With several values beside one page nobody knows which of them is the page.
+        is_constant = len({normalize(link.url, rule) for link in companions}) == len(
+            {link.url.href.lower() for link in companions}
+        )
+        return Verdict(ParamRole.DROPPED, "nothing links to these pages without it") if is_constant else None
     if (
         words
         and len(words) == len(values)

@@ -186,7 +186,8 @@ class _Step:
     def _judge_trials(self, answers: Sequence[Answer]) -> None:
         by_url = {answer.url: answer for answer in answers}
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
-            mine = [answer for answer in answers if _has(answer.url, one.path, one.name)]
+            # Tried for two parameters, an address was fetched twice; it does not repeat itself.
+            mine = [answer for answer in by_url.values() if _has(answer.url, one.path, one.name)]
             verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
             self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why})])
 

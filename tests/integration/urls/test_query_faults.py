@@ -6,11 +6,13 @@ from collections import Counter
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.learned_params import MOST_LEARNED
+from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
 from tests.integration.changes.test_probes_killed import LEASE_SECONDS, die
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
 from tests.integration.urls.test_query_sites import FRAME, kept, served, text, told, wiki
+
+SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
 
 def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine) -> None:
@@ -48,6 +50,33 @@ def test_more_parameters_than_are_kept_hide_no_page(crawler: Engine) -> None:
         assert kept(crawler, crawl) == ["/", "/said", "/zinc"]
         assert len(asked) < 20
         assert told(crawler.again(crawl)) == (0, 0, 0)
+
+
+def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: Engine) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        name = query.get("of") or next((name for name, value in query.items() if not value), "Start")
+        if path not in ("/", "/pad") or name not in SHEETS:
+            return None
+        way = query.get("do", "")
+        views = [f"/pad?do={do}&of={name}" for do in ("write", "past")]
+        links = [f"/pad?{sheet}" for sheet in SHEETS]
+        return page(*links, *views, title=f"{name} {way}", body=text(f"{name} {way}"))
+
+    with served(site) as (url, asked):
+        crawl = crawler.crawl(url, use_sitemaps=False)
+        assert set(kept(crawler, crawl)) >= {f"/pad?{sheet.lower()}" for sheet in SHEETS}
+        assert "a query without a name in /pad tells pages apart" in crawl.stats["query_params"][0]
+        assert len(asked) < 60
+        assert told(crawler.again(crawl)) == (0, 0, 0)
+
+
+def test_a_seed_is_named_by_its_query_though_all_room_is_taken(crawler: Engine) -> None:
+    known = [LearnedParam(path=f"/{n}", name="x", role=ParamRole.DROPPED) for n in range(MOST_LEARNED)]
+    with served(wiki) as (url, _):
+        seed = f"{url}notes.cgi?topic=boats"
+        project = crawler.project(seed, learned_params=[one.model_dump() for one in known], max_pages=1)
+        crawl = crawler.run(crawler.start(project))
+        assert kept(crawler, crawl) == ["/notes.cgi?topic=boats"]
 
 
 def until_trials_wait(crawler: Engine, url: str) -> CrawlJob:

@@ -77,7 +77,7 @@ def test_many_new_pages_are_looked_up_and_not_searched_for() -> None:
         read = 0
 
         @property
-        def url(self) -> str:  # type: ignore[override]
+        def url(self) -> str:
             Counted.read += 1
             return self[0]
 

@@ -151,6 +151,22 @@ def test_what_every_address_of_a_page_has_tells_nothing_apart() -> None:
     assert by_links(paths, "mod", rule(id="kept")) is ParamRole.DROPPED
 
 
+def test_what_shows_a_page_in_several_ways_is_looked_at_where_nothing_links_to_the_page_alone() -> None:
+    paths = [f"/x?do={do}&id={name}" for name in NAMES for do in ("past", "write")]
+    assert by_links(paths, "do", rule(id="kept")) is None
+
+
+def test_a_query_without_a_name_is_a_value_of_one_parameter() -> None:
+    found = links("/x?Oak", "/x?Elm", "/x?do=edit&id=Oak")
+    (group,) = open_groups(found, rule())
+    assert (group.name, group.values) == ("", ["oak", "elm"])
+    known = QueryRule.of(CrawlConfig(learned_params=(LearnedParam(path="/x", name="", role=ParamRole.KEPT),)))
+    assert normalize(parse(f"{SITE}/x?Oak"), known) == f"{SITE}/x?oak"
+    assert not known.leaves_open(parse(f"{SITE}/x?Elm"))
+    meaningful = QueryRule(QueryParams.MEANINGFUL, frozenset({"id"}))
+    assert normalize(parse(f"{SITE}/x?id&Oak"), meaningful) == f"{SITE}/x?id"
+
+
 FRAME = [f"Line {n} of the frame that every page of the site has" for n in range(6)]
 
 
