@@ -27,7 +27,11 @@ class ProbeStore:
             return ProbeState(*db.execute(text(_STATE), {"crawl": crawl_id}).one())
 
     def plan(self, crawl_id: UUID, probes: Sequence[Probe]) -> None:
-        """Store planned probes, all or none, and only while the crawl runs; probes that exist stay as they are."""
+        """Store planned probes, all or none, and only while the crawl runs; probes that exist stay as they are.
+
+        But for trials that were answered: what they said is judged by now, and their page may be missing, or need a
+        second look.
+        """
         with transaction(self._engine) as connection:
             if connection.execute(text(_STILL_OPEN), {"crawl": crawl_id}).one_or_none() is None:
                 return
@@ -127,6 +131,7 @@ class ProbeStore:
 
 
 def plan_probes(db: Cursor, probes: Sequence[Probe]) -> None:
+    first = {probe.key: probe for probe in sorted(probes, reverse=True)}
     rows = [
         (
             *p.key,
@@ -140,7 +145,7 @@ def plan_probes(db: Cursor, probes: Sequence[Probe]) -> None:
             p.rounds,
             p.depth,
         )
-        for p in sorted(probes)
+        for p in sorted(first.values())
     ]
     execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE)
 
@@ -180,7 +185,11 @@ _STILL_OPEN = "SELECT id FROM crawl_jobs WHERE id = :crawl AND status = 'in_prog
 _PLAN = """
 INSERT INTO crawl_probes
     (crawl_id, normalized_url, url, host, purpose, position, state, outcome, content_hash, rounds, depth)
-VALUES %s ON CONFLICT DO NOTHING
+VALUES %s ON CONFLICT (crawl_id, normalized_url) DO UPDATE
+SET url = excluded.url, purpose = excluded.purpose, position = excluded.position, state = excluded.state,
+    outcome = excluded.outcome, content_hash = excluded.content_hash, rounds = excluded.rounds, depth = excluded.depth,
+    reason = NULL, http_status = NULL, final_url = NULL, snapshot_id = NULL, at = NULL
+WHERE crawl_probes.purpose = 'trial' AND crawl_probes.state = 'done' AND excluded.purpose <> 'trial'
 """
 _QUEUED = """
 SELECT normalized_url, url, host, purpose, position FROM crawl_probes

@@ -82,11 +82,12 @@ def same_addresses(pages: Sequence[Address], known: Iterable[Address], key_of: K
     A page among `known` that they name is the one that they are told under: then it is no news at all.
     """
     at_home = {(key_of(page.url), page.content_hash): page.url for page in known}
+    by_url = {page.url: page for page in pages}
     canonicals = {page.url: page.canonical for page in pages if page.canonical}
     named = ((page.url, page) for page in pages if page.canonical and page.content_hash)
     found: AlsoAt = {}
     for urls in _alike(named, lambda page: (key_of(page.canonical or ""), page.content_hash), fewest=1):
-        page = next(page for page in pages if page.url == urls[0])
+        page = by_url[urls[0]]
         home = at_home.get((key_of(page.canonical or ""), page.content_hash))
         told = home or best_address(urls, canonicals, key_of)
         if others := tuple(sorted(url for url in urls if url != told)):

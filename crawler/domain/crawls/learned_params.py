@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MOST_LEARNED = 500
 ANY_PATH = "*"
+ANY_NAME = "&"
+"""No parameter has this name."""
 
 
 class ParamRole(StrEnum):
@@ -38,4 +40,5 @@ class LearnedParam(BaseModel):
             ParamRole.TRIED: "is being tried",
         }
         where = "all paths" if self.path == ANY_PATH else self.path
-        return f"`{self.name}` in {where} {told[self.role]}{f' ({self.why})' if self.why else ''}"
+        what = {ANY_NAME: "any other parameter", "": "a query without a name"}.get(self.name, f"`{self.name}`")
+        return f"{what} in {where} {told[self.role]}{f' ({self.why})' if self.why else ''}"

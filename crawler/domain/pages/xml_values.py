@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from crawler.domain.pages.file_lines import FileLines
-from crawler.domain.pages.json_values import MAX_BYTES, MAX_DEPTH, MAX_VALUES, ROOT, NoValues
+from crawler.domain.pages.json_values import MAX_BYTES, MAX_DEPTH, MAX_PATH, MAX_VALUES, ROOT, NoValues
 
 
 def xml_lines(body: bytes) -> FileLines:
@@ -45,6 +45,8 @@ class _Target:
         number = above.below[name]
         step = f"{name}[{number}]" if number > 1 else name
         element = _Element(f"{above.path}.{step}" if above.path else step, f"{above.place}.{name}")
+        if len(element.path) > MAX_PATH:
+            raise NoValues
         self._open.append(element)
         for key in sorted(attributes):
             name = key.rpartition("}")[2]
@@ -64,7 +66,7 @@ class _Target:
         text = " ".join(value.split())
         if not text:
             return
-        if len(self.texts) >= MAX_VALUES:
+        if len(self.texts) >= MAX_VALUES or len(path) > MAX_PATH:
             raise NoValues
         self.compared.append(f"{place}: {text}")
         self.texts.append(f"{path}: {text}")

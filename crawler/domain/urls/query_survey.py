@@ -7,11 +7,13 @@ it are fetched, and beside them the page without it.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
-from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, params, path_key, read
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, MOST_LEARNED, LearnedParam, ParamRole
+from crawler.domain.urls.url import QueryRule, Url, normalize, param_name, param_names, params, path_key, read
 
 MOST_TRIALS = 5
 """Addresses that are fetched for one parameter of a path, beside those without it."""
@@ -38,18 +40,53 @@ class FoundLink(NamedTuple):
     depth: int
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True)
+class Group:
     """Links of one path whose only unknown parameter is this one."""
 
     path: str
     name: str
     links: tuple[FoundLink, ...]
 
-    @property
+    @cached_property
     def values(self) -> list[str]:
         return list(
             dict.fromkeys(value for link in self.links for name, value in params(link.url) if name == self.name)
         )
+
+
+class LinkBook:
+    """All links of a crawl with a query, by what stands in them: looked up, since a site may have a parameter in each.
+
+    `known`: keys of pages that this crawl has met, or links to, without any unknown parameter.
+    """
+
+    def __init__(self, links: Iterable[FoundLink], rule: QueryRule, known: frozenset[str] = frozenset()) -> None:
+        self.rule = rule
+        self.known = known
+        self._found: dict[tuple[str, str], list[FoundLink]] = defaultdict(list)
+        self._kept: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for link in links:
+            path = path_key(link.url)
+            for name, value in dict(params(link.url)).items():
+                self._found[path, name].append(link)
+                if rule.role(path, name) is ParamRole.KEPT:
+                    self._kept[path, value].add(name)
+
+    def having(self, path: str, name: str) -> Sequence[FoundLink]:
+        return self._found.get((path, name), ())
+
+    def paths_of(self, name: str) -> list[str]:
+        return [path for path, other in self._found if other == name]
+
+    def names_page(self, group: Group, value: str) -> bool:
+        """Whether a value names a page of the same path by another parameter."""
+        return bool(self._kept.get((group.path, value), set()) - {group.name})
+
+    @cached_property
+    def ends(self) -> set[str]:
+        """The ends of the paths of known pages."""
+        return {end for key in self.known for end in _ends(unquote(key.partition("?")[0].partition("://")[2]))}
 
 
 class Answer(NamedTuple):
@@ -99,7 +136,7 @@ def open_groups(links: Iterable[FoundLink], rule: QueryRule) -> list[Group]:
 
 def without(url: Url, name: str) -> Url | None:
     """The address without a parameter."""
-    kept = [pair for pair in url.query.split("&") if pair and pair.partition("=")[0].lower() != name]
+    kept = [pair for pair in url.query.split("&") if pair and param_name(pair.lower()) != name]
     found = read(url.href.partition("?")[0] + (f"?{'&'.join(kept)}" if kept else ""))
     return found if isinstance(found, Url) else None
 
@@ -126,27 +163,29 @@ def is_door(group: Group, rule: QueryRule) -> bool:
     return len(trials(group)) == 1 and next(kept, None) is None
 
 
-def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, known: frozenset[str]) -> Verdict | None:
-    """What the links alone say; None when the pages have to be looked at.
-
-    `known`: keys of pages that this crawl has met, or links to, without any unknown parameter.
-    """
+def judge_by_links(group: Group, book: LinkBook) -> Verdict | None:
+    """What the links alone say; None when the pages have to be looked at."""
     values = group.values
     if values and all(map(_DATE.fullmatch, values)):
         return Verdict(ParamRole.DROPPED, "its values are dates, as those of a calendar")
-    if _names_paths(group, links, known):
+    if _names_paths(group, book):
         return _NAMES_PAGES
+    rule = book.rule
     companions = [link for link in group.links if any(name != group.name for name in _kept_names(link.url, rule))]
     if len(companions) < len(group.links):
         return None
     words = [value for value in values if _LETTER.search(value)]
-    if _names_pages(group, links, rule):
+    if _names_pages(group, book):
         return _NAMES_PAGES
     bases = {base.href: normalize(base, rule) for link in companions if (base := without(link.url, group.name))}
     if len(bases) < FEWEST_PAGES:
         return None
-    if sum(key in known for key in bases.values()) < MOST_OF * len(bases):
-        return Verdict(ParamRole.DROPPED, "nothing links to these pages without it")
+    if sum(key in book.known for key in bases.values()) < MOST_OF * len(bases):
+        # With several values beside one page nobody knows which of them is the page.
+        is_constant = len({normalize(link.url, rule) for link in companions}) == len(
+            {link.url.href.lower() for link in companions}
+        )
+        return Verdict(ParamRole.DROPPED, "nothing links to these pages without it") if is_constant else None
     if (
         words
         and len(words) == len(values)
@@ -156,37 +195,31 @@ def judge_by_links(group: Group, links: Iterable[FoundLink], rule: QueryRule, kn
     return None
 
 
-def views_by_default(links: Sequence[FoundLink], rule: QueryRule, names: Iterable[str]) -> Iterator[LearnedParam]:
+def views_by_default(book: LinkBook, names: Iterable[str]) -> Iterator[LearnedParam]:
     """Parameters that are kept on any site, where they name pages that have addresses of their own."""
     for name in names:
-        found: dict[str, list[FoundLink]] = defaultdict(list)
-        for link in links:
-            if name in param_names(link.url):
-                found[path_key(link.url)].append(link)
-        for path, mine in found.items():
-            if (path, name) not in rule.learned and _names_pages(Group(path, name, tuple(mine)), links, rule):
+        for path in book.paths_of(name):
+            group = Group(path, name, tuple(book.having(path, name)))
+            if (path, name) not in book.rule.learned and _names_pages(group, book):
                 yield LearnedParam(path=path, name=name, role=_NAMES_PAGES.role, why=_NAMES_PAGES.why)
 
 
-def _names_pages(group: Group, links: Iterable[FoundLink], rule: QueryRule) -> bool:
-    values = group.values
-    words = [value for value in values if _LETTER.search(value)]
+def _names_pages(group: Group, book: LinkBook) -> bool:
+    words = [value for value in group.values if _LETTER.search(value)]
     if len(words) < FEWEST_PAGES:
         return False
-    named = _values_of_pages(links, group, rule)
-    return sum(value in named for value in words) >= MOST_OF * len(values)
+    return sum(book.names_page(group, value) for value in words) >= MOST_OF * len(group.values)
 
 
-def _names_paths(group: Group, links: Iterable[FoundLink], known: Iterable[str]) -> bool:
+def _names_paths(group: Group, book: LinkBook) -> bool:
     """Whether half of the links name known pages by the ends of their paths, and say what to do with those pages."""
-    mine = [link for link in links if path_key(link.url) == group.path and group.name in param_names(link.url)]
+    mine = book.having(group.path, group.name)
     together = sum(len(param_names(link.url)) > 1 for link in mine)
     values = [unquote(dict(params(link.url))[group.name]) for link in mine]
     words = {value for value in values if _LETTER.search(value)}
     if len(words) < FEWEST_PAGES or together < MOST_OF * len(mine):
         return False
-    ends = {end for key in known for end in _ends(unquote(key.partition("?")[0].partition("://")[2]))}
-    return sum(value in ends for value in values) >= HALF * len(values)
+    return sum(value in book.ends for value in values) >= HALF * len(values)
 
 
 def _ends(path: str) -> Iterator[str]:
@@ -213,9 +246,10 @@ def judge_by_pages(name: str, answers: Sequence[Answer], bases: Mapping[str, Ans
 
 
 def learned(known: Sequence[LearnedParam], new: Iterable[LearnedParam]) -> tuple[LearnedParam, ...]:
-    """What is known with what was found out; a parameter stands once."""
+    """What is known with what was found out; a parameter stands once. There is always room for one that is all."""
     book = {(one.path, one.name): one for one in (*known, *new)}
-    return tuple(book.values())[:MOST_LEARNED]
+    any_other = book.pop((ANY_PATH, ANY_NAME), None)
+    return (*tuple(book.values())[: MOST_LEARNED - 1], *([any_other] if any_other else ()))
 
 
 def _is_own(page: Answer, others: Sequence[Answer], base: Answer | None) -> bool:
@@ -248,17 +282,6 @@ def _words(line: str) -> int:
 def _kept_names(url: Url, rule: QueryRule) -> Iterator[str]:
     path = path_key(url)
     return (name for name in param_names(url) if rule.role(path, name) is ParamRole.KEPT)
-
-
-def _values_of_pages(links: Iterable[FoundLink], group: Group, rule: QueryRule) -> set[str]:
-    """Values that name pages of this path by another parameter."""
-    return {
-        value
-        for link in links
-        if path_key(link.url) == group.path
-        for name, value in params(link.url)
-        if name != group.name and rule.role(group.path, name) is ParamRole.KEPT
-    }
 
 
 def _base_of(answer: Answer, name: str, bases: Mapping[str, Answer]) -> Answer | None:

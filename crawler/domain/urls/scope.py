@@ -170,7 +170,7 @@ class Scope:
         rule = trap(url)
         if rule:
             return Refusal(Reason.TRAP, rule)
-        if view := self.rule.view(url):
+        if (view := self.rule.view(url)) is not None:
             return Refusal(
                 Reason.TRAP, f"`{view}` shows a known page in another way; query_params or meaningful_params changes it"
             )

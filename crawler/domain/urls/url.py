@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from ada_url import URL, join_url
 
 from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
-from crawler.domain.crawls.learned_params import ANY_PATH, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, ParamRole
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.tracking import is_tracking
 from crawler.errors import InvalidUrl
@@ -104,7 +104,9 @@ class QueryRule(NamedTuple):
             return role
         if name in self.meaningful:
             return ParamRole.KEPT
-        return ParamRole.DROPPED if is_tracking(name) else self.learned.get((ANY_PATH, name))
+        if is_tracking(name):
+            return ParamRole.DROPPED
+        return self.learned.get((ANY_PATH, name)) or self.learned.get((ANY_PATH, ANY_NAME))
 
     def keeps(self, path: str, name: str) -> bool:
         if self.mode is QueryParams.AUTO:
@@ -138,9 +140,13 @@ def path_key(url: Url) -> str:
 
 
 def params(url: Url) -> list[tuple[str, str]]:
-    """Names and values of the query as they stand in keys; a parameter without a name is none."""
-    pairs = (_plain(pair).partition("=") for pair in url.query.lower().split("&") if pair)
-    return [(name, value) for name, _, value in pairs if name]
+    """Names and values of the query as they stand in keys. What stands alone is a value without a name: ?HomePage."""
+    pairs = (_plain(pair) for pair in url.query.lower().split("&") if pair)
+    return [(name := param_name(pair), pair.partition("=")[2] if name else pair.removeprefix("=")) for pair in pairs]
+
+
+def param_name(pair: str) -> str:
+    return pair.partition("=")[0] if "=" in pair else ""
 
 
 def param_names(url: Url) -> list[str]:
@@ -290,7 +296,10 @@ def normalize(url: Url, rule: QueryRule) -> str:
 
 def _kept(path: str, query: str, rule: QueryRule) -> str:
     pairs = [_plain(pair) for pair in query.lower().split("&") if pair]
-    return "&".join(sorted(pair for pair in pairs if rule.keeps(path, pair.partition("=")[0])))
+    is_auto = rule.mode is QueryParams.AUTO
+    return "&".join(
+        sorted(pair for pair in pairs if rule.keeps(path, param_name(pair) if is_auto else pair.partition("=")[0]))
+    )
 
 
 def _plain(text: str) -> str:

@@ -17,6 +17,7 @@ from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found, Source, UrlKey
+from crawler.domain.urls.query_survey import learned
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, parse, path_key
 from crawler.errors import Conflict, Invalid, InvalidConfig
@@ -123,7 +124,7 @@ def _with_params_of(seed: Url, options: CrawlConfig) -> CrawlConfig:
         for name in param_names(seed)
         if rule.role(path, name) is None
     ]
-    return options.model_copy(update={"learned_params": (*options.learned_params, *given)})
+    return options.model_copy(update={"learned_params": learned(given, options.learned_params)})
 
 
 def _for_this_crawl(options: CrawlConfig, urls: int, max_seconds: int | None) -> CrawlConfig:

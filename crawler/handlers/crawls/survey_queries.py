@@ -19,7 +19,7 @@ from crawler import telemetry
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, FetchState, QueryParams
 from crawler.domain.crawls.frontier import Lane, Priority
-from crawler.domain.crawls.learned_params import ANY_PATH, LearnedParam, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, LearnedParam, ParamRole
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
@@ -33,6 +33,7 @@ from crawler.domain.urls.query_survey import (
     Answer,
     FoundLink,
     Group,
+    LinkBook,
     Verdict,
     is_door,
     judge_by_links,
@@ -151,9 +152,9 @@ class _Step:
 
     def __init__(self, config: CrawlConfig, scope: Scope, parents: dict[str, tuple[int, str]]) -> None:
         self.config = config
+        self.rule = rule = QueryRule.of(config)
         self._parents = parents
         self._scope = scope
-        rule = self.rule
         found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
         self.open = [link for link in found if rule.leaves_open(link.url) and self._is_in_scope(link.url)]
 
@@ -168,31 +169,29 @@ class _Step:
         )
         return [link for link in found if self._is_in_scope(link.url)]
 
-    @property
-    def rule(self) -> QueryRule:
-        return QueryRule.of(self.config)
-
     def judge(self, tried: Sequence[TriedPage], met: frozenset[str]) -> None:
         """Learn from the trials that were answered, then from links alone, as far as that goes."""
         if any(one.role is ParamRole.TRIED for one in self.config.learned_params):
             self._judge_trials(list(_answers(tried, follow_nofollow=self.config.follow_nofollow)))
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
+            book = LinkBook(self._links, self.rule, known)
+            habits = self._habits()
             found = [
                 _learned(group, verdict)
                 for group in open_groups(self._still_open(), self.rule)
-                if (verdict := self._by_habit(group) or judge_by_links(group, self._links, self.rule, known))
+                if group.name not in habits and (verdict := judge_by_links(group, book))
             ]
-            if not found:
+            if not self._learn((*habits.values(), *found)):
                 break
-            self._learn(found)
         if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
-            self._learn(views_by_default(self._links, self.rule, self.config.meaningful_params))
+            self._learn(views_by_default(LinkBook(self._links, self.rule), self.config.meaningful_params))
 
     def _judge_trials(self, answers: Sequence[Answer]) -> None:
         by_url = {answer.url: answer for answer in answers}
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
-            mine = [answer for answer in answers if _has(answer.url, one.path, one.name)]
+            # Tried for two parameters, an address was fetched twice; it does not repeat itself.
+            mine = [answer for answer in by_url.values() if _has(answer.url, one.path, one.name)]
             if one.why == _DOOR.why:
                 self._look_behind(one, mine)
                 continue
@@ -218,12 +217,17 @@ class _Step:
         self.config = self.config.model_copy(update={"learned_params": others})
         self.open += new
 
-    def _by_habit(self, group: Group) -> Verdict | None:
-        """What a parameter was found to be at two other paths, and nowhere else, it is here."""
-        roles = [one.role for one in self.config.learned_params if one.name == group.name and one.lasting]
-        if len(roles) > 1 and set(roles) == {ParamRole.DROPPED}:
-            return Verdict(ParamRole.DROPPED, "as at other paths")
-        return None
+    def _habits(self) -> dict[str, LearnedParam]:
+        """What a parameter was found to be at two other paths, and nowhere else, it is in this crawl at all of them."""
+        roles: dict[str, list[ParamRole]] = defaultdict(list)
+        for one in self.config.learned_params:
+            if one.lasting:
+                roles[one.name].append(one.role)
+        return {
+            name: LearnedParam(path=ANY_PATH, name=name, role=ParamRole.DROPPED, why="as at other paths", lasting=False)
+            for name, found in roles.items()
+            if len(found) > 1 and set(found) == {ParamRole.DROPPED}
+        }
 
     def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
         """Trials of the parameters with the most values; marks them as being tried."""
@@ -258,12 +262,13 @@ class _Step:
             for name in param_names(link.url):
                 if self.rule.role(path, name) in (None, ParamRole.TRIED):
                     paths[name].add(path)
-        for name, found in sorted(paths.items()):
-            where = [ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found)
-            self._learn(
-                LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why="not tried", lasting=False)
-                for path in where
-            )
+        self._learn(
+            _not_tried(path, name)
+            for name, found in sorted(paths.items())
+            for path in ([ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found))
+        )
+        if self._still_open():  # more than are kept one by one
+            self._learn([_not_tried(ANY_PATH, ANY_NAME)])
 
     def found(self, crawl: CrawlJob, scope: Scope, met: set[str]) -> Iterator[Found]:
         """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
@@ -300,8 +305,16 @@ class _Step:
         rule = self.rule
         return [link for link in self.open if rule.leaves_open(link.url)]
 
-    def _learn(self, found: Iterable[LearnedParam]) -> None:
-        self.config = self.config.model_copy(update={"learned_params": learned(self.config.learned_params, found)})
+    def _learn(self, found: Iterable[LearnedParam]) -> bool:
+        """Whether that was news."""
+        before = self.config.learned_params
+        self.config = self.config.model_copy(update={"learned_params": learned(before, found)})
+        self.rule = QueryRule.of(self.config)
+        return self.config.learned_params != before
+
+
+def _not_tried(path: str, name: str) -> LearnedParam:
+    return LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why="not tried", lasting=False)
 
 
 def _learned(group: Group, verdict: Verdict) -> LearnedParam:

@@ -72,6 +72,20 @@ def test_new_addresses_of_a_known_page_are_not_new() -> None:
     assert told_once(changes(new=("/other", "/print", "/x")), also).new == ("/other", "/x")
 
 
+def test_many_new_pages_are_looked_up_and_not_searched_for() -> None:
+    class Counted(Address):
+        read = 0
+
+        @property
+        def url(self) -> str:
+            Counted.read += 1
+            return self[0]
+
+    pages = [Counted(f"/{n}", f"/{n}", b"%d" % n) for n in range(300)]
+    assert same_addresses(pages, [], str) == {}
+    assert Counted.read < 20 * len(pages)
+
+
 def test_the_canonical_address_is_the_best() -> None:
     assert best_address(["/a", "/bcd"], {"/a": "/bcd", "/bcd": "/bcd"}, str) == "/bcd"
     assert best_address(["/abc", "/b", "/a"], {}, str) == "/a"

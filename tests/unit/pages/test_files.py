@@ -238,6 +238,8 @@ def test_xml_is_shown_value_by_value_with_paths() -> None:
         "<a>&amp</a>",
         "<a>" * 80 + "</a>" * 80,
         "<r>" + "<a>1</a>\n" * 50_001 + "</r>",
+        f"<{'r' * 600}>\n<a>1</a></{'r' * 600}>",
+        f"<r {'a' * 600}='1'/>",
         "no xml",
     ],
 )

@@ -8,6 +8,7 @@ from crawler.domain.urls.query_survey import (
     MOST_TRIALS,
     Answer,
     FoundLink,
+    LinkBook,
     Verdict,
     judge_by_links,
     judge_by_pages,
@@ -34,7 +35,7 @@ def by_links(paths: list[str], name: str, known: QueryRule) -> ParamRole | None:
     found = links(*paths)
     (group,) = [group for group in open_groups(found, known) if group.name == name]
     pages = frozenset(normalize(link.url, known) for link in found if not known.leaves_open(link.url))
-    verdict = judge_by_links(group, found, known, pages)
+    verdict = judge_by_links(group, LinkBook(found, known, pages))
     return verdict.role if verdict else None
 
 
@@ -120,10 +121,10 @@ def test_a_name_that_any_site_may_use_for_its_parts_can_be_a_view_too() -> None:
     pages = [f"/x?id={name}" for name in NAMES]
     cited = [f"/x?id=cite&page={name}" for name in NAMES]
     known = rule(id="kept")
-    (found,) = views_by_default(links(*pages, *cited), known, ["page"])
+    (found,) = views_by_default(LinkBook(links(*pages, *cited), known), ["page"])
     assert (found.name, found.role) == ("page", ParamRole.VIEW)
     numbered = [f"/x?id={name}&page={n}" for name in NAMES for n in (2, 3)]
-    assert not list(views_by_default(links(*pages, *numbered), known, ["page"]))
+    assert not list(views_by_default(LinkBook(links(*pages, *numbered), known), ["page"]))
 
 
 def test_values_that_are_the_paths_of_pages_are_views_of_those() -> None:
@@ -132,20 +133,38 @@ def test_values_that_are_the_paths_of_pages_are_views_of_those() -> None:
     found = links(*views)
     group = next(group for group in open_groups(found, rule()) if group.name == "name")
     known = frozenset(SITE + path for path in paths)
-    assert judge_by_links(group, found, rule(), known) == judge_by_links(group, found, rule(), known | {f"{SITE}/y"})
-    verdict = judge_by_links(group, found, rule(), known)
+    assert judge_by_links(group, LinkBook(found, rule(), known)) == judge_by_links(
+        group, LinkBook(found, rule(), known | {f"{SITE}/y"})
+    )
+    verdict = judge_by_links(group, LinkBook(found, rule(), known))
     assert verdict is not None
     assert verdict.role is ParamRole.VIEW
-    assert judge_by_links(group, found, rule(), frozenset({f"{SITE}/x/oak"})) is None
+    assert judge_by_links(group, LinkBook(found, rule(), frozenset({f"{SITE}/x/oak"}))) is None
     alone = links(*(f"/x?name={name}" for name in NAMES))
     (single,) = open_groups(alone, rule())
-    assert judge_by_links(single, alone, rule(), known) is None, "these may be pages: they are looked at"
+    assert judge_by_links(single, LinkBook(alone, rule(), known)) is None, "these may be pages: they are looked at"
     assert not rule(name="view").leaves_open(found[0].url)
 
 
 def test_what_every_address_of_a_page_has_tells_nothing_apart() -> None:
     paths = [f"/x?mod=read&id={name}" for name in NAMES]
     assert by_links(paths, "mod", rule(id="kept")) is ParamRole.DROPPED
+
+
+def test_what_shows_a_page_in_several_ways_is_looked_at_where_nothing_links_to_the_page_alone() -> None:
+    paths = [f"/x?do={do}&id={name}" for name in NAMES for do in ("past", "write")]
+    assert by_links(paths, "do", rule(id="kept")) is None
+
+
+def test_a_query_without_a_name_is_a_value_of_one_parameter() -> None:
+    found = links("/x?Oak", "/x?Elm", "/x?do=edit&id=Oak")
+    (group,) = open_groups(found, rule())
+    assert (group.name, group.values) == ("", ["oak", "elm"])
+    known = QueryRule.of(CrawlConfig(learned_params=(LearnedParam(path="/x", name="", role=ParamRole.KEPT),)))
+    assert normalize(parse(f"{SITE}/x?Oak"), known) == f"{SITE}/x?oak"
+    assert not known.leaves_open(parse(f"{SITE}/x?Elm"))
+    meaningful = QueryRule(QueryParams.MEANINGFUL, frozenset({"id"}))
+    assert normalize(parse(f"{SITE}/x?id&Oak"), meaningful) == f"{SITE}/x?id"
 
 
 FRAME = [f"Line {n} of the frame that every page of the site has" for n in range(6)]

@@ -1,0 +1,132 @@
+"""Trials of query parameters and pages that are known: what was tried is watched like any other page."""
+
+import time
+from collections import Counter
+
+import pytest
+
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
+from tests.integration.changes.test_probes_killed import LEASE_SECONDS, die
+from tests.integration.handmade import page
+from tests.integration.live_engine import Engine
+from tests.integration.urls.test_query_sites import FRAME, kept, served, text, told, wiki
+
+SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
+
+
+def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine) -> None:
+    """The site gives up a page and names others by a parameter of its path: the trial asks for the page itself, too."""
+    moved = False
+
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            links = [f"/item?product={n}" for n in range(4)] if moved else ["/item"]
+            return page(*links, title="Shop", body=FRAME)
+        if path != "/item":
+            return None
+        if "product" in query:
+            return page(title=f"Lamp {query['product']}", body=text(f"lamp {query['product']}"))
+        return None if moved else page(title="All lamps", body=text("all lamps"))
+
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", "/item"]
+        moved = True
+        second = crawler.again(first)
+        assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
+        assert told(second) == (0, 1, 1)
+
+
+def test_more_parameters_than_are_kept_hide_no_page(crawler: Engine) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            links = [f"/said?n{number}=1" for number in range(MOST_LEARNED + 50)]
+            return page(*links, "/zinc?zeal=1", title="Home", body=FRAME)
+        return page(title=path, body=text(path)) if path in ("/said", "/zinc") else None
+
+    with served(site) as (url, asked):
+        crawl = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, crawl) == ["/", "/said", "/zinc"]
+        assert len(asked) < 20
+        assert told(crawler.again(crawl)) == (0, 0, 0)
+
+
+def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: Engine) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        name = query.get("of") or next((name for name, value in query.items() if not value), "Start")
+        if path not in ("/", "/pad") or name not in SHEETS:
+            return None
+        way = query.get("do", "")
+        views = [f"/pad?do={do}&of={name}" for do in ("write", "past")]
+        links = [f"/pad?{sheet}" for sheet in SHEETS]
+        return page(*links, *views, title=f"{name} {way}", body=text(f"{name} {way}"))
+
+    with served(site) as (url, asked):
+        crawl = crawler.crawl(url, use_sitemaps=False)
+        assert set(kept(crawler, crawl)) >= {f"/pad?{sheet.lower()}" for sheet in SHEETS}
+        assert "a query without a name in /pad tells pages apart" in crawl.stats["query_params"][0]
+        assert len(asked) < 60
+        assert told(crawler.again(crawl)) == (0, 0, 0)
+
+
+def test_a_seed_is_named_by_its_query_though_all_room_is_taken(crawler: Engine) -> None:
+    known = [LearnedParam(path=f"/{n}", name="x", role=ParamRole.DROPPED) for n in range(MOST_LEARNED)]
+    with served(wiki) as (url, _):
+        seed = f"{url}notes.cgi?topic=boats"
+        project = crawler.project(seed, learned_params=[one.model_dump() for one in known], max_pages=1)
+        crawl = crawler.run(crawler.start(project))
+        assert kept(crawler, crawl) == ["/notes.cgi?topic=boats"]
+
+
+def until_trials_wait(crawler: Engine, url: str) -> CrawlJob:
+    crawl = crawler.start(crawler.project(url, use_sitemaps=False, delay_seconds=0))
+    crawler.shift()
+    assert not crawler.tools.crawls.finish(crawl.id).status.is_over
+    assert trials(crawler, crawl)["queued"] > 1
+    return crawler.tools.store.get_crawl(crawl.id)
+
+
+def trials(crawler: Engine, crawl: CrawlJob) -> Counter[str]:
+    rows = crawler.rows("SELECT state FROM crawl_probes WHERE crawl_id = :id AND purpose = 'trial'", id=crawl.id)
+    return Counter(row["state"] for row in rows)
+
+
+def test_trials_that_the_frontier_lost_are_made(crawler: Engine) -> None:
+    with served(wiki) as (url, _):
+        crawl = until_trials_wait(crawler, url)
+        crawler.tools.redis.flushdb()
+        crawler.tools.crawls.reconcile()
+        done = crawler.run(crawl)
+        assert len(kept(crawler, done)) == 8
+        assert set(trials(crawler, done)) == {"done"}
+        assert told(crawler.again(done)) == (0, 0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failpoint", ["before_commit", "after_commit", "after_complete"])
+def test_a_worker_killed_with_trials_in_hand_changes_nothing(crawler: Engine, redis_url: str, failpoint: str) -> None:
+    with served(wiki) as (url, asked):
+        crawl = until_trials_wait(crawler, url)
+        die(crawler, redis_url, failpoint)
+        time.sleep(LEASE_SECONDS)
+        crawler.tools.crawls.reconcile()
+        done = crawler.run(crawl)
+        assert len(kept(crawler, done)) == 8
+        assert len(asked) < 45
+        assert told(crawler.again(done)) == (0, 0, 0)
+
+
+@pytest.mark.slow
+def test_a_trial_that_takes_three_workers_down_does_not_keep_the_crawl_from_ending(
+    crawler: Engine, redis_url: str
+) -> None:
+    with served(wiki) as (url, _):
+        crawl = until_trials_wait(crawler, url)
+        for _ in range(3):
+            die(crawler, redis_url, "before_commit")
+            time.sleep(LEASE_SECONDS)
+            crawler.tools.crawls.reconcile()
+        done = crawler.run(crawl)
+        assert done.status.is_over
+        assert set(trials(crawler, done)) == {"done"}
