@@ -1,5 +1,5 @@
-"""A page has one stamp of its own. Of several that name different times each belongs to an item of a list: when one moves,
-that item was replaced, and often nothing else says so."""
+"""A page has one stamp of its own. Of several that name different times each belongs to an item of a list: when one
+moves, that item was replaced, and often nothing else says so."""
 
 from datetime import UTC, datetime
 
