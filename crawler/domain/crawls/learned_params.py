@@ -26,6 +26,7 @@ class LearnedParam(BaseModel):
     name: str = Field(max_length=2000)
     role: ParamRole
     why: str = Field("", max_length=200)
+    plain: bool = Field(default=False, description="The page answers without it, too: it is fetched so")
     lasting: bool = Field(default=True, description="False: for one crawl, because it was not tried")
 
     @property

@@ -32,10 +32,13 @@ from crawler.domain.urls.query_survey import (
     FoundLink,
     Group,
     Verdict,
+    answers_without,
     judge_by_links,
     judge_by_pages,
     learned,
+    newest,
     open_groups,
+    plain_address,
     trials,
     views_by_default,
     without,
@@ -47,6 +50,7 @@ from crawler.handlers.engine.crawl_context import scope_of
 log = telemetry.logger(__name__)
 
 MOST_ROUNDS = 20
+_HABIT = "as at other paths"
 _SILENT = Verdict(ParamRole.DROPPED, "too few of its pages answered")
 
 
@@ -151,7 +155,7 @@ class _Step:
         self._scope = scope
         rule = self.rule
         found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
-        self.open = [link for link in found if rule.leaves_open(link.url) and self._is_in_scope(link.url)]
+        self.open = [link for link in found if rule.waits(link.url) and self._is_in_scope(link.url)]
 
     def _is_in_scope(self, url: Url) -> bool:
         return isinstance(self._scope.candidate(url, 0).verdict, Admission)
@@ -175,7 +179,7 @@ class _Step:
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
             found = [
-                _learned(group, verdict)
+                _learned(group, verdict, plain=verdict.why == _HABIT and self._is_plain(group.name))
                 for group in open_groups(self._still_open(), self.rule)
                 if (verdict := self._by_habit(group) or judge_by_links(group, self._links, self.rule, known))
             ]
@@ -190,14 +194,18 @@ class _Step:
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
             mine = [answer for answer in answers if _has(answer.url, one.path, one.name)]
             verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
-            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why})])
+            plain = answers_without(one.name, mine, by_url)
+            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why, "plain": plain})])
 
     def _by_habit(self, group: Group) -> Verdict | None:
         """What a parameter was found to be at two other paths, and nowhere else, it is here."""
         roles = [one.role for one in self.config.learned_params if one.name == group.name and one.lasting]
         if len(roles) > 1 and set(roles) == {ParamRole.DROPPED}:
-            return Verdict(ParamRole.DROPPED, "as at other paths")
+            return Verdict(ParamRole.DROPPED, _HABIT)
         return None
+
+    def _is_plain(self, name: str) -> bool:
+        return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
 
     def plan(self, crawl_id: UUID, spent: int) -> list[Probe]:
         """Trials of the parameters with the most values; marks them as being tried."""
@@ -236,15 +244,17 @@ class _Step:
         """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
         seen = set(met)
         known = [link for link in self.open if not self._is_open(link)]
-        for link in sorted(known, key=lambda link: (link.url.query.count("&"), len(link.url.href), link.url.href)):
-            candidate = scope.candidate(link.url, link.depth)
+        rule = self.rule
+        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule)):
+            url = plain_address(link.url, self.config.learned_params)
+            candidate = scope.candidate(url, link.depth)
             verdict = candidate.verdict
             if candidate.normalized in seen or (isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN):
                 continue
             seen.add(candidate.normalized)
             yield Found(
                 UrlKey(crawl.id, candidate.normalized),
-                link.url.href,
+                url.href,
                 link.depth,
                 verdict.priority if isinstance(verdict, Admission) else Priority.OTHER,
                 0,
@@ -271,8 +281,12 @@ class _Step:
         self.config = self.config.model_copy(update={"learned_params": learned(self.config.learned_params, found)})
 
 
-def _learned(group: Group, verdict: Verdict) -> LearnedParam:
-    return LearnedParam(path=group.path, name=group.name, role=verdict.role, why=verdict.why)
+def _fewest_parameters(url: Url, rule: QueryRule) -> tuple[int, tuple[int, ...], int, str]:
+    return url.query.count("&"), newest(url, rule), len(url.href), url.href
+
+
+def _learned(group: Group, verdict: Verdict, *, plain: bool = False) -> LearnedParam:
+    return LearnedParam(path=group.path, name=group.name, role=verdict.role, why=verdict.why, plain=plain)
 
 
 def _has(href: str, path: str, name: str) -> bool:
