@@ -251,3 +251,9 @@ def test_links_with_what_keys_leave_out_wait_for_links_without() -> None:
         "/page/ropes": False,
     }
     assert {path: known.waits(parse(f"http://a.test{path}")) for path in waiting} == waiting
+
+
+def test_what_was_kept_before_is_written_as_it_was() -> None:
+    kept = {"path": "/page/ropes", "name": "rev", "role": "dropped", "why": "", "lasting": True}
+    assert LearnedParam.model_validate(kept).model_dump(mode="json") == kept
+    assert LearnedParam.model_validate(left_out("rev").model_dump()).plain
