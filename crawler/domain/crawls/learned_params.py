@@ -28,6 +28,12 @@ class LearnedParam(BaseModel):
     name: str = Field(max_length=2000)
     role: ParamRole
     why: str = Field("", max_length=200)
+    # Left out where it is not so: what is kept with running crawls is compared as it was written.
+    plain: bool = Field(
+        default=False,
+        description="The page answers without it, too: it is fetched so",
+        exclude_if=lambda plain: not plain,
+    )
     lasting: bool = Field(default=True, description="False: for one crawl, because it was not tried")
 
     @property

@@ -1,6 +1,6 @@
 """Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +16,7 @@ from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks,
 from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.rules import Learned, RuleSet
-from crawler.domain.noise.stamps import is_label, moved_stamp_line
+from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
 
 NO_RULES = RuleSet()
 _LOOSE = frozenset({Varies.ORDER, Varies.ALL})
@@ -79,6 +79,7 @@ class _NoiseFilter:
         self._moments = moments
         self._url = url
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
+        self._stamps_at: dict[tuple[int, str], defaultdict[tuple[str, ...], set[tuple[str, ...]]]] = {}
         self.used: list[str] = []
 
     def filtered(self, texts: Replaced) -> FilteredPage:
@@ -179,18 +180,41 @@ class _NoiseFilter:
         old, new = _sides(edit)
         changes = value_changes(old, new)
         if changes is None:
-            return self._reads_like_before(known, old, new) or self._is_stamp(old, new)
+            return self._reads_like_before(known, old, new) or self._is_stamp(edit)
         names = self._names(changes, known, old)
         if None in names:
-            return self._is_stamp(old, new)
+            return self._is_stamp(edit)
+        if STAMP in names and self._is_of_an_item(edit):
+            return False
         self.used += [name for name in names if name]
         return True
 
-    def _is_stamp(self, old: str, new: str) -> bool:
-        if not moved_stamp_line(old, new, self._moments, self._label(old, new)):
+    def _is_stamp(self, edit: BlockEdit) -> bool:
+        old, new = _sides(edit)
+        if not moved_stamp_line(old, new, self._moments, self._label(old, new)) or self._is_of_an_item(edit):
             return False
         self.used.append(STAMP)
         return True
+
+    def _is_of_an_item(self, edit: BlockEdit) -> bool:
+        """Whether other stamps like this one, at the same place, name other times: then it is not that of the page."""
+        label = self._label(*_sides(edit))
+        return any(
+            block and (stamp := read_stamp(block.text, label)) and len(self._stamps(side, block.place)[stamp.words]) > 1
+            for side, block in enumerate(edit)
+        )
+
+    def _stamps(self, side: int, place: str) -> defaultdict[tuple[str, ...], set[tuple[str, ...]]]:
+        """The different times that stamps at a place name, by their words."""
+        if (side, place) not in self._stamps_at:
+            found = self._stamps_at[side, place] = defaultdict(set)
+            page = self._pages[side]
+            for at, line in enumerate(page.lines):
+                if len(line) > LONGEST_LINE or page.block(at).place != place:
+                    continue
+                if stamp := read_stamp(line, page.lines[at - 1] if at else ""):
+                    found[stamp.words].add(stamp.moments)
+        return self._stamps_at[side, place]
 
     def _label(self, *lines: str) -> str:
         """The line before, if it is the same on both sides and may be the beginning of a stamp."""
@@ -231,6 +255,8 @@ class _NoiseFilter:
             return False
         changes = value_changes(*_sides(edit)) or []
         names = self._names(changes, self._known(edit.place), _sides(edit)[0])
+        if STAMP in names and self._is_of_an_item(edit):
+            return False
         return bool(changes) and all(
             name or may_run_with_clock(change, self._moments) for name, change in zip(names, changes, strict=True)
         )

@@ -83,6 +83,14 @@ class _Part(NamedTuple):
         return [text for kind, text in self.values if kind is ValueKind.MOMENT]
 
 
+class Stamp(NamedTuple):
+    """What a line with stamps says."""
+
+    words: tuple[str, ...]
+    """Without names, times and other parts of the line."""
+    moments: tuple[str, ...]
+
+
 class _Reading(NamedTuple):
     """What a part says that has no other words than stamps do."""
 
@@ -120,6 +128,17 @@ def _differ_as_stamps(old: _Part, new: _Part) -> bool:
     """Whether both parts have the words of the same stamp; moments, counts and the name may be others."""
     before, after = _reads(old.text), _reads(new.text)
     return before is not None and before == after and len(old.moments) == len(new.moments)
+
+
+def read_stamp(line: str, label: str = "") -> Stamp | None:
+    """The stamps in a line, read as one; None if there are none. `label`: the line before."""
+    begins = _reads(label) if is_label(label) else None
+    found = [(reading, part) for part in _parts(line) if part.moments and (reading := _reads(part.text)) is not None]
+    readings = [*([begins] if begins else []), *(reading for reading, _ in found)]
+    if not found or not any(reading.says for reading in readings):
+        return None
+    words = tuple(word for reading in readings for word in reading.words)
+    return Stamp(words, tuple(moment for _, part in found for moment in part.moments))
 
 
 def is_label(line: str) -> bool:

@@ -27,6 +27,7 @@ MOST_OF = 0.8
 HALF = 0.5
 ALIKE = 0.8
 """The share of its words that a page has in common with the one it repeats."""
+_LONGEST_NUMBER = 18
 _FEW_WORDS = 3
 _OWN_WORDS = 8
 _MANY_WORDS = 20
@@ -139,6 +140,27 @@ def without(url: Url, name: str) -> Url | None:
     kept = [pair for pair in url.query.split("&") if pair and param_name(pair.lower()) != name]
     found = read(url.href.partition("?")[0] + (f"?{'&'.join(kept)}" if kept else ""))
     return found if isinstance(found, Url) else None
+
+
+def plain_address(url: Url, known: Iterable[LearnedParam]) -> Url:
+    """The address without parameters without which the page answers, too: a link may name an old revision of it."""
+    path = path_key(url)
+    for one in known:
+        if one.plain and one.role is ParamRole.DROPPED and one.path == path:
+            url = without(url, one.name) or url
+    return url
+
+
+def newest(url: Url, rule: QueryRule) -> tuple[int, ...]:
+    """Sorts addresses of one page by numbers that its key leaves out, the largest first: that of the last revision."""
+    path = path_key(url)
+    left_out = [value for name, value in params(url) if rule.role(path, name) is ParamRole.DROPPED]
+    return tuple(-int(value[:_LONGEST_NUMBER]) for value in left_out if value.isdecimal())
+
+
+def answers_without(name: str, answers: Sequence[Answer], bases: Mapping[str, Answer]) -> bool:
+    """Whether all pages that were tried answer without the parameter, too."""
+    return bool(answers) and all(_base_of(answer, name, bases) for answer in answers)
 
 
 def trials(group: Group) -> list[Url]:

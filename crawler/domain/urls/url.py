@@ -121,6 +121,16 @@ class QueryRule(NamedTuple):
         roles = {self.role(path, name) for name in param_names(url)}
         return bool(roles & {None, ParamRole.TRIED}) and ParamRole.VIEW not in roles
 
+    def waits(self, url: Url) -> bool:
+        """Whether a link is followed only when nothing else is left: its parameters are not known yet, or it names a
+        page with more than that page's own address has, which may still be met."""
+        if self.leaves_open(url):
+            return True
+        if self.mode is not QueryParams.AUTO or not url.query or not self.learned or self.view(url):
+            return False
+        path = path_key(url)
+        return any(self.role(path, name) is ParamRole.DROPPED and not is_tracking(name) for name in param_names(url))
+
     def view(self, url: Url) -> str | None:
         """The parameter by which this URL only shows a known page in another way."""
         if self.mode is not QueryParams.AUTO or not url.query or not self.learned:

@@ -35,11 +35,14 @@ from crawler.domain.urls.query_survey import (
     Group,
     LinkBook,
     Verdict,
+    answers_without,
     is_door,
     judge_by_links,
     judge_by_pages,
     learned,
+    newest,
     open_groups,
+    plain_address,
     trials,
     views_by_default,
     without,
@@ -156,7 +159,7 @@ class _Step:
         self._parents = parents
         self._scope = scope
         found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
-        self.open = [link for link in found if rule.leaves_open(link.url) and self._is_in_scope(link.url)]
+        self.open = [link for link in found if rule.waits(link.url) and self._is_in_scope(link.url)]
 
     def _is_in_scope(self, url: Url) -> bool:
         return isinstance(self._scope.candidate(url, 0).verdict, Admission)
@@ -196,7 +199,8 @@ class _Step:
                 self._look_behind(one, mine)
                 continue
             verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
-            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why})])
+            plain = answers_without(one.name, mine, by_url)
+            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why, "plain": plain})])
 
     def _look_behind(self, door: LearnedParam, answers: Sequence[Answer]) -> None:
         """Open a parameter again if the only page that was known to have it links to others; else leave it out."""
@@ -224,10 +228,13 @@ class _Step:
             if one.lasting:
                 roles[one.name].append(one.role)
         return {
-            name: LearnedParam(path=ANY_PATH, name=name, role=ParamRole.DROPPED, why="as at other paths", lasting=False)
+            name: _dropped(ANY_PATH, name, "as at other paths", plain=self._is_plain(name))
             for name, found in roles.items()
             if len(found) > 1 and set(found) == {ParamRole.DROPPED}
         }
+
+    def _is_plain(self, name: str) -> bool:
+        return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
 
     def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
         """Trials of the parameters with the most values; marks them as being tried."""
@@ -263,26 +270,28 @@ class _Step:
                 if self.rule.role(path, name) in (None, ParamRole.TRIED):
                     paths[name].add(path)
         self._learn(
-            _not_tried(path, name)
+            _dropped(path, name, "not tried")
             for name, found in sorted(paths.items())
             for path in ([ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found))
         )
         if self._still_open():  # more than are kept one by one
-            self._learn([_not_tried(ANY_PATH, ANY_NAME)])
+            self._learn([_dropped(ANY_PATH, ANY_NAME, "not tried")])
 
     def found(self, crawl: CrawlJob, scope: Scope, met: set[str]) -> Iterator[Found]:
         """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
         seen = set(met)
         known = [link for link in self.open if not self._is_open(link)]
-        for link in sorted(known, key=lambda link: (link.url.query.count("&"), len(link.url.href), link.url.href)):
-            candidate = scope.candidate(link.url, link.depth)
+        rule = self.rule
+        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule)):
+            url = plain_address(link.url, self.config.learned_params)
+            candidate = scope.candidate(url, link.depth)
             verdict = candidate.verdict
             if candidate.normalized in seen or (isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN):
                 continue
             seen.add(candidate.normalized)
             yield Found(
                 UrlKey(crawl.id, candidate.normalized),
-                link.url.href,
+                url.href,
                 link.depth,
                 verdict.priority if isinstance(verdict, Admission) else Priority.OTHER,
                 0,
@@ -313,8 +322,13 @@ class _Step:
         return self.config.learned_params != before
 
 
-def _not_tried(path: str, name: str) -> LearnedParam:
-    return LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why="not tried", lasting=False)
+def _dropped(path: str, name: str, why: str, *, plain: bool = False) -> LearnedParam:
+    """A parameter that is left out for this crawl alone."""
+    return LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why=why, lasting=False, plain=plain)
+
+
+def _fewest_parameters(url: Url, rule: QueryRule) -> tuple[int, tuple[int, ...], int, str]:
+    return url.query.count("&"), newest(url, rule), len(url.href), url.href
 
 
 def _learned(group: Group, verdict: Verdict) -> LearnedParam:

@@ -164,7 +164,8 @@ def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
             yield _Lead(candidate, 1, Source.SITEMAP, parent)
     # What a parameter means is found out when nothing else is left: `handlers/crawls/survey_queries.py`.
     for source, url in _linked(settled):
-        if context.mark_followed(url.href, depth + 1) and not context.rule.leaves_open(url):
+        waits = context.rule.leaves_open if source is Source.CANONICAL else context.rule.waits
+        if context.mark_followed(url.href, depth + 1) and not waits(url):
             yield _Lead(scope.candidate(url, depth + 1), depth + 1, source, parent)
 
 

@@ -112,6 +112,12 @@ def roles(crawl: CrawlJob) -> dict[str, str]:
     return {f"{one.path}?{one.name}": one.role.value for one in crawl.config.learned_params}
 
 
+def changed(crawl: CrawlJob) -> list[str]:
+    """The ends of the addresses of the changed pages."""
+    assert crawl.change_summary is not None
+    return sorted(url.rpartition("/")[2] for url in crawl.change_summary["changed_page_urls"])
+
+
 def told(crawl: CrawlJob) -> tuple[int, ...]:
     assert crawl.change_summary is not None
     counts = crawl.change_summary["summary"]
@@ -296,3 +302,53 @@ def test_what_was_found_out_is_kept_by_one_process(crawler: Engine) -> None:
         assert not crawler.tools.crawls.finish(crawl.id).status.is_over, "it tries a parameter first"
         assert QuerySurvey(crawler.tools.database).save(stale, stale.config) is None
         assert len(kept(crawler, crawler.run(crawl))) == 8
+
+
+class Revisions:
+    """Pages whose older revisions have addresses, too. What was changed lately is linked before the list of all."""
+
+    def __init__(self) -> None:
+        self.revisions = dict.fromkeys(NAMES, 2)
+        self.has_list = True
+
+    def __call__(self, path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            return page("/lately", *(["/all"] if self.has_list else []), title="Pages", body=FRAME)
+        if path == "/lately":
+            last = {name: range(1, number + 1) for name, number in self.revisions.items()}
+            links = [f"/page/{name}?rev={number}" for name, numbers in last.items() for number in numbers]
+            return page(*links, title="Changed lately", body=FRAME)
+        if path == "/all":
+            return page(*(f"/page/{name}" for name in NAMES), title="All pages", body=FRAME)
+        name = path.removeprefix("/page/")
+        if name not in NAMES:
+            return None
+        newest = self.revisions[name]
+        number = int(query.get("rev", newest))
+        old = "" if "rev" not in query else f"<p>Revision {number} of this page</p>"
+        return page(title=name, body=f"{old}{text(name)}<p>As it was written for the {number}. time</p>")
+
+
+def test_a_page_is_fetched_by_its_own_address_and_not_by_that_of_a_revision(crawler: Engine) -> None:
+    site = Revisions()
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert "dropped" in roles(first).values()
+        second = crawler.again(first)
+        assert kept(crawler, second) == kept(crawler, first)
+        assert not [row["url"] for row in crawler.ledger(second).values() if "rev=" in row["url"]]
+        assert told(second) == (0, 0, 0)
+        site.revisions["ropes"] = 3
+        assert changed(crawler.again(second)) == ["lately", "ropes"]
+
+
+def test_where_only_revisions_are_linked_the_page_is_fetched_without_one(crawler: Engine) -> None:
+    site = Revisions()
+    site.has_list = False
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        second = crawler.again(first)
+        assert told(second) == (0, 0, 0)
+        assert not [row["url"] for row in crawler.ledger(second).values() if "rev=" in row["url"]]
+        site.revisions["ropes"] = 10
+        assert changed(crawler.again(second)) == ["lately", "ropes"]

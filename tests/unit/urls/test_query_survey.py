@@ -12,7 +12,9 @@ from crawler.domain.urls.query_survey import (
     Verdict,
     judge_by_links,
     judge_by_pages,
+    newest,
     open_groups,
+    plain_address,
     trials,
     views_by_default,
 )
@@ -239,3 +241,38 @@ def test_links_of_one_path_do_not_speak_for_another() -> None:
     found = links("/x?id=1", "/x?id=2", "/y?id=1")
     assert [(group.path, len(group.links)) for group in open_groups(found, rule())] == [("/x", 2), ("/y", 1)]
     assert all(isinstance(link.url, Url) for link in found)
+
+
+def left_out(name: str, path: str = "/page/ropes", *, plain: bool = True) -> LearnedParam:
+    return LearnedParam(path=path, name=name, role=ParamRole.DROPPED, plain=plain)
+
+
+def test_a_page_is_fetched_without_what_it_answers_without() -> None:
+    url = parse("http://a.test/page/ropes?rev=3&part=2&sid=x")
+    known = [left_out("rev"), left_out("sid", plain=False), left_out("part", "/page/boats")]
+    assert plain_address(url, known).href == "http://a.test/page/ropes?part=2&sid=x"
+    assert plain_address(parse("http://a.test/page/ropes?rev=3"), known).href == "http://a.test/page/ropes"
+
+
+def test_of_revisions_that_have_to_be_named_the_last_one_is_the_page() -> None:
+    known = QueryRule.of(CrawlConfig(learned_params=(left_out("rev", plain=False),)))
+    urls = [parse(f"http://a.test/page/ropes?rev={number}") for number in ("9", "10", "2")]
+    assert min(urls, key=lambda url: newest(url, known)).query == "rev=10"
+
+
+def test_links_with_what_keys_leave_out_wait_for_links_without() -> None:
+    known = QueryRule.of(CrawlConfig(learned_params=(left_out("rev"),)))
+    waiting = {
+        "/page/ropes?rev=3": True,
+        "/page/ropes?other=3": True,
+        "/page/ropes?page=3": False,
+        "/page/ropes?utm_source=mail": False,
+        "/page/ropes": False,
+    }
+    assert {path: known.waits(parse(f"http://a.test{path}")) for path in waiting} == waiting
+
+
+def test_what_was_kept_before_is_written_as_it_was() -> None:
+    kept = {"path": "/page/ropes", "name": "rev", "role": "dropped", "why": "", "lasting": True}
+    assert LearnedParam.model_validate(kept).model_dump(mode="json") == kept
+    assert LearnedParam.model_validate(left_out("rev").model_dump()).plain
