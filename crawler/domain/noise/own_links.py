@@ -11,6 +11,7 @@ _REVISION = re.compile(
 _SCRIPT = re.compile(r"[\w-]+\.(?:php|aspx?|jsp|cgi|pl)|index(?:\.\w+)?").fullmatch
 _MARK = r"\1#"
 _LONGEST = 2_000
+MOST_PARTS = 10
 
 
 def names_another_revision(old: str, new: str, url: str) -> bool:
@@ -44,7 +45,14 @@ def _is_own(link: str, url: str) -> bool:
         return False
     if there.path.strip("/") == here.path.strip("/") and not here.query:
         return True
-    return bool(_names(there.path, there.query) & _names(here.path.rpartition("/")[2], here.query))
+    return bool(_names(there.path, there.query) & (_names("", here.query) | _ends(here.path)))
+
+
+def _ends(path: str) -> set[str]:
+    """What a page may be called by its path: the last part of it, or several."""
+    parts = [unquote(part) for part in path.split("/") if part][-MOST_PARTS:]
+    names = {"/".join(parts[at:]) for at in range(len(parts))}
+    return {name for name in names if not name.isdigit() and not _SCRIPT(name)}
 
 
 def _names(path: str, query: str) -> set[str]:

@@ -34,7 +34,7 @@ def changed(*, significant: bool = False, pages: int = 1) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("one", "plan", "words"),
     [
-        (crawl(CrawlType.MANUAL, changed()), schedule(), "started by hand|starts one by hand"),
+        (crawl(CrawlType.MANUAL, changed()), schedule(), "Manual crawls"),
         (crawl(), schedule(), "nothing to compare"),
         (crawl(summary=changed()), None, "no schedule"),
         (crawl(summary=changed()), schedule(notify_on_changes=False), "tells nobody"),

@@ -32,3 +32,9 @@ def test_a_link_to_the_page_itself_may_name_a_later_revision(old: str, new: str)
 )
 def test_any_other_difference_counts(old: str, new: str) -> None:
     assert not names_another_revision(old, new, PAGE)
+
+
+def test_a_page_may_be_named_by_several_parts_of_its_path() -> None:
+    old, new = (f"See http://wiki.example/x.php?t=animals/Red_fox&old={number}" for number in (9, 31))
+    assert names_another_revision(old, new, "http://wiki.example/x.php/animals/Red_fox")
+    assert not names_another_revision(old, new, "http://wiki.example/x.php/plants/Red_fox"), "another page"
