@@ -140,7 +140,7 @@ def test_a_key_is_shown_once_works_as_far_as_it_may_and_is_revoked(house: House,
     tools, page = house.engine.tools, house.page()
     page.goto("/system/keys")
     page.get_by_label("Name", exact=True).fill(NASTY.replace("\u202e", ""))
-    page.get_by_label("Only for some projects").check()
+    page.get_by_label("Limit this key to selected projects").check()
     page.get_by_role("button", name="Make the key").click()
     expect(page.get_by_text("Choose at least one project")).to_be_visible()
     house.mishaps.clear()  # the browser tells of the 422 itself
