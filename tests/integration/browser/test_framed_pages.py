@@ -52,6 +52,7 @@ def test_full_text_beside_inert_data_and_short_pages_without_scripts_need_no_bro
     assert (crawl.pages_crawled, crawl.lightweight, crawl.rendered) == (3, 3, 0)
 
 
+@pytest.mark.slow
 def test_views_behind_a_hash_are_not_lost_without_a_word(two_lanes: TwoLanes) -> None:
     hrefs = ("#/", "#/?id=x", "#/a?id=y", "/#!b", "#part", "/plain", "//x.test/#/a")
     menu = "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
