@@ -4,67 +4,26 @@ Links whose parameters nobody knows wait until here. Some are fetched as trials 
 they say is kept with the crawl and its project, and all links are queued by it. Each step is one transaction in
 Postgres and then a frontier with a new epoch, so that no worker goes on by the old rule.
 
-The rules: `domain/urls/query_survey.py`.
+What a step finds out: `query_step.py`, by the rules in `domain/urls/query_survey.py`.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.changes.probes import Probe, Purpose
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, FetchState, QueryParams
-from crawler.domain.crawls.frontier import Lane, Priority
-from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, LearnedParam, ParamRole
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, QueryParams
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.crawl_state import CrawlState
-from crawler.domain.engine.ledger import Found, Source, UrlKey
+from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
-from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
-from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import lane_of
-from crawler.domain.urls.query_survey import (
-    FEWEST_PAGES,
-    MOST_DOORS,
-    MOST_GROUPS,
-    Answer,
-    FoundLink,
-    Group,
-    LinkBook,
-    Verdict,
-    answers_without,
-    is_door,
-    judge_by_links,
-    judge_by_pages,
-    learned,
-    newest,
-    open_groups,
-    plain_address,
-    trials,
-    views_by_default,
-    without,
-)
-from crawler.domain.urls.scope import Admission, Refusal, Scope
-from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, path_key, read
+from crawler.handlers.crawls.query_step import QueryStep, TriedPage
 from crawler.handlers.engine.crawl_context import scope_of
 
 log = telemetry.logger(__name__)
-
-MOST_ROUNDS = 20
-_SILENT = Verdict(ParamRole.DROPPED, "too few of its pages answered")
-_DOOR = Verdict(ParamRole.TRIED, "one address has it")
-
-
-class TriedPage(Protocol):
-    @property
-    def url(self) -> str: ...
-    @property
-    def content(self) -> bytes | None: ...
-    @property
-    def content_type(self) -> str: ...
 
 
 class Survey(Protocol):
@@ -108,7 +67,7 @@ class SurveyQueries:
         parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)} if state else {}
         if state is None or not parents:
             return False
-        step = _Step(crawl.config, scope_of(state), parents)
+        step = QueryStep(crawl.config, scope_of(state), parents)
         if not step.open:
             return False
         tried = self._survey.tried(crawl.id)
@@ -126,7 +85,7 @@ class SurveyQueries:
         step.settle_rest()
         return self._admit(crawl, step, state, last=True)
 
-    def _admit(self, crawl: CrawlJob, step: "_Step", state: CrawlState, *, last: bool = False) -> bool:
+    def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
         if another process was faster, this one has seen too little to say that the crawl is over."""
         done = crawl.model_copy(update={"config": step.config})
@@ -148,220 +107,3 @@ class SurveyQueries:
         for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
             self._hints.fetch(lane)
         return True
-
-
-class _Step:
-    """One look at all links of a crawl whose parameters are not known yet."""
-
-    def __init__(self, config: CrawlConfig, scope: Scope, parents: dict[str, tuple[int, str]]) -> None:
-        self.config = config
-        self.rule = rule = QueryRule.of(config)
-        self._parents = parents
-        self._scope = scope
-        found = (FoundLink(url, depth) for href, (depth, _) in parents.items() if isinstance(url := read(href), Url))
-        self.open = [link for link in found if rule.waits(link.url) and self._is_in_scope(link.url)]
-
-    def _is_in_scope(self, url: Url) -> bool:
-        return isinstance(self._scope.candidate(url, 0).verdict, Admission)
-
-    @cached_property
-    def _links(self) -> list[FoundLink]:
-        """All links with a query, also those that are known."""
-        found = (
-            FoundLink(url, depth) for href, (depth, _) in self._parents.items() if isinstance(url := read(href), Url)
-        )
-        return [link for link in found if self._is_in_scope(link.url)]
-
-    def judge(self, tried: Sequence[TriedPage], met: frozenset[str]) -> None:
-        """Learn from the trials that were answered, then from links alone, as far as that goes."""
-        if any(one.role is ParamRole.TRIED for one in self.config.learned_params):
-            self._judge_trials(list(_answers(tried, follow_nofollow=self.config.follow_nofollow)))
-        for _ in range(MOST_ROUNDS):
-            known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
-            book = LinkBook(self._links, self.rule, known)
-            habits = self._habits()
-            found = [
-                _learned(group, verdict)
-                for group in open_groups(self._still_open(), self.rule)
-                if group.name not in habits and (verdict := judge_by_links(group, book))
-            ]
-            if not self._learn((*habits.values(), *found)):
-                break
-        if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
-            self._learn(views_by_default(LinkBook(self._links, self.rule), self.config.meaningful_params))
-
-    def _judge_trials(self, answers: Sequence[Answer]) -> None:
-        by_url = {answer.url: answer for answer in answers}
-        for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
-            # Tried for two parameters, an address was fetched twice; it does not repeat itself.
-            mine = [answer for answer in by_url.values() if _has(answer.url, one.path, one.name)]
-            if one.why == _DOOR.why:
-                self._look_behind(one, mine)
-                continue
-            verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
-            plain = answers_without(one.name, mine, by_url)
-            self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why, "plain": plain})])
-
-    def _look_behind(self, door: LearnedParam, answers: Sequence[Answer]) -> None:
-        """Open a parameter again if the only page that was known to have it links to others; else leave it out."""
-        behind: dict[str, FoundLink] = {}
-        for answer in answers:
-            depth, parent = self._parents.get(answer.url, (0, answer.url))
-            for href in answer.links:
-                url = read(href)
-                if isinstance(url, Url) and _has(href, door.path, door.name) and self._is_in_scope(url):
-                    behind.setdefault(url.href, FoundLink(url, depth + 1))
-                    self._parents.setdefault(url.href, (depth + 1, parent))
-        known = {link.url.href for link in self.open}
-        new = [link for href, link in behind.items() if href not in known]
-        if not new:
-            self._learn([door.model_copy(update={"role": ParamRole.DROPPED, "lasting": False})])
-            return
-        others = tuple(one for one in self.config.learned_params if one != door)
-        self.config = self.config.model_copy(update={"learned_params": others})
-        self.open += new
-
-    def _habits(self) -> dict[str, LearnedParam]:
-        """What a parameter was found to be at two other paths, and nowhere else, it is in this crawl at all of them."""
-        roles: dict[str, list[ParamRole]] = defaultdict(list)
-        for one in self.config.learned_params:
-            if one.lasting:
-                roles[one.name].append(one.role)
-        return {
-            name: _dropped(ANY_PATH, name, "as at other paths", plain=self._is_plain(name))
-            for name, found in roles.items()
-            if len(found) > 1 and set(found) == {ParamRole.DROPPED}
-        }
-
-    def _is_plain(self, name: str) -> bool:
-        return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
-
-    def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
-        """Trials of the parameters with the most values; marks them as being tried."""
-        rule = self.rule
-        groups = open_groups(self._still_open(), rule)
-        several = [(group, urls) for group in groups if len(urls := trials(group)) > 1]
-        left = max(0, MOST_GROUPS - len(tried) // FEWEST_PAGES)
-        chosen = several[:left]
-        seen = sum(one.why == _DOOR.why for one in self.config.learned_params)
-        closed = (group for group in groups if is_door(group, rule) and trials(group)[0].href not in tried)
-        doors = list(islice(closed, max(0, min(left, MOST_DOORS - seen))))
-        self._learn(_learned(group, Verdict(ParamRole.TRIED)) for group, _ in chosen)
-        self._learn(_learned(group, _DOOR) for group in doors)
-        linked = {link.url.href for link in self._links}
-        asked: dict[str, Url] = {}
-        for group, urls in chosen:
-            bases = [base for url in urls if (base := without(url, group.name))]
-            for url in (*urls, *(base for base in bases if base.href in linked or not base.query)):
-                asked.setdefault(normalize(url, self.rule), url)
-        for url in (url for group in doors for url in trials(group)):
-            asked.setdefault(normalize(url, self.rule), url)
-        return [
-            Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
-            for at, (key, url) in enumerate(asked.items())
-        ]
-
-    def settle_rest(self) -> None:
-        """Parameters that could not be tried are left out of keys in this crawl."""
-        paths: dict[str, set[str]] = defaultdict(set)
-        for link in self._still_open():
-            path = path_key(link.url)
-            for name in param_names(link.url):
-                if self.rule.role(path, name) in (None, ParamRole.TRIED):
-                    paths[name].add(path)
-        self._learn(
-            _dropped(path, name, "not tried")
-            for name, found in sorted(paths.items())
-            for path in ([ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found))
-        )
-        if self._still_open():  # more than are kept one by one
-            self._learn([_dropped(ANY_PATH, ANY_NAME, "not tried")])
-
-    def found(self, crawl: CrawlJob, scope: Scope, met: set[str]) -> Iterator[Found]:
-        """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
-        seen = set(met)
-        known = [link for link in self.open if not self._is_open(link)]
-        rule = self.rule
-        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule)):
-            url = plain_address(link.url, self.config.learned_params)
-            candidate = scope.candidate(url, link.depth)
-            verdict = candidate.verdict
-            if candidate.normalized in seen or (isinstance(verdict, Refusal) and verdict.reason is Reason.OFF_DOMAIN):
-                continue
-            seen.add(candidate.normalized)
-            yield Found(
-                UrlKey(crawl.id, candidate.normalized),
-                url.href,
-                link.depth,
-                verdict.priority if isinstance(verdict, Admission) else Priority.OTHER,
-                0,
-                FetchState.QUEUED if isinstance(verdict, Admission) else FetchState.SKIPPED,
-                None if isinstance(verdict, Admission) else verdict.reason,
-                verdict.rule,
-                Source.LINK,
-                self._parents[link.url.href][1],
-            )
-
-    @property
-    def settled(self) -> list[str]:
-        """Links that waited and need not any more."""
-        return [link.url.href for link in self.open if not self._is_open(link)]
-
-    def _is_open(self, link: FoundLink) -> bool:
-        return self.rule.leaves_open(link.url)
-
-    def _still_open(self) -> list[FoundLink]:
-        rule = self.rule
-        return [link for link in self.open if rule.leaves_open(link.url)]
-
-    def _learn(self, found: Iterable[LearnedParam]) -> bool:
-        """Whether that was news."""
-        before = self.config.learned_params
-        self.config = self.config.model_copy(update={"learned_params": learned(before, found)})
-        self.rule = QueryRule.of(self.config)
-        return self.config.learned_params != before
-
-
-def _dropped(path: str, name: str, why: str, *, plain: bool = False) -> LearnedParam:
-    """A parameter that is left out for this crawl alone."""
-    return LearnedParam(path=path, name=name, role=ParamRole.DROPPED, why=why, lasting=False, plain=plain)
-
-
-def _fewest_parameters(url: Url, rule: QueryRule) -> tuple[int, tuple[int, ...], int, str]:
-    return url.query.count("&"), newest(url, rule), len(url.href), url.href
-
-
-def _learned(group: Group, verdict: Verdict) -> LearnedParam:
-    return LearnedParam(path=group.path, name=group.name, role=verdict.role, why=verdict.why)
-
-
-def _has(href: str, path: str, name: str) -> bool:
-    url = read(href)
-    return isinstance(url, Url) and path_key(url) == path and name in param_names(url)
-
-
-def _answers(tried: Iterable[TriedPage], *, follow_nofollow: bool) -> Iterator[Answer]:
-    for page in tried:
-        if page.content is None:
-            continue
-        try:
-            found = parse_page(page.content, url=page.url, content_type=page.content_type, detect_language=False)
-        except UnparsablePage:
-            continue
-        title = f"{found.title or ''}\n{found.h1 or ''}".strip()
-        yield Answer(
-            page.url,
-            title,
-            frozenset(found.text.splitlines()),
-            found.noindex,
-            tuple(_queries_on(found, follow_nofollow=follow_nofollow)),
-        )
-
-
-def _queries_on(page: ParsedPage, *, follow_nofollow: bool) -> Iterator[str]:
-    """Links of a page that have a query and may be followed."""
-    for link in page.links:
-        if "?" in link.url and (follow_nofollow or not (page.nofollow or "nofollow" in link.rel)):
-            url = read(link.url, page.base_url)
-            if isinstance(url, Url):
-                yield url.href

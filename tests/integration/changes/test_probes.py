@@ -59,29 +59,6 @@ def test_probes_are_outside_the_page_limit_and_the_fetch_limit(crawler: Engine, 
     assert (second.end_reason, second.pages_crawled) == (EndReason.MAX_PAGES, 2), "they would be pages, too"
 
 
-def test_at_most_five_hundred_missing_pages_are_asked_for_and_the_next_crawl_goes_on(
-    crawler: Engine, site: Site
-) -> None:
-    lay(site, {"/": names(300), "/p/0": [f"/q/{n}" for n in range(300)]})
-    lay(site, {path: [] for path in [*names(300)[1:], *(f"/q/{n}" for n in range(300))]})
-    first = crawler.crawl(site.url(), max_pages=1000, max_concurrent=64, use_sitemaps=False)
-    assert first.pages_crawled == 601
-    lay(site, {"/": []})
-    site.set_fault("/?/*", status=404)
-    before = len(asked(site))
-    second = crawler.again(first, seconds=60)
-    assert len(set(asked(site)[before:])) == 501, "one may be asked again after a timeout"
-    summary = second.change_summary
-    assert summary is not None
-    assert summary["summary"]["removed_pages"] == 500
-    assert summary["removal_counts"] == {
-        "gone": 500, "moved": 0, "alive": 0, "blocked": 0, "excluded": 0, "not_reached": 100,
-    }  # fmt: skip
-    third = crawler.again(second).change_summary
-    assert third is not None
-    assert third["summary"]["removed_pages"] == 100
-
-
 def test_probes_keep_the_gap_and_are_marked_in_the_audit(crawler: Engine, site: Site) -> None:
     lay_pages(site, 4)
     first = crawler.crawl(site.url(), use_sitemaps=False, delay_seconds=0.1)

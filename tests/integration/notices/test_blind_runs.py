@@ -7,7 +7,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from tests.integration.handmade import lay, page
-from tests.integration.inbox import Inbox, receiving_mail
+from tests.integration.inbox import Inbox
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Server, response, serving
 from tests.site.client import Site
@@ -15,12 +15,6 @@ from tests.site.client import Site
 TEXT = "<p>This is all about {0}: how it is made, who makes it, and what it costs when it is new.</p><p>Ask {0}!</p>"
 PATHS = [f"/p{n}" for n in range(12)]
 WALL = page(title="Störung", body="<h1>Störung</h1><p>Hier wird gerade gearbeitet, und das dauert noch ein wenig.</p>")
-
-
-@pytest.fixture
-def inbox() -> Iterator[Inbox]:
-    with receiving_mail() as box:
-        yield box
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -32,12 +31,6 @@ CHANGES = {
     "changed_page_urls": ["http://example.org/x"],
     "is_significant": True,
 }
-
-
-@pytest.fixture
-def inbox() -> Iterator[Inbox]:
-    with receiving_mail() as box:
-        yield box
 
 
 @pytest.fixture

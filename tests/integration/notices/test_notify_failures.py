@@ -1,6 +1,5 @@
 """Crawls that fail are news after enough runs, once; and so is that they work again."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,17 +8,11 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.handlers.notices.run_schedules import RunSchedules
-from tests.integration.inbox import Inbox, receiving_mail
+from tests.integration.inbox import Inbox
 from tests.integration.live_engine import Engine
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 MAIL = {"notification_email": "ops@example.org"}
-
-
-@pytest.fixture
-def inbox() -> Iterator[Inbox]:
-    with receiving_mail() as box:
-        yield box
 
 
 @pytest.fixture
