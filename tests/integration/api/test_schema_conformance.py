@@ -74,7 +74,7 @@ def check(case: Any, service: Generated) -> None:
         case.call_and_validate(checks=CHECKS, headers=service.headers)
 
 
-@pytest.mark.parametrize("examples", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [1, pytest.param(10, marks=[pytest.mark.slow, pytest.mark.timeout(300)])])
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 def test_no_request_gets_an_answer_that_is_not_described(
     generated: Generated, mode: GenerationMode, examples: int

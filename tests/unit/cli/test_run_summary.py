@@ -150,3 +150,13 @@ def test_messages_name_options() -> None:
         in_options("max_pages is 9; raise CRAWLER_MAX_PAGES_CEILING.")
         == "--max-pages is 9; raise CRAWLER_MAX_PAGES_CEILING."
     )
+
+
+def test_a_crawl_that_saw_too_little_does_not_say_that_it_fetched_everything() -> None:
+    sentence = "None of 18 pages could be compared, because all of them ask to sign in."
+    assert "every page that could be found was fetched" in shown(crawl())
+    counts = dict.fromkeys(("new_pages", "removed_pages", "changed_pages", "unchanged_pages"), 0)
+    lists: dict[str, Any] = {f"{kind}_page_urls": [] for kind in ("new", "removed", "changed")}
+    blind = shown(crawl(change_summary={"coverage": {"sentence": sentence}, "summary": counts, **lists}))
+    assert sentence in " ".join(blind.split())
+    assert "every page that could be found" not in blind

@@ -80,6 +80,8 @@ def _headline(crawl: CrawlJob, width: int, title: str | None) -> Text:
 def end_words(crawl: CrawlJob) -> str:
     if crawl.end_reason is EndReason.EXHAUSTED and crawl.crawl_type is CrawlType.FETCH_ONLY:
         return "every URL of the list was asked for"
+    if crawl.end_reason is EndReason.EXHAUSTED and coverage_sentence(crawl.change_summary):
+        return ""  # that sentence stands below, and says how much was seen
     return _ENDS[crawl.end_reason] if crawl.end_reason else ""
 
 
