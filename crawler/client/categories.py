@@ -48,16 +48,12 @@ class ExtractionTrial(Value):
     seconds: float
 
 
-class _Categories(Value):
-    categories: tuple[Category, ...]
-
-
 class Categories:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def list(self) -> Sequence[Category]:
-        return read(_Categories, self._connection.get("/categories")).categories
+        return tuple(self._connection.listed("/categories", Category))
 
     def get(self, name: str) -> Category:
         return read(Category, self._connection.get(path("categories", name)))

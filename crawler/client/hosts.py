@@ -46,17 +46,23 @@ class Host(Value):
 
 
 class HostList(Value):
-    hosts: tuple[Host, ...]
+    items: tuple[Host, ...]
     total: int
+    next_cursor: str | None
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """An older name of `items`."""
+        return self.items
 
 
 class Hosts:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def all(self, limit: int = 100) -> HostList:
-        """First those paused or blocked, then the busiest; at most 200."""
-        return read(HostList, self._connection.get("/hosts", limit=limit))
+    def all(self, limit: int = 100, cursor: str | None = None) -> HostList:
+        """First those paused or blocked, then the busiest; at most 200, the next with `cursor=part.next_cursor`."""
+        return read(HostList, self._connection.get("/hosts", limit=limit, cursor=cursor))
 
     def get(self, host: str) -> Host:
         return read(Host, self._connection.get(path("hosts", host)))

@@ -23,10 +23,6 @@ class IssuedKey(Key):
     """The secret; it is shown only once."""
 
 
-class _Keys(Value):
-    keys: tuple[Key, ...]
-
-
 class Keys:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -38,7 +34,7 @@ class Keys:
         return read(IssuedKey, self._connection.json(Call("POST", "/keys", body=body)))
 
     def all(self) -> tuple[Key, ...]:
-        return read(_Keys, self._connection.get("/keys")).keys
+        return tuple(self._connection.listed("/keys", Key))
 
     def revoke(self, key_id: UUID | str) -> None:
         """A revoked key opens nothing any more. Again is no error."""

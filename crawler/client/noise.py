@@ -24,10 +24,6 @@ class NoiseRule(Value):
     described: str
 
 
-class _Rules(Value):
-    rules: tuple[NoiseRule, ...]
-
-
 class Verdict(Value):
     alert: bool
     why: str
@@ -53,7 +49,7 @@ class Noise:
         self._connection = connection
 
     def rules(self, project_id: UUID | str) -> Sequence[NoiseRule]:
-        return read(_Rules, self._connection.get(path("projects", project_id, "noise-rules"))).rules
+        return tuple(self._connection.listed(path("projects", project_id, "noise-rules"), NoiseRule))
 
     def add(self, project_id: UUID | str, kind: str, value: str = "") -> NoiseRule:
         """The same rule twice is one.

@@ -74,7 +74,7 @@ def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
     options = (f"--address={settings.flower_host}", f"--port={settings.flower_port}", "--max_tasks=5000")
     # As an environment variable, because command lines are readable by every user.
     given = {"FLOWER_BASIC_AUTH": secret.get_secret_value()} if secret else {}
-    return ProcessSpec("flower", (*_CELERY, "flower", *options), {**env, **given})
+    return ProcessSpec("flower", (sys.executable, "-m", "crawler.entrypoints.flower", *options), {**env, **given})
 
 
 def is_loopback(address: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from crawler.domain.reason_words import MEANINGS, NAMES
 from crawler.domain.reasons import FAILED, NOTES, SKIPPED
+from crawler.entrypoints.http.problems import HTTP_CODES
 from scripts.reference.text import ROOT, prose, sentence, table
 
 
@@ -19,6 +20,11 @@ def reasons() -> str:
         )
         for name, group in groups.items()
     )
+
+
+def http_codes() -> str:
+    rows = [(f"`{code}`", str(status), prose(words)) for code, (status, words) in HTTP_CODES.items()]
+    return table(("code", "HTTP status", "meaning"), rows)
 
 
 class _Error(NamedTuple):

@@ -72,6 +72,8 @@ def it_says_where_everything_is(up: Running, told: str) -> None:
     assert get(f"{up.address}/api/v1/health/live") == 200, "it says so when it is true"
     assert (data / "api-key").stat().st_mode & 0o777 == 0o600
     eventually(lambda: get(f"{up.flower}/") == 200, 60, "Flower answers")
+    for foreign in ({"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
+        assert requests.get(f"{up.flower}/", headers=foreign, timeout=30).status_code == 403, foreign
 
 
 def strangers_are_told_nothing(up: Running) -> None:

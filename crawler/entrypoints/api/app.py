@@ -40,6 +40,7 @@ from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.deadline import Deadline
 from crawler.entrypoints.http.failed_logins import FailedAttempts
+from crawler.entrypoints.http.head_requests import HeadRequests
 from crawler.entrypoints.http.problems import EVERYWHERE, Problem, install_problems
 from crawler.entrypoints.http.request_log import RequestLog
 from crawler.entrypoints.http.response_headers import AnswerHeaders
@@ -94,6 +95,7 @@ def create_app(tools: App | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
@@ -113,10 +115,11 @@ def create_app(tools: App | None = None) -> FastAPI:
         api.add_middleware(
             CORSMiddleware,
             allow_origins=tools.settings.cors_origins,
-            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
             expose_headers=["ETag", "Retry-After", "X-Request-Id"],
         )
+    api.add_middleware(HeadRequests)
     api.add_middleware(AnswerHeaders)
     api.add_middleware(RequestLog)
     return api

@@ -7,7 +7,6 @@ The dashboard's pages: `entrypoints/dashboard/serving/session_gate.py`.
 """
 
 from typing import Annotated
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Depends
@@ -22,7 +21,7 @@ from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
 from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf, is_own_page, key_of, token_of
 from crawler.entrypoints.http.failed_logins import FailedAttempts
-from crawler.entrypoints.http.origins import is_own_origin
+from crawler.entrypoints.http.origins import LOOPBACK, is_from_this_machine, is_own_origin
 from crawler.entrypoints.http.problems import problem_of
 from crawler.errors import CrawlerError, Forbidden, Unauthorized
 
@@ -31,7 +30,6 @@ log = telemetry.logger(__name__)
 OPEN_PATHS = frozenset({"/api/v1/health/live"})
 LONGEST_SECRET = 200
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class TooManyFailures(CrawlerError):
@@ -68,7 +66,7 @@ class KeyGate:
         if scope["type"] == "websocket" and not is_own_origin(headers, self._tools.settings.cors_origins):
             raise Forbidden("Pages of this origin may not watch; CRAWLER_CORS_ORIGINS names those that may.")
         if self._tools.settings.no_auth:
-            refuse_strangers(scope, headers)
+            refuse_strangers(scope, headers, self._tools.settings.cors_origins)
             return everybody(self._tools)
         session = token_of(headers) if "authorization" not in headers else None
         key = await self._by_session(scope, headers, session) if session else await self._by_secret(scope, headers)
@@ -132,22 +130,12 @@ def _secret(headers: Headers) -> str | None:
     return secret if usable else None
 
 
-def refuse_strangers(scope: Scope, headers: Headers) -> None:
-    """Refuse all but loopback requests when keys are switched off.
-
-    Else another site's page could reach us through the browser.
-    """
+def refuse_strangers(scope: Scope, headers: Headers, allowed: tuple[str, ...]) -> None:
+    """Refuse all but this machine's own requests when keys are switched off."""
     server = (scope.get("server") or ("", 0))[0]
-    names = [_host(f"//{headers.get('host', '')}"), *(_host(origin) for origin in headers.getlist("origin"))]
-    if not all(name in _LOOPBACK for name in names) or not (server in _LOOPBACK or server.startswith("/")):
+    is_local = server in LOOPBACK or server.startswith("/")
+    if not is_local or not is_from_this_machine(scope.get("method", "GET"), headers, allowed):
         raise Forbidden("Without keys only this machine is served, at its loopback address.")
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def everybody(tools: App) -> ApiKey:

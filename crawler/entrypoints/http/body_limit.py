@@ -4,7 +4,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from crawler.entrypoints.http.problems import answer
+from crawler.entrypoints.http.problems import http_problem
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_STREAMED = 1024 * 1024 * 1024
@@ -23,7 +23,7 @@ class BodyLimit:
         most = MOST_STREAMED if scope["path"] in STREAMED else MOST_BYTES
         told = Headers(scope=scope).get("content-length", "")
         if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
-            await answer(413, "ContentTooLarge", _detail(most), "too_large")(scope, receive, send)
+            await http_problem("too_large", _detail(most))(scope, receive, send)
             return
         await self._app(scope, _counted(receive, most), send)
 

@@ -75,6 +75,17 @@ def decode_id(kind: str, cursor: str | None) -> UUID | None:
         raise InvalidCursor from exc
 
 
+def decode_number(kind: str, cursor: str | None, first: int = 0) -> int:
+    found = decode(kind, cursor)
+    return first if found is None else as_number(found[0])
+
+
+def as_number(part: str) -> int:
+    if not _NUMBER(part):
+        raise InvalidCursor
+    return int(part)
+
+
 def decode_version(cursor: str | None) -> tuple[datetime, UUID] | None:
     parts = decode("versions", cursor, count=2)
     if parts is None:
@@ -110,3 +121,15 @@ def listed(
     shown = rows[:limit]
     following = cursor(shown[-1]) if len(rows) > limit and shown else looked_until
     return Listed(items=[show(row) for row in shown], next_cursor=following)
+
+
+def part_of(
+    kind: str, rows: Sequence[Row], cursor: str | None, limit: int, name: Callable[[Row], str]
+) -> tuple[Sequence[Row], str | None]:
+    """One part of a list that is read as a whole, and the cursor of what follows it. `name` tells rows apart."""
+    after = decode(kind, cursor)
+    first = 0 if after is None else next((n for n, row in enumerate(rows, 1) if name(row) == after[0]), None)
+    if first is None:
+        raise InvalidCursor
+    shown = rows[first : first + limit]
+    return shown, encode(kind, name(shown[-1])) if len(rows) > first + limit else None

@@ -1,4 +1,4 @@
-"""Origin check for WebSockets: browsers let any site's page connect, and only Origin tells which.
+"""Which page a browser's request comes from: browsers let any site's page connect and send, and tell which it was.
 
 Requests with the dashboard's cookie: `is_own_page` in `cookie_session.py`.
 
@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -20,6 +21,32 @@ def is_own_origin(headers: Headers, allowed: tuple[str, ...]) -> bool:
     if len(told) > 1:
         return False
     return told[0] in allowed or _same_host(told[0], headers.get("host", ""))
+
+
+def is_from_this_machine(method: str, headers: Headers, allowed: tuple[str, ...] = ()) -> bool:
+    """Whether a request is meant for this machine and is not another site's, made through a visitor's browser.
+
+    That site's name may lead to our address (so Host must be a loopback name), its page may send us a form or load us
+    as a picture (so the browser must not call the request cross-site). Following a link from there is harmless.
+    """
+    return _is_loopback_name(headers.get("host", "")) and is_from_own_page(method, headers, allowed)
+
+
+def is_from_own_page(method: str, headers: Headers, allowed: tuple[str, ...] = ()) -> bool:
+    """Whether no other site's page made the request. Programs send neither Origin nor Sec-Fetch-Site."""
+    if not is_own_origin(headers, allowed):
+        return False
+    if headers.get("sec-fetch-site", "none") in ("same-origin", "none") or headers.get("origin") in allowed:
+        return True
+    follows_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return method in ("GET", "HEAD") and follows_link
+
+
+def _is_loopback_name(host: str) -> bool:
+    try:
+        return urlsplit(f"//{host}").hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def _same_host(origin: str, host: str) -> bool:

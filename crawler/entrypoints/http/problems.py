@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from redis.exceptions import RedisError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from crawler import telemetry
 from crawler.errors import CrawlerError, RedisUnavailable, Unauthorized, Unavailable
@@ -22,14 +23,23 @@ log = telemetry.logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _TOLD = ("crawl_id", "reason")
 """Details of an error that are sent to the caller. Others may quote messages of our servers."""
-_HTTP_CODES = {404: "no_such_path", 405: "method_not_allowed", 413: "too_large", 400: "invalid_body"}
-_HTTP_WORDS = {
-    404: "There is nothing at this path; /api/v1/openapi.json lists what there is.",
-    405: "This path does not take that method.",
-    400: "The body cannot be read; send JSON in UTF-8.",
+HTTP_CODES = {
+    "not_http": (400, "This is no HTTP request that can be read."),
+    "no_such_path": (404, "There is nothing at this path; /api/v1/openapi.json lists what there is."),
+    "method_not_allowed": (405, "This path does not take that method; the header Allow names those it takes."),
+    "too_large": (413, "The body is too large."),
+    "query_too_long": (414, "The path and query of this request are too long."),
+    "invalid_body": (422, "The body cannot be read; send JSON in UTF-8."),
+    "invalid_request": (422, "Something in the request is not valid; `errors` says what."),
+    "headers_too_large": (431, "The headers of this request are too long."),
+    "http_error": (500, "The request cannot be answered; the status says more."),
+    "internal_error": (500, "Something went wrong that should not have; the service's log says what."),
 }
+"""Codes of the HTTP layer itself, each with its status and its sentence. Those of `errors.py` come on top."""
+_CODE_OF_STATUS = {400: "invalid_body", 404: "no_such_path", 405: "method_not_allowed", 413: "too_large"}
 
 
 class Problem(BaseModel):
@@ -79,6 +89,16 @@ def answer(
     return JSONResponse(body, status, headers, media_type=MEDIA_TYPE)
 
 
+def http_problem(code: str, detail: str | None = None, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error of the HTTP layer, by its code in `HTTP_CODES`."""
+    status, words = HTTP_CODES[code]
+    return answer(status, _title(status), detail or words, code, headers)
+
+
+def _title(status: int) -> str:
+    return HTTPStatus(status).phrase.replace(" ", "").replace("-", "")
+
+
 def problem_of(exc: CrawlerError) -> JSONResponse:
     more = {name: str(exc.details[name]) for name in _TOLD if name in exc.details}
     return answer(exc.http_status, type(exc).__name__, redact(exc.message), exc.code, _headers(exc), **more)
@@ -108,14 +128,25 @@ async def _invalid(_: Request, exc: Exception) -> JSONResponse:
     return answer(422, "InvalidRequest", detail, "invalid_request", errors=errors)
 
 
-async def _http(_: Request, exc: Exception) -> JSONResponse:
+async def _http(request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)
-    # A body that is no JSON gets the same status as one that fails validation.
-    status = 422 if exc.status_code == 400 else exc.status_code
-    detail = _HTTP_WORDS.get(exc.status_code) or str(exc.detail)
-    title = HTTPStatus(status).phrase.replace(" ", "")
-    code = _HTTP_CODES.get(exc.status_code, "http_error")
-    return answer(status, title, detail, code, dict(exc.headers) if exc.headers else None)
+    headers = dict(exc.headers) if exc.headers else None
+    code = _CODE_OF_STATUS.get(exc.status_code)
+    if code is None:
+        return answer(exc.status_code, _title(exc.status_code), str(exc.detail), "http_error", headers)
+    if exc.status_code == 405:
+        headers = {"Allow": ", ".join(_methods_of(request))}
+    return http_problem(code, str(exc.detail) if exc.status_code == 413 else None, headers)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """All methods of the request's path: each of them is a route of its own."""
+    found = [
+        method
+        for method in METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
+    return [*found, "HEAD"] if "GET" in found else found
 
 
 async def _redis(_: Request, exc: Exception) -> JSONResponse:
@@ -130,8 +161,7 @@ async def _busy(_: Request, __: Exception) -> JSONResponse:
 async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
     route = getattr(request.scope.get("route"), "path", "unknown")
     log.error("request_failed", method=request.method, route=route, error=type(exc).__name__, exc_info=exc)
-    detail = "Something went wrong that should not have; the service's log says what."
-    return answer(500, "InternalError", detail, "internal_error")
+    return http_problem("internal_error")
 
 
 def install_problems(api: FastAPI) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from crawler.entrypoints.http.json_types import check_types
 
 Item = TypeVar("Item")
 
@@ -51,9 +53,19 @@ class Body(BaseModel):
     @classmethod
     def _storable(cls, value: Any) -> Any:
         _check(value)
+        if isinstance(value, Mapping):
+            check_types(cls, value)
         return value
 
 
+def _flag(value: Any) -> Any:
+    if isinstance(value, str) and value not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return value
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
+"""A yes or no of a query, written as in JSON."""
 Text = Annotated[str, AfterValidator(storable)]
 
 
@@ -62,6 +74,9 @@ class Listed(Wire, Generic[Item]):
 
     items: list[Item]
     next_cursor: str | None = Field(description="Give it as `cursor` for what follows; null at the end")
+
+
+OLD_NAME: dict[str, Any] = {"description": "The same as `items`; it goes in the next release", "deprecated": True}
 
 
 class PageStatus(StrEnum):

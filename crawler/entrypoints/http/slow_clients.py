@@ -3,6 +3,8 @@
 A client has `HEAD_SECONDS` to send a request's head. Its body must arrive at `SLOWEST_BYTES_PER_SECOND` at least, after
 `BODY_SECONDS` to begin with. At most `MOST_CONNECTIONS` are open: when there are more, the one that has kept us waiting
 longest is closed.
+
+How long a head may be: `request_heads.py`.
 """
 
 import resource
@@ -11,7 +13,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from crawler.entrypoints.http.request_heads import LimitedHeadProtocol
 
 HEAD_SECONDS = 15.0
 BODY_SECONDS = 30.0
@@ -23,7 +25,7 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-lengt
 _TOO_MANY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class ImpatientProtocol(HttpToolsProtocol):
+class ImpatientProtocol(LimitedHeadProtocol):
     head_seconds = HEAD_SECONDS
     body_seconds = BODY_SECONDS
     most_connections = MOST_CONNECTIONS

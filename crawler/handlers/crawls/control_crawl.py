@@ -11,6 +11,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
+from crawler.errors import InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 
 
@@ -40,10 +41,8 @@ class ControlCrawl:
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:
         """Cancel a crawl. Doing it twice is no error; a crawl that ended otherwise cannot be cancelled."""
-        crawl = self._store.get_crawl(crawl_id)
-        if crawl.status is CrawlStatus.CANCELLED:
-            return crawl
-        self._store.change_crawl(crawl, crawl.cancel(self._clock()))
+        if not self._mark_cancelled(crawl_id):
+            return self._store.get_crawl(crawl_id)
         # Paused first, closed last: a crash in between leaves an open frontier, which the reconciler finds.
         self._frontier.pause_crawl(crawl_id, paused=True)
         self._ledger.close_rest(crawl_id, Reason.CANCELLED)
@@ -51,3 +50,15 @@ class ControlCrawl:
         cancelled = self._store.get_crawl(crawl_id)
         self._events.publish(crawl_id, "completed", crawl_result(cancelled))
         return cancelled
+
+    def _mark_cancelled(self, crawl_id: UUID) -> bool:
+        """Set the status. False: it is cancelled already, perhaps by another caller in this moment."""
+        while (crawl := self._store.get_crawl(crawl_id)).status is not CrawlStatus.CANCELLED:
+            try:
+                self._store.change_crawl(crawl, crawl.cancel(self._clock()))
+            except InvalidTransition:
+                if self._store.get_crawl(crawl_id).status is crawl.status:
+                    raise
+                continue  # it was started or ended meanwhile
+            return True
+        return False

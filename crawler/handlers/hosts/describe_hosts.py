@@ -36,6 +36,7 @@ class FrontierView(Protocol):
 class HostList(NamedTuple):
     hosts: list[HostOverview]
     total: int
+    has_more: bool = False
 
 
 class DescribeHosts:
@@ -45,11 +46,15 @@ class DescribeHosts:
         self._clock = clock
         self._agent = user_agent
 
-    def all(self, limit: int) -> HostList:
-        rows = self._reader.list_hosts(limit)
-        total = len(rows) if len(rows) < limit else max(limit, self._reader.count_hosts())
+    def all(self, limit: int, first: int = 0) -> HostList:
+        """`limit` hosts after the `first` ones, and how many there are."""
+        until = first + limit
+        known = self._reader.list_hosts(until + 1)
+        total = len(known) if len(known) <= until else max(len(known), self._reader.count_hosts())
+        rows = known[first:until]
         states = self._frontier.host_states([row.host for row in rows])
-        return HostList([self._overview(row, state) for row, state in zip(rows, states, strict=True)], total)
+        shown = [self._overview(row, state) for row, state in zip(rows, states, strict=True)]
+        return HostList(shown, total, has_more=len(known) > until)
 
     def one(self, host: str) -> HostOverview:
         name = host_name(host)

@@ -206,6 +206,9 @@ def test_pages_of_other_sites_may_not_use_the_service_unless_a_setting_says_so(s
         assert "access-control-allow-origin" not in other.headers
 
 
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
 @pytest.mark.parametrize(
     ("base", "headers", "status"),
     [
@@ -213,6 +216,11 @@ def test_pages_of_other_sites_may_not_use_the_service_unless_a_setting_says_so(s
         ("http://localhost:8800", {"Origin": "http://localhost:8800"}, 200),
         ("http://127.0.0.1:8800", {"Origin": "https://evil.site"}, 403),
         ("http://127.0.0.1:8800", {"Host": "evil.site"}, 403),
+        ("http://127.0.0.1:8800", {"Origin": "http://127.0.0.1:9999"}, 403),
+        ("http://127.0.0.1:8800", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ("http://127.0.0.1:8800", {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
+        ("http://127.0.0.1:8800", {"Sec-Fetch-Site": "same-origin"}, 200),
+        ("http://127.0.0.1:8800", LINK, 200),
         ("http://192.0.2.1:8800", {}, 403),
     ],
 )

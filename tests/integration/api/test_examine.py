@@ -86,6 +86,8 @@ def test_a_page_is_shown_as_a_picture_that_cannot_do_harm(service: Service, craw
         answer = service("GET", path, params=query)
         assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, expected, "image/png")
         assert answer.headers["x-version-id"] == str(page["version_id"])
+    octets = service("GET", path, headers={"Accept": "application/octet-stream"})
+    assert (octets.content, octets.headers["content-type"]) == (PNG, "application/octet-stream")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in answer.headers["content-security-policy"]
     assert service("GET", path, params={"version": str(uuid4())}).status_code == 404

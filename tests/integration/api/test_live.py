@@ -1,6 +1,7 @@
 """Watching a project over its WebSocket: every event once and in order, or told that some are gone."""
 
 import json
+import logging
 import re
 import secrets
 import subprocess
@@ -384,9 +385,12 @@ def test_no_more_watch_with_one_key_than_may(
 # -- who may ------------------------------------------------------------------------------------
 
 
-def test_a_stranger_is_refused_and_a_reading_key_is_enough(service: Service, port: int, crawl: CrawlJob) -> None:
+def test_a_stranger_is_refused_and_a_reading_key_is_enough(
+    service: Service, port: int, crawl: CrawlJob, caplog: pytest.LogCaptureFixture
+) -> None:
     problem = refused(port, service, crawl.project_id, headers={"Authorization": "Bearer crk_wrong"})
     assert (problem["status"], problem["code"]) == (401, "unauthorized")
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
     with watching(port, service.as_(Scope.READ, crawl.project_id), crawl.project_id) as watcher:
         tell(service, crawl, 1)
         assert watcher.next()["data"] == {"n": 1}
@@ -401,7 +405,9 @@ def test_a_key_in_the_query_opens_nothing_and_stands_in_no_log(
         assert refused(process.port, service, crawl.project_id, query=query, headers={"Authorization": ""})
         with watching(process.port, service, crawl.project_id, query=query):
             pass
-    assert service.secret not in "".join(capfd.readouterr())
+    said = "".join(capfd.readouterr())
+    assert service.secret not in said
+    assert "error" not in said.lower(), "a refusal is none"
 
 
 def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Service, port: int, crawl: CrawlJob) -> None:

@@ -4,11 +4,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.errors import InvalidTransition
+from crawler.handlers.crawls.control_crawl import ControlCrawl
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -120,6 +122,37 @@ def test_cancelling_again_is_no_error_and_cancelling_what_ended_is(crawler: Engi
     for call in (crawler.tools.crawls.control.pause, crawler.tools.crawls.control.resume):
         with pytest.raises(InvalidTransition, match="nothing to pause or resume"):
             call(ended.id)
+
+
+def test_callers_that_cancel_in_the_same_moment_are_all_right(crawler: Engine, site: Site) -> None:
+    """The clock is read between the look at the status and its change."""
+    tools = crawler.tools
+    crawl = crawler.start(crawler.project(site.url()))
+    control = tools.crawls.control
+
+    def clock_of_the_second() -> datetime:
+        control.cancel(crawl.id)
+        return tools.clock()
+
+    second = ControlCrawl(
+        tools.store, tools.engine.ledger, tools.frontier, tools.hints, tools.events, clock_of_the_second
+    )
+    assert second.cancel(crawl.id).status is CrawlStatus.CANCELLED
+
+
+def test_a_crawl_that_starts_while_it_is_cancelled_is_cancelled(crawler: Engine, site: Site) -> None:
+    tools = crawler.tools
+    crawl = tools.crawls.start(crawler.project(site.url()).id)
+
+    def clock_while_it_starts() -> datetime:
+        if tools.store.get_crawl(crawl.id).status is CrawlStatus.PENDING:
+            tools.crawls.seed(crawl.id)
+        return tools.clock()
+
+    late = ControlCrawl(
+        tools.store, tools.engine.ledger, tools.frontier, tools.hints, tools.events, clock_while_it_starts
+    )
+    assert late.cancel(crawl.id).status is CrawlStatus.CANCELLED
 
 
 def test_a_pending_crawl_can_be_cancelled(crawler: Engine, site: Site) -> None:

@@ -29,7 +29,10 @@ class ValkeyProcess:
         """Ends the server of a test run that was killed."""
 
     def start(self) -> None:
-        options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, "save": "", "appendonly": "yes"}
+        # With `everysec` an order may wait two seconds to be written while the disk is busy: after a kill a test could
+        # not know what was kept.
+        kept = {"save": "", "appendonly": "yes", "appendfsync": "always"}
+        options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, **kept}
         flags = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
         self._process = subprocess.Popen([_program(), *flags], stdout=subprocess.DEVNULL, start_new_session=True)
         self._guard.add(self._process.pid)

@@ -279,9 +279,10 @@ def _read_head(connection: socket.socket) -> bytes:
 
 def _splice(one: socket.socket, other: socket.socket) -> None:
     def pump(source: socket.socket, sink: socket.socket) -> None:
-        while data := source.recv(4096):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
+        with suppress(OSError):  # either side may hang up at any moment
+            while data := source.recv(4096):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
 
     thread = threading.Thread(target=pump, args=(one, other), daemon=True)
     thread.start()

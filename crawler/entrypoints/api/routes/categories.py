@@ -7,15 +7,16 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, computed_field
 
 from crawler.domain.acquisition.categories import CategoryShown, DryRun
 from crawler.domain.acquisition.entries import MAX_CATEGORY
 from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
+from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Text, Wire
+from crawler.entrypoints.http.shapes import OLD_NAME, Body, Flag, Listed, Text
 
 router = APIRouter(tags=["queue"], dependencies=[WholeSystem])
 
@@ -48,13 +49,18 @@ class TryOrder(Body):
     selectors: SelectorSet | None = Field(None, description="Instead of the category's own; they are not saved")
 
 
-class Categories(Wire):
-    categories: list[CategoryShown]
+class Categories(Listed[CategoryShown]):
+    @computed_field(json_schema_extra=OLD_NAME)  # type: ignore[prop-decorator]
+    @property
+    def categories(self) -> list[CategoryShown]:
+        return self.items
 
 
 @router.get("/categories", summary="Categories, defined or only named by entries, with the fill-rate of their fields")
-def list_categories(tools: Tools) -> Categories:
-    return Categories(categories=tools.acquisition.manage_categories.list_all())
+def list_categories(tools: Tools, cursor: Cursor = None, limit: Limit = MOST) -> Categories:
+    known = tools.acquisition.manage_categories.list_all()
+    shown, following = part_of("categories", known, cursor, limit, lambda category: category.name)
+    return Categories(items=list(shown), next_cursor=following)
 
 
 @router.get("/categories/{name}", summary="One category", responses=problems(404))
@@ -78,7 +84,7 @@ def set_category(name: Name, body: Selectors, tools: Tools) -> CategoryShown:
 def delete_category(
     name: Name,
     tools: Tools,
-    force: Annotated[bool, Query(description="Also while entries of it are still to be read")] = False,
+    force: Annotated[Flag, Query(description="Also while entries of it are still to be read")] = False,
 ) -> Response:
     tools.acquisition.manage_categories.delete(name, force=force)
     return Response(status_code=204)

@@ -82,12 +82,12 @@ def resume_crawl(crawl: OwnCrawl, tools: Tools) -> CrawlShown:
     summary="Give failed URLs another chance",
     responses=problems(404, 409),
 )
-def retry_failed(crawl: OwnCrawl, tools: Tools) -> Retried:
+def retry_failed_urls(crawl: OwnCrawl, tools: Tools) -> Retried:
     return Retried(**tools.crawls.retry_failed(crawl.id)._asdict())
 
 
 @router.get("/crawl/{crawl_id}/urls", summary="Every URL a crawl met, by URL", responses=problems(404))
-def list_urls(
+def list_crawl_urls(
     crawl: OwnCrawl,
     tools: Tools,
     fetch_state: FetchState | None = None,

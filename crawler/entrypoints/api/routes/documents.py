@@ -16,14 +16,22 @@ from crawler.domain.documents.document import Document, DocumentChunk, DocumentS
 from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.cursors import Cursor, InvalidCursor, Limit, decode, encode, listed
+from crawler.entrypoints.http.cursors import (
+    Cursor,
+    InvalidCursor,
+    Limit,
+    as_number,
+    decode,
+    decode_number,
+    encode,
+    listed,
+)
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Text, Wire
 from crawler.errors import NotFound
 
 router = APIRouter(tags=["documents"])
 
-_LONGEST_NUMBER = 18
 OF_ANOTHER = "This cursor is of another project's feed; leave it out to read this one from the beginning."
 BEYOND_END = (
     "This cursor is beyond the end of the feed, as after a restore from a backup; "
@@ -146,7 +154,7 @@ OwnDocument = Annotated[Document, Depends(_document)]
     ),
     responses=problems(404),
 )
-def read_feed(
+def read_document_feed(
     project_id: OwnProject,
     tools: Tools,
     after: Annotated[Text | None, Query(max_length=8000, description="`next_cursor` of the part before")] = None,
@@ -182,8 +190,10 @@ def get_document(document: OwnDocument) -> DocumentShown:
 
 
 @router.get("/documents/{document_id}/chunks", summary="A document's text in chunks", responses=problems(404))
-def list_chunks(document: OwnDocument, tools: Tools, cursor: Cursor = None, limit: Limit = 50) -> Listed[ChunkShown]:
-    after = _number("chunks", cursor, first=-1)
+def list_document_chunks(
+    document: OwnDocument, tools: Tools, cursor: Cursor = None, limit: Limit = 50
+) -> Listed[ChunkShown]:
+    after = decode_number("chunks", cursor, first=-1)
     found = tools.documents.reader.chunks(document.id, after, limit + 1)
     return listed(found, limit, ChunkShown.of, lambda chunk: encode("chunks", str(chunk.position)))
 
@@ -197,7 +207,7 @@ def list_chunks(document: OwnDocument, tools: Tools, cursor: Cursor = None, limi
     ),
     responses=problems(404),
 )
-def search(
+def search_documents(
     project_id: OwnProject,
     tools: Tools,
     q: Annotated[Text, Query(min_length=1, max_length=LONGEST_QUERY, description="What to look for")],
@@ -218,15 +228,4 @@ def _place(project_id: UUID, after: str | None) -> int:
         return 0
     if found[0] != str(project_id):
         raise InvalidCursor(OF_ANOTHER)
-    return _as_number(found[1])
-
-
-def _number(kind: str, cursor: str | None, first: int = 0) -> int:
-    found = decode(kind, cursor)
-    return first if found is None else _as_number(found[0])
-
-
-def _as_number(given: str) -> int:
-    if not (given.isascii() and given.isdigit() and len(given) <= _LONGEST_NUMBER):
-        raise InvalidCursor
-    return int(given)
+    return as_number(found[1])

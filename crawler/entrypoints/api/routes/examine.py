@@ -55,7 +55,7 @@ class Rebuilt(Wire):
     "A URL that the crawl never met is judged by its rules.",
     responses=problems(404),
 )
-def explain(
+def explain_url(
     crawl: OwnCrawl,
     tools: Tools,
     url: Annotated[Text, Query(min_length=1, max_length=8000, description="In any spelling")],
@@ -70,7 +70,7 @@ def explain(
     description="From the log of requests, whichever crawl made them; it is kept for `request_log_days`.",
     responses=problems(404),
 )
-def audit(crawl: OwnCrawl, tools: Tools) -> Audit:
+def audit_crawl(crawl: OwnCrawl, tools: Tools) -> Audit:
     with heavy_read():
         hosts = tools.hosts.audit(crawl.id)
     return Audit(violations=sum(host.violations for host in hosts), hosts=[HostAudited.of(host) for host in hosts])

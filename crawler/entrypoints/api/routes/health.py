@@ -46,7 +46,7 @@ _FAILING: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/health/live", summary="The process answers; needs no key")
-async def live() -> Alive:
+async def get_liveness() -> Alive:
     """Without a thread: those may all wait for a server that hangs."""
     return Alive()
 
@@ -54,7 +54,7 @@ async def live() -> Alive:
 @router.get(
     "/health", summary="State of each server behind the service, and whether each queue is consumed", responses=_FAILING
 )
-def health(tools: Tools, response: Response) -> Health:
+def get_health(tools: Tools, response: Response) -> Health:
     checks = diagnose(tools, start_browser=False)
     if all(check.ok for check in checks if check.name == "redis"):  # queues are read from Redis
         checks += queue_checks(tools)
@@ -72,7 +72,7 @@ def health(tools: Tools, response: Response) -> Health:
     response_class=Response,
     responses={200: {"description": "In Prometheus' text format", "content": {"text/plain": {}}}},
 )
-def metrics(tools: Tools) -> Response:
+def get_metrics(tools: Tools) -> Response:
     registry = CollectorRegistry()
     registry.register(tools.operating.metrics)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

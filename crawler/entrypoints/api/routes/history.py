@@ -46,7 +46,9 @@ class ChangesInclude(StrEnum):
 
 
 @router.get("/projects/{project_id}/crawl-history", summary="Crawls, newest first", responses=problems(404))
-def list_history(project_id: OwnProject, tools: Tools, cursor: Cursor = None, limit: Limit = 50) -> Listed[PastCrawl]:
+def list_crawl_history(
+    project_id: OwnProject, tools: Tools, cursor: Cursor = None, limit: Limit = 50
+) -> Listed[PastCrawl]:
     before = decode_id("crawls", cursor)
     tools.store.get_project(project_id)
     found = tools.store.list_crawls(project_id, limit + 1, before)
@@ -58,7 +60,7 @@ def list_history(project_id: OwnProject, tools: Tools, cursor: Cursor = None, li
     summary="What a crawl found changed",
     responses=problems(404),
 )
-def get_changes(
+def get_crawl_changes(
     project_id: OwnProject,
     crawl_id: Annotated[UUID, Path()],
     caller: Caller,

@@ -7,19 +7,21 @@ Decided in `handlers/hosts/control_host.py` and `describe_hosts.py` beside it; d
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, computed_field
 
 from crawler.bootstrap import App
 from crawler.domain.hosts.overview import LONGEST_DELAY_SECONDS, HostOverview, host_name
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
-from crawler.entrypoints.http.cursors import Limit
+from crawler.entrypoints.http.cursors import Cursor, InvalidCursor, Limit, decode_number, encode
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Text, Wire
+from crawler.entrypoints.http.shapes import OLD_NAME, Body, Listed, Text
 
 router = APIRouter(tags=["hosts"], dependencies=[AdminOnly])
 
 
+MOST_HOSTS = 100_000
+"""Hosts that can be listed."""
 HostName = Annotated[Text, Path(max_length=260, description="example.org or example.org:8080")]
 
 
@@ -27,9 +29,13 @@ class HostShown(HostOverview):
     denied: bool = Field(default=False, description="On the deny list: never asked, by any crawl")
 
 
-class Hosts(Wire):
-    hosts: list[HostOverview]
+class Hosts(Listed[HostOverview]):
     total: int
+
+    @computed_field(json_schema_extra=OLD_NAME)  # type: ignore[prop-decorator]
+    @property
+    def hosts(self) -> list[HostOverview]:
+        return self.items
 
 
 class HostChange(Body):
@@ -45,8 +51,14 @@ class HostChange(Body):
 
 
 @router.get("/hosts", summary="Hosts that are known: first those paused or blocked, then the busiest")
-def list_hosts(tools: Tools, limit: Limit = 100) -> Hosts:
-    return Hosts(**tools.hosts.describe.all(limit)._asdict())
+def list_hosts(tools: Tools, cursor: Cursor = None, limit: Limit = 100) -> Hosts:
+    """The busiest may change between two parts of the list."""
+    first = decode_number("hosts", cursor)
+    if first > MOST_HOSTS:
+        raise InvalidCursor
+    found = tools.hosts.describe.all(limit, first)
+    following = encode("hosts", str(first + limit)) if found.has_more and first + limit <= MOST_HOSTS else None
+    return Hosts(items=found.hosts, next_cursor=following, total=found.total)
 
 
 @router.get("/hosts/{host}", summary="How a host is treated, and why", responses=problems(404))

@@ -8,13 +8,14 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, computed_field
 
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
+from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Text, Wire
+from crawler.entrypoints.http.shapes import OLD_NAME, Body, Listed, Text, Wire
 
 router = APIRouter(tags=["keys"], dependencies=[AdminOnly])
 
@@ -45,8 +46,11 @@ class IssuedKey(KeyShown):
     key: str = Field(description="The secret; it is shown now and never again")
 
 
-class Keys(Wire):
-    keys: list[KeyShown]
+class Keys(Listed[KeyShown]):
+    @computed_field(json_schema_extra=OLD_NAME)  # type: ignore[prop-decorator]
+    @property
+    def keys(self) -> list[KeyShown]:
+        return self.items
 
 
 @router.post("/keys", status_code=201, summary="Make a key", responses=problems(404))
@@ -59,8 +63,9 @@ def create_key(body: NewKey, tools: Tools) -> IssuedKey:
 
 
 @router.get("/keys", summary="All keys, without their secrets")
-def list_keys(tools: Tools) -> Keys:
-    return Keys(keys=[KeyShown.of(key) for key in tools.store.list_keys()])
+def list_keys(tools: Tools, cursor: Cursor = None, limit: Limit = MOST) -> Keys:
+    shown, following = part_of("keys", tools.store.list_keys(), cursor, limit, lambda key: str(key.id))
+    return Keys(items=[KeyShown.of(key) for key in shown], next_cursor=following)
 
 
 @router.delete(

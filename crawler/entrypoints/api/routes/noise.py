@@ -11,13 +11,14 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, computed_field
 
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
 from crawler.entrypoints.http.access import OwnProject, Tools
+from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Text, Wire
+from crawler.entrypoints.http.shapes import OLD_NAME, Body, Listed, Text, Wire
 
 router = APIRouter(tags=["noise"])
 
@@ -55,8 +56,11 @@ class RuleShown(Wire):
         return cls(**rule.model_dump(), described=rule.words)
 
 
-class Rules(Wire):
-    rules: list[RuleShown]
+class Rules(Listed[RuleShown]):
+    @computed_field(json_schema_extra=OLD_NAME)  # type: ignore[prop-decorator]
+    @property
+    def rules(self) -> list[RuleShown]:
+        return self.items
 
 
 class Trials(Wire):
@@ -72,8 +76,10 @@ class TrialOrder(TrialRules, Body):
 
 
 @router.get("/projects/{project_id}/noise-rules", summary="Noise rules, written and learned", responses=problems(404))
-def list_rules(project_id: OwnProject, tools: Tools) -> Rules:
-    return Rules(rules=[RuleShown.of(rule) for rule in tools.changes.manage_noise.list_rules(project_id)])
+def list_noise_rules(project_id: OwnProject, tools: Tools, cursor: Cursor = None, limit: Limit = MOST) -> Rules:
+    known = tools.changes.manage_noise.list_rules(project_id)
+    shown, following = part_of("noise rules", known, cursor, limit, lambda rule: str(rule.id))
+    return Rules(items=[RuleShown.of(rule) for rule in shown], next_cursor=following)
 
 
 @router.post(
@@ -82,14 +88,14 @@ def list_rules(project_id: OwnProject, tools: Tools) -> Rules:
     summary="Add a rule; it holds from the next comparison on",
     responses=problems(404),
 )
-def add_rule(project_id: OwnProject, body: NewRule, tools: Tools) -> RuleShown:
+def add_noise_rule(project_id: OwnProject, body: NewRule, tools: Tools) -> RuleShown:
     return RuleShown.of(tools.changes.manage_noise.add(project_id, body.kind, body.value))
 
 
 @router.patch(
     "/projects/{project_id}/noise-rules/{rule_id}", summary="Switch a rule on or off", responses=problems(404)
 )
-def change_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools: Tools) -> RuleShown:
+def change_noise_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools: Tools) -> RuleShown:
     return RuleShown.of(tools.changes.manage_noise.set_enabled(project_id, rule_id, enabled=body.enabled))
 
 
@@ -100,7 +106,7 @@ def change_rule(project_id: OwnProject, rule_id: RuleId, body: RuleChange, tools
     summary="Remove a rule",
     responses=problems(404),
 )
-def remove_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Response:
+def remove_noise_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Response:
     tools.changes.manage_noise.remove(project_id, rule_id)
     return Response(status_code=204)
 
@@ -110,5 +116,5 @@ def remove_rule(project_id: OwnProject, rule_id: RuleId, tools: Tools) -> Respon
     summary="Which past crawls would have been told with other rules",
     responses=problems(404),
 )
-def backtest(project_id: OwnProject, tools: Tools, body: TrialOrder | None = None) -> Trials:
+def backtest_noise_rules(project_id: OwnProject, tools: Tools, body: TrialOrder | None = None) -> Trials:
     return Trials(crawls=tools.notices.backtest_schedule(project_id, body or TrialOrder()))

@@ -41,7 +41,7 @@ def list_notifications(
     summary="Send the same again, under the same id",
     responses=problems(404),
 )
-def resend(
+def resend_notification(
     notification_id: Annotated[UUID, Path(description="The notification's id")], tools: Tools, caller: Caller
 ) -> Notification:
     kept = tools.notices.notifications.find(notification_id)

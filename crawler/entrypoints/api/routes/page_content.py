@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from crawler.domain.exports.files import as_markdown
@@ -23,18 +23,24 @@ from crawler.entrypoints.http.cursors import (
     listed,
 )
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Listed, Wire
+from crawler.entrypoints.http.shapes import Flag, Listed, Wire
 from crawler.entrypoints.http.streaming import stream
 from crawler.handlers.changes.compare_versions import markdown_of
 
 router = APIRouter(tags=["pages"])
 
 _MARKDOWN = "text/markdown; charset=utf-8"
-_AS_TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "content": {"text/markdown": {}}}}
-_AS_BYTES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The bytes", "content": {"application/octet-stream": {}}}
+_TEXT = {"schema": {"type": "string"}}
+_AS_TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "content": {"text/markdown": _TEXT}}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_OCTETS = "application/octet-stream"
+_AS_BYTES: dict[int | str, dict[str, Any]] = {200: {"description": "The bytes", "content": {_OCTETS: _BYTES}}}
+_AS_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The picture; as octets to who accepts only these",
+        "content": {"image/png": _BYTES, _OCTETS: _BYTES},
+    }
 }
-_AS_PICTURE: dict[int | str, dict[str, Any]] = {200: {"description": "The picture", "content": {"image/png": {}}}}
 _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 WhichVersion = Annotated[UUID | None, Query(description="One of the page's versions; the newest when not given")]
@@ -66,7 +72,7 @@ class DiffShown(Wire):
     response_class=Response,
     responses={**_AS_TEXT, **problems(404)},
 )
-def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
+def get_project_markdown(project_id: OwnProject, tools: Tools) -> Response:
     tools.store.get_project(project_id)
     rows = tools.pages.content.project_markdown(project_id)
     return stream(rows, as_markdown(rows), _MARKDOWN, "site.md")
@@ -78,7 +84,7 @@ def project_markdown(project_id: OwnProject, tools: Tools) -> Response:
     response_class=Response,
     responses={**_AS_TEXT, **problems(404)},
 )
-def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
+def get_page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
     markdown = markdown_of(snapshot, tools.pages.read_pdf, Pruning() if snapshot.prunes else None)
     return Response(markdown.encode("utf-8", "replace"), media_type=_MARKDOWN)
@@ -90,7 +96,7 @@ def page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: 
     response_class=Response,
     responses={**_AS_BYTES, **problems(404)},
 )
-def page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
+def get_page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     """Somebody else's markup: no browser may run it as ours, so it is a download without a type."""
     snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
     headers = {
@@ -98,7 +104,7 @@ def page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: 
         "X-Original-Content-Type": _PRINTABLE.sub("?", snapshot.content_type)[:200],
         "X-Version-Id": str(snapshot.version_id),
     }
-    return Response(snapshot.content, media_type="application/octet-stream", headers=headers)
+    return Response(snapshot.content, media_type=_OCTETS, headers=headers)
 
 
 @router.get(
@@ -107,19 +113,21 @@ def page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, version: 
     response_class=Response,
     responses={**_AS_PICTURE, **problems(404)},
 )
-def page_screenshot(
+def get_page_screenshot(
+    request: Request,
     project_id: OwnProject,
     page_id: UUID,
     tools: Tools,
     version: WhichVersion = None,
-    thumbnail: Annotated[bool, Query(description="The top of the page, 320 pixels wide")] = False,
+    thumbnail: Annotated[Flag, Query(description="The top of the page, 320 pixels wide")] = False,
 ) -> Response:
     found = tools.pages.content.get_screenshot(project_id, page_id, version, thumbnail=thumbnail)
     headers = {
         "Content-Disposition": f'inline; filename="{found.version_id}.png"',
         "X-Version-Id": str(found.version_id),
     }
-    return Response(found.image, media_type="image/png", headers=headers)
+    wants_octets = request.headers.get("accept", "").partition(";")[0].strip() == _OCTETS
+    return Response(found.image, media_type=_OCTETS if wants_octets else "image/png", headers=headers)
 
 
 @router.get(
@@ -127,7 +135,7 @@ def page_screenshot(
     summary="A page's versions, newest first",
     responses=problems(404),
 )
-def list_versions(
+def list_page_versions(
     project_id: OwnProject, page_id: UUID, tools: Tools, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[VersionShown]:
     found = tools.pages.content.list_versions(project_id, page_id, decode_version(cursor), limit + 1)
@@ -144,7 +152,7 @@ def list_versions(
     summary="What changed between two versions of a page",
     responses=problems(404),
 )
-def page_diff(
+def get_page_diff(
     project_id: OwnProject,
     page_id: UUID,
     tools: Tools,

@@ -49,7 +49,7 @@ class PhaseShown(Wire):
     summary="Start a crawl",
     responses=problems(404, 409),
 )
-def run_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl | None = None) -> Response:
+def run_phase_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl | None = None) -> Response:
     asked = body or RunCrawl()
 
     def start() -> CrawlId:
@@ -72,5 +72,5 @@ def run_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunCrawl
     summary="How far the project's latest crawl is",
     responses={**problems(404), **NOT_MODIFIED},
 )
-def phase_status(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+def get_phase_status(request: Request, project_id: OwnProject, tools: Tools) -> Response:
     return tagged(request, PhaseShown(**tools.crawls.progress.of_project(project_id)._asdict()))

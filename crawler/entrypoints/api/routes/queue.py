@@ -35,7 +35,7 @@ from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_queue_place, encode, listed
 from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Listed, Text, Wire
+from crawler.entrypoints.http.shapes import Body, Flag, Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream
 from crawler.errors import Invalid
 
@@ -44,12 +44,14 @@ router = APIRouter(tags=["queue"], dependencies=[WholeSystem])
 MOST_IDS = 10_000
 _CSV = {"schema": {"type": "string"}, "example": "url,category,priority\nhttps://example.org/,hotel,5\n"}
 
-_WARC = {"schema": {"type": "string", "format": "binary"}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_FILES = {"text/csv": _CSV, "application/warc": _BYTES, "application/octet-stream": _BYTES}
+"""The file's type is told by its first bytes. Clients made from the description know how to send octets."""
 
 Category = Annotated[Text | None, Query(max_length=MAX_CATEGORY)]
 Host = Annotated[Text | None, Query(max_length=260, description="example.org or example.org:8080")]
 Prefix = Annotated[Text | None, Query(max_length=2000, description="Of the URL; its scheme does not count")]
-Active = Annotated[bool | None, Query(description="False: those that are kept, but not fetched")]
+Active = Annotated[Flag | None, Query(description="False: those that are kept, but not fetched")]
 
 
 def _filter(
@@ -124,7 +126,7 @@ class Run(Wire):
 
 
 @router.get("/queue", summary="Entries of the queue")
-def list_entries(
+def list_queue_entries(
     tools: Tools,
     chosen: Filtered,
     sort: Annotated[Sort, Query(description="`priority`: as they are worked off")] = Sort.OLDEST,
@@ -139,14 +141,14 @@ def list_entries(
 @router.post(
     "/queue", status_code=201, summary="Add URLs; those that are there stay as they are", responses=problems(404, 409)
 )
-def add_entries(body: NewEntries, tools: Tools) -> ImportReport:
+def add_queue_entries(body: NewEntries, tools: Tools) -> ImportReport:
     return tools.acquisition.fill_queue.add(
         body.urls, category=body.category, priority=body.priority, project_id=body.project_id
     )
 
 
 @router.get("/queue/counts", summary="How many entries have which status")
-def count_entries(tools: Tools) -> Counts:
+def count_queue_entries(tools: Tools) -> Counts:
     counts = {EntryStatus(name): count for name, count in tools.acquisition.queue.counts().items()}
     return Counts(
         counts=counts,
@@ -165,9 +167,9 @@ def count_entries(tools: Tools) -> Counts:
         "not) is told by its first bytes: the URL of each page in it is added, with the category and priority given."
     ),
     responses=problems(404, 409),
-    openapi_extra={"requestBody": {"required": True, "content": {"text/csv": _CSV, "application/warc": _WARC}}},
+    openapi_extra={"requestBody": {"required": True, "content": _FILES}},
 )
-async def import_entries(
+async def import_queue(
     request: Request,
     tools: Tools,
     project_id: Annotated[UUID | None, Query(description="Whose settings hold; else the project `acquisition`")] = None,
@@ -186,7 +188,7 @@ async def import_entries(
 
 
 @router.get("/queue/export", summary="Entries as CSV, streamed", response_class=StreamingResponse)
-def export_entries(tools: Tools, chosen: Filtered) -> StreamingResponse:
+def export_queue(tools: Tools, chosen: Filtered) -> StreamingResponse:
     rows = tools.acquisition.queue.rows(chosen)
     return stream(rows, as_csv(rows), "text/csv; charset=utf-8", "queue.csv")
 
@@ -208,7 +210,7 @@ def export_extractions(
 
 
 @router.post("/queue/bulk", summary="Retry, deactivate, reactivate or delete many")
-def change_entries(body: BulkOrder, tools: Tools) -> Changed:
+def change_queue_entries(body: BulkOrder, tools: Tools) -> Changed:
     chosen = Chosen.of(body.ids, body.filter, everything=body.all)
     return Changed(
         **tools.acquisition.queue.change(body.action, chosen, after=body.after, seconds=BULK_SECONDS)._asdict()
@@ -222,8 +224,8 @@ def run_queue(tools: Tools) -> Run:
     return Run(entries=run.entries, crawl_ids=list(run.crawl_ids))
 
 
-@router.get("/queue/{entry_id}", summary="One entry, and what was read from its page", responses=problems(404))
-def get_entry(entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> EntryShown:
+@router.get("/queue/{entry_id:int}", summary="One entry, and what was read from its page", responses=problems(404))
+def get_queue_entry(entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> EntryShown:
     entry = tools.acquisition.queue.get(entry_id)
     found = tools.acquisition.extractions.find(entry.extraction_id) if entry.extraction_id else None
     return EntryShown(entry=entry, extraction=found)

@@ -11,13 +11,13 @@ from crawler.domain.exports.reports import Finding, FindingKind, Report, as_csv
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.cursors import Cursor, InvalidCursor, Limit, decode, encode
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Listed
+from crawler.entrypoints.http.shapes import Flag, Listed
 from crawler.entrypoints.http.streaming import stream
 
 router = APIRouter(tags=["reports"])
 
 Kinds = Annotated[list[FindingKind], Query(max_length=len(FindingKind), description="Of these kinds; default all")]
-NewOnly = Annotated[bool, Query(alias="new", description="Only what the crawl before did not have")]
+NewOnly = Annotated[Flag, Query(alias="new", description="Only what the crawl before did not have")]
 
 
 @router.get(
@@ -25,7 +25,7 @@ NewOnly = Annotated[bool, Query(alias="new", description="Only what the crawl be
     summary="Broken links, redirects, titles, SEO: how many of each kind, and the first few",
     responses=problems(404, 409),
 )
-def get_report(
+def get_crawl_report(
     crawl: OwnCrawl,
     tools: Tools,
     kind: Kinds = [],  # noqa: B006 - FastAPI shows it as the default and never changes it
@@ -40,7 +40,7 @@ def get_report(
     summary="Every finding of one kind, the gravest first",
     responses=problems(404, 409),
 )
-def list_findings(
+def list_crawl_findings(
     crawl: OwnCrawl, kind: FindingKind, tools: Tools, new: NewOnly = False, cursor: Cursor = None, limit: Limit = 50
 ) -> Listed[Finding]:
     found = tools.crawls.report.page(crawl.id, kind, new_only=new, after=_position(kind, cursor), limit=limit)
@@ -63,7 +63,7 @@ def _position(kind: FindingKind, cursor: str | None) -> int:
     response_class=Response,
     responses={200: {"description": "The file", "content": {"text/csv": {}}}, **problems(404, 409)},
 )
-def report_csv(
+def export_crawl_report(
     crawl: OwnCrawl,
     tools: Tools,
     kind: Kinds = [],  # noqa: B006

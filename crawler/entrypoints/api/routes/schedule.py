@@ -49,7 +49,7 @@ def get_schedule(project_id: OwnProject, tools: Tools) -> ScheduleOverview:
 
 
 @router.put("/projects/{project_id}/schedule", summary="Set, change or disable it", responses=problems(404))
-def put_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> ScheduleOverview:
+def set_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> ScheduleOverview:
     return tools.notices.describe_schedule(tools.notices.set_schedule(project_id, body.model_dump(mode="json")))
 
 
@@ -60,7 +60,7 @@ def put_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> Sch
     summary="Crawl now, as the schedule would",
     responses=problems(404, 409),
 )
-def run_now(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunNow | None = None) -> Response:
+def run_scheduled_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunNow | None = None) -> Response:
     def start() -> CrawlId:
         tools.hints.ping()
         crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=once.crawl_key)

@@ -30,7 +30,7 @@ def get_settings(tools: Tools) -> SettingsShown:
 
 
 @router.put("/settings", summary="Store settings over the environment")
-def put_settings(body: NewSettings, tools: Tools) -> SettingsShown:
+def change_settings(body: NewSettings, tools: Tools) -> SettingsShown:
     return _shown(tools, tools.runtime_settings.replace(RuntimeSettings(**body.model_dump())))
 
 

@@ -34,13 +34,14 @@ from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
 from crawler.entrypoints.cli.backend.service_errors import told_as_ours
 from crawler.entrypoints.processes import KEY_FILE, is_loopback
-from crawler.errors import Invalid, SettingsError, Unavailable
+from crawler.errors import SettingsError, Unavailable
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.notices.set_schedule import schedule_config
 
 MOST_CRAWLS = 50
 MOST_HOSTS = 200
+"""Hosts in one answer of the service."""
 RETRIES = 2
 """A person waits for the command, and a restarted service is back within a second or two."""
 
@@ -180,9 +181,11 @@ class RemoteBackend:
 
     def list_hosts(self, limit: int) -> HostList:
         found = self._client.hosts.all(min(limit, MOST_HOSTS))
-        if limit > MOST_HOSTS < found.total:
-            raise Invalid(f"The service has {found.total} hosts and lists {MOST_HOSTS} at most; leave out --limit.")
-        return HostList([_as(HostOverview, host) for host in found.hosts], found.total)
+        hosts = list(found.items)
+        while found.next_cursor and len(hosts) < limit:
+            found = self._client.hosts.all(min(limit - len(hosts), MOST_HOSTS), found.next_cursor)
+            hosts += found.items
+        return HostList([_as(HostOverview, host) for host in hosts], found.total)
 
     def get_host(self, host: str) -> HostOverview:
         return _as(HostOverview, self._client.hosts.get(host))

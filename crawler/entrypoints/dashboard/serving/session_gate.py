@@ -59,7 +59,7 @@ class SessionGate:
         A random cookie still ties CSRF tokens to our own pages.
         """
         try:
-            refuse_strangers(scope, headers)
+            refuse_strangers(scope, headers, self._tools.settings.cors_origins)
         except CrawlerError as exc:
             await problem_of(exc)(scope, receive, send)
             return

@@ -1,0 +1,56 @@
+"""Requests whose head is too long or no HTTP: refused with a problem document, and not read into memory without end."""
+
+import json
+import socket
+from typing import Any
+
+import pytest
+
+from crawler.entrypoints.http.request_heads import LONGEST_HEAD, LONGEST_TARGET
+from tests.integration.api.test_slow_clients import connected, impatient
+
+
+def answer_to(*pieces: bytes) -> tuple[int, dict[str, Any]]:
+    with impatient() as port, connected(port) as client:
+        for piece in pieces:
+            try:
+                client.sendall(piece)
+            except OSError:  # refused before everything was sent
+                break
+        head, _, body = read_all(client).partition(b"\r\n\r\n")
+        assert b"application/problem+json" in head
+        return int(head.split()[1]), json.loads(body)
+
+
+def read_all(client: socket.socket) -> bytes:
+    found = b""
+    while piece := client.recv(65536):
+        found += piece
+    return found
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "code"),
+    [
+        (b"GET /?" + b"q" * LONGEST_TARGET + b" HTTP/1.1\r\nHost: h\r\n\r\n", 414, "query_too_long"),
+        (b"GET /?" + b"q" * 70_000 + b" HTTP/1.1\r\nHost: h\r\n\r\n", 414, "query_too_long"),
+        (b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * (LONGEST_HEAD + 1), 431, "headers_too_large"),
+        (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"X: y\r\n" * 20_000, 431, "headers_too_large"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", 400, "not_http"),
+    ],
+    ids=["query", "longer query", "one header", "many headers", "TLS"],
+)
+def test_a_head_that_cannot_be_taken_is_a_problem_document(request_: bytes, status: int, code: str) -> None:
+    got, problem = answer_to(request_)
+    assert (got, problem["status"], problem["code"]) == (status, status, code)
+    assert problem["detail"].endswith(".")
+
+
+def test_a_head_without_an_end_is_cut_off() -> None:
+    assert answer_to(b"GET / HTTP/1.1\r\nX: ", *[b"x" * 65_536] * 100)[0] == 431
+
+
+def test_a_long_body_is_no_long_head() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n"
+    with impatient() as port, connected(port, head, *[b"x" * 10_000] * 30) as client:
+        assert read_all(client).endswith(b"300000 127.0.0.1")
