@@ -11,7 +11,7 @@ from scripts.reference.client import client_rooms
 from scripts.reference.command_line import command_list
 from scripts.reference.http_paths import http_paths
 from scripts.reference.metrics import metric_table
-from scripts.reference.reasons import error_codes, reasons
+from scripts.reference.reasons import error_codes, http_codes, reasons
 from scripts.reference.settings import crawl_options, settings
 from scripts.reference.tasks import task_table
 from scripts.reference.text import ROOT
@@ -25,6 +25,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "commands": command_list,
     "http-paths": http_paths,
     "error-codes": error_codes,
+    "http-codes": http_codes,
     "reasons": reasons,
     "tasks": task_table,
     "metrics": metric_table,

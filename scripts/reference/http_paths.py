@@ -37,7 +37,7 @@ def _route_rows(route: Any) -> Iterator[tuple[str, ...]]:
         return
     query = ", ".join(f"`{name}`" for name in _query_of(route.dependant))
     for method in sorted(route.methods or ()):
-        yield (method, f"`{route.path}`", query, route.summary or _meaning(route.endpoint))
+        yield (method, f"`{route.path_format}`", query, route.summary or _meaning(route.endpoint))
 
 
 _UNSAID = {"openapi": "The description of every path, as OpenAPI", "docs": "The same, to read in a browser"}
