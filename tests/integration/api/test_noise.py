@@ -17,11 +17,11 @@ def test_a_rule_is_added_listed_switched_and_removed(service: Service) -> None:
     assert made.status_code == 201
     rule = made.json()
     assert (rule["value"], rule["enabled"], rule["origin"], rule["hits"]) == (".ad", True, "operator", 0)
-    assert service.get(path) == {"rules": [rule]}
+    assert service.get(path)["items"] == [rule]
     off = service("PATCH", f"{path}/{rule['id']}", json={"enabled": False}).json()
     assert off == {**rule, "enabled": False}
     assert service("DELETE", f"{path}/{rule['id']}").status_code == 204
-    assert service.get(path) == {"rules": []}
+    assert service.get(path)["items"] == []
     for method, body in (("PATCH", {"enabled": True}), ("DELETE", None)):
         assert service(method, f"{path}/{rule['id']}", json=body).status_code == 404
 

@@ -32,6 +32,11 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         cast(dict[str, Any], self.scope["extensions"])[EXTENSION] = self
         await super().run_asgi()
 
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True  # a refusal: without this uvicorn would log it as an error of ours
+
     @property
     def is_open(self) -> bool:
         return self.conn.state is State.OPEN and not self.close_sent and not self.transport.is_closing()
