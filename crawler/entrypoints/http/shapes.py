@@ -79,6 +79,10 @@ class Listed(Wire, Generic[Item]):
 OLD_NAME: dict[str, Any] = {"description": "The same as `items`; it goes in the next release", "deprecated": True}
 
 
+LAST_ID = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exactly."""
+
+
 class PageStatus(StrEnum):
     SUCCESS = "success"
     FAILED = "failed"

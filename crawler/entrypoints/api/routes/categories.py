@@ -16,7 +16,7 @@ from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import OLD_NAME, Body, Flag, Listed, Text
+from crawler.entrypoints.http.shapes import LAST_ID, OLD_NAME, Body, Flag, Listed, Text
 
 router = APIRouter(tags=["queue"], dependencies=[WholeSystem])
 
@@ -45,7 +45,7 @@ class TryOrder(Body):
 
     page_id: UUID | None = None
     url: str | None = Field(None, max_length=2000, description="Of an entry, or of a page of any project")
-    queue_id: int | None = Field(None, ge=1, le=2**62)
+    queue_id: int | None = Field(None, ge=1, le=LAST_ID)
     selectors: SelectorSet | None = Field(None, description="Instead of the category's own; they are not saved")
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from crawler.domain.pages.lists import PageFilter, PageRow
 from crawler.domain.reasons import Reason
@@ -63,7 +63,15 @@ class WholePageShown(PageShown):
 
 
 # Outside of these years some time zones leave the range of dates that Postgres accepts.
-Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC))]
+
+
+def _storable(moment: datetime) -> datetime:
+    if not datetime(1970, 1, 1, tzinfo=UTC) <= moment < datetime(9999, 1, 1, tzinfo=UTC):
+        raise ValueError("it must lie between the years 1970 and 9998")
+    return moment.astimezone(UTC)  # Postgres knows no offsets of more than 16 hours
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_storable)]
 
 
 @router.get("/projects/{project_id}/pages", summary="A project's pages, by URL", responses=problems(404))

@@ -35,7 +35,7 @@ from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_queue_place, encode, listed
 from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Flag, Listed, Text, Wire
+from crawler.entrypoints.http.shapes import LAST_ID, Body, Flag, Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream
 from crawler.errors import Invalid
 
@@ -107,10 +107,10 @@ class BulkOrder(Body):
     )
 
     action: BulkAction = Field(description="retry: what failed; what went well only by ids or by its status")
-    ids: list[Annotated[int, Field(ge=1, le=2**62)]] = Field([], max_length=MOST_IDS)
+    ids: list[Annotated[int, Field(ge=1, le=LAST_ID)]] = Field([], max_length=MOST_IDS)
     filter: QueueFilter | None = None
     all: bool = False
-    after: int = Field(0, ge=0, le=2**62, description="`next_after` of the part before")
+    after: int = Field(0, ge=0, le=LAST_ID, description="`next_after` of the part before")
 
 
 class Changed(Wire):
@@ -225,7 +225,7 @@ def run_queue(tools: Tools) -> Run:
 
 
 @router.get("/queue/{entry_id:int}", summary="One entry, and what was read from its page", responses=problems(404))
-def get_queue_entry(entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> EntryShown:
+def get_queue_entry(entry_id: Annotated[int, Path(ge=1, le=LAST_ID)], tools: Tools) -> EntryShown:
     entry = tools.acquisition.queue.get(entry_id)
     found = tools.acquisition.extractions.find(entry.extraction_id) if entry.extraction_id else None
     return EntryShown(entry=entry, extraction=found)

@@ -13,6 +13,7 @@ from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
 from crawler.entrypoints.dashboard.views.queue_filters import STATUSES
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
+from crawler.entrypoints.http.shapes import LAST_ID
 
 router = APIRouter(dependencies=[WholeSystem])
 
@@ -28,7 +29,7 @@ STEPS = (
 
 
 @router.get("/queue/{entry_id}")
-def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=2**62)], tools: Tools) -> Response:
+def entry(request: Request, entry_id: Annotated[int, Path(ge=1, le=LAST_ID)], tools: Tools) -> Response:
     found = tools.acquisition.queue.get(entry_id)
     project_id = found.project_id or ACQUISITION_ID
     return page(
