@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,6 +18,10 @@ from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.databases import Databases, MakeDatabase
 from tests.scheduling import KeepTogether, long_ones_first
+
+# A shell ignores Ctrl-C for what it starts in the background, and so would every process that a test wants to end by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # As structlog has it by default, but for tracebacks in colour with every local variable, which take seconds to draw.
 structlog.configure(

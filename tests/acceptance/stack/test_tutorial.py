@@ -56,7 +56,11 @@ class Reader:
                 yield said
             finally:
                 os.kill(process.pid, signal.SIGINT)
-                process.wait(60)
+                try:
+                    process.wait(60)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
 
     def as_typed(self, block: str) -> str:
         return re.sub("|".join(map(re.escape, self.told)), lambda name: self.told[name.group()], block)

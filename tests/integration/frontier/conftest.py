@@ -1,5 +1,6 @@
 """The same contract on the twin and on the real server."""
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,12 +26,25 @@ def valkey() -> Iterator[ValkeyProcess]:
         process.kill()
 
 
-@pytest.fixture(params=["fakeredis", "valkey"])
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[ValkeyProcess]:
+    """Redis, which differs from Valkey in small things: it takes no `-0` for a number."""
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed here")
+    with tempfile.TemporaryDirectory(prefix="rd") as directory:
+        process = ValkeyProcess(Path(directory), Path(program))
+        process.start()
+        yield process
+        process.kill()
+
+
+@pytest.fixture(params=["fakeredis", "valkey", pytest.param("redis_server", marks=pytest.mark.slow)])
 def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
     if request.param == "fakeredis":
         client: Redis = FakeRedis()
     else:
-        client = request.getfixturevalue("valkey").client()
+        client = request.getfixturevalue(request.param).client()
         client.flushall()
     yield client
     client.close()

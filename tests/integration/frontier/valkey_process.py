@@ -1,4 +1,4 @@
-"""A real Valkey of the wheel, on a socket of its own."""
+"""A real Valkey of the wheel, or a Redis of this machine, on a socket of its own."""
 
 import subprocess
 import time
@@ -21,8 +21,9 @@ def _program() -> Path:
 
 
 class ValkeyProcess:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, program: Path | None = None) -> None:
         self._directory = directory
+        self._program = program or _program()
         self.socket = directory / "v.sock"
         self._process: subprocess.Popen[bytes] | None = None
         self._guard = Guard()
@@ -34,7 +35,7 @@ class ValkeyProcess:
         kept = {"save": "", "appendonly": "yes", "appendfsync": "always"}
         options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, **kept}
         flags = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
-        self._process = subprocess.Popen([_program(), *flags], stdout=subprocess.DEVNULL, start_new_session=True)
+        self._process = subprocess.Popen([self._program, *flags], stdout=subprocess.DEVNULL, start_new_session=True)
         self._guard.add(self._process.pid)
         give_up = time.monotonic() + 10
         while not self._answers():

@@ -7,8 +7,8 @@ local c = crawl(1)
 
 local function clear(q)
   if c.open then
-    redis.call('HINCRBY', c.info, 'fresh', -redis.call('ZCARD', q.fresh))
-    redis.call('HINCRBY', c.info, 'free', -redis.call('ZCARD', q.free) - redis.call('ZCARD', q.later))
+    redis.call('HINCRBY', c.info, 'fresh', 0 - redis.call('ZCARD', q.fresh))
+    redis.call('HINCRBY', c.info, 'free', 0 - redis.call('ZCARD', q.free) - redis.call('ZCARD', q.later))
   end
   redis.call('UNLINK', q.fresh, q.free, q.later)
 end
