@@ -19,7 +19,7 @@ from crawler.supervisor.guard import Guard
 from tests.databases import Databases, MakeDatabase
 from tests.scheduling import KeepTogether, long_ones_first
 
-# A shell ignores Ctrl-C for what it starts in the background, and so would every process that a test wants to end by it.
+# A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -134,6 +134,8 @@ def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
         )
     if "OOM" in str(exc):
         return RedisUnavailable(f"Redis at {where} is full; raise its maxmemory or end some crawls.")
+    if isinstance(exc, ResponseError):
+        return RedisUnavailable(f"Redis at {where} refuses an order of ours: {exc}.")
     return RedisUnavailable(
         f"Redis at {where} does not answer; check that it runs and that CRAWLER_REDIS_URL is right."
     )

@@ -7,6 +7,7 @@ import pytest
 import redis
 
 from crawler.adapters.frontier.redis_connection import HeldConnection, check_redis, connect_redis
+from crawler.adapters.frontier.redis_scripts import Scripts
 from crawler.embedded import Servers
 from crawler.errors import RedisUnavailable
 
@@ -42,6 +43,14 @@ def test_a_wrong_password_is_told_without_showing_it(guarded: str, password: str
 def test_no_server_is_told() -> None:
     with pytest.raises(RedisUnavailable, match="does not answer; check that it runs"):
         check_redis(connect_redis("redis://127.0.0.1:1/0"), time.time())
+
+
+def test_an_order_that_the_server_refuses_is_told_in_its_words(embedded_servers: Servers) -> None:
+    """ "It does not answer" would send people to look at a server that runs."""
+    client = connect_redis(embedded_servers.redis_url)
+    client.set("word", "text")
+    with pytest.raises(RedisUnavailable, match=r"refuses an order of ours: .*not an integer"):
+        Scripts(client).command("INCR", "word")
 
 
 def test_threads_may_come_and_go_without_end(embedded_servers: Servers) -> None:

@@ -11,11 +11,11 @@ local function write(c)
   redis.call('HSET', c.data, unpack(b.data))
   redis.call('SADD', c.flying, unpack(b.flying))
   if c.fresh_taken then
-    redis.call('HINCRBY', c.info, 'fresh', -c.fresh_taken)
-    redis.call('HINCRBY', c.info, 'pages', -c.fresh_taken)
-    redis.call('HINCRBY', c.info, 'fetches', -c.fresh_taken)
+    redis.call('HINCRBY', c.info, 'fresh', 0 - c.fresh_taken)
+    redis.call('HINCRBY', c.info, 'pages', 0 - c.fresh_taken)
+    redis.call('HINCRBY', c.info, 'fetches', 0 - c.fresh_taken)
   end
-  if c.free_taken then redis.call('HINCRBY', c.info, 'free', -c.free_taken) end
+  if c.free_taken then redis.call('HINCRBY', c.info, 'free', 0 - c.free_taken) end
 end
 
 -- The pair waits for its host. A slower crawl that waits for its own gap has the next turn there.
