@@ -4,6 +4,7 @@ from alembic import context
 from sqlalchemy import Connection
 
 from crawler.adapters.postgres.database import connect
+from crawler.adapters.postgres.schema import note_oldest_program
 from crawler.adapters.postgres.tables import metadata
 from crawler.config import load_settings
 from crawler.errors import SettingsError
@@ -13,6 +14,7 @@ def migrate(connection: Connection) -> None:
     context.configure(connection=connection, target_metadata=metadata, compare_server_default=False)
     with context.begin_transaction():
         context.run_migrations()
+        note_oldest_program(connection)
 
 
 if context.is_offline_mode():

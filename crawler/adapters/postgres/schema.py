@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
+OLDEST_PROGRAM = "0014"
+"""The oldest program that works on this schema, by the newest revision it knows: machines are upgraded one after the
+other, so the release before must work beside this one. A migration that breaks it raises this number."""
+_SERVES = "serves programs from "
 _LOCK = 0x6372_6177  # any constant: makes processes that start together migrate one after the other
 
 
@@ -40,9 +44,11 @@ def _present(connection: Connection) -> str | None:
 
 
 def check_schema(engine: Engine) -> None:
-    present, needed = present_revision(engine), needed_revision()
-    if present == needed:
-        return
+    """Refuse a schema that this program cannot work on. A newer one will do if it says so."""
+    with transaction(engine) as connection:
+        present, needed = _present(connection), needed_revision()
+        if present == needed or _serves(connection, present):
+            return
     _refuse_unknown(present)
     raise SchemaOutdated(
         f"The database schema is {'missing' if present is None else f'at version {present}'}, this program "
@@ -56,8 +62,24 @@ def migrate(engine: Engine) -> None:
         return
     with transaction(engine) as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        _refuse_unknown(_present(connection))
+        present = _present(connection)
+        if _serves(connection, present):
+            return
+        _refuse_unknown(present)
         _alembic().upgrade(_config(connection), "head")
+
+
+def note_oldest_program(connection: Connection) -> None:
+    """Write down which older programs may go on working, where they look for it."""
+    connection.execute(text(f"COMMENT ON TABLE alembic_version IS '{_SERVES}{OLDEST_PROGRAM}'"))
+
+
+def _serves(connection: Connection, present: str | None) -> bool:
+    """Whether a newer schema says that it serves this program, too."""
+    if present is None or not present.isdigit() or present <= needed_revision():
+        return False
+    noted = connection.execute(text("SELECT obj_description('alembic_version'::regclass)")).scalar() or ""
+    return noted.startswith(_SERVES) and noted.removeprefix(_SERVES) <= needed_revision()
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:

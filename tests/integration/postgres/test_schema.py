@@ -5,6 +5,8 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.postgres.database import connect
 from crawler.adapters.postgres.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
+from crawler.bootstrap.fitness import refuse_other_schema
+from crawler.config import load_settings
 from crawler.errors import DatabaseUnavailable, SchemaOutdated
 
 
@@ -45,14 +47,43 @@ def test_a_missing_schema_is_told_with_its_remedy(empty: Engine) -> None:
         check_schema(empty)
 
 
-def test_a_newer_schema_is_not_touched(empty: Engine) -> None:
+def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
+    """Machines are upgraded one after the other."""
     migrate(empty)
     with empty.begin() as db:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     for attempt in (check_schema, migrate):
+        attempt(empty)
+    assert present_revision(empty) == "9999", "and is left alone"
+
+
+@pytest.mark.parametrize("noted", ["serves programs from 9998", "something else", None])
+def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None:
+    migrate(empty)
+    with empty.begin() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        comment = f"'{noted}'" if noted else "NULL"
+        db.execute(text(f"COMMENT ON TABLE alembic_version IS {comment}"))
+    for attempt in (check_schema, migrate):
         with pytest.raises(SchemaOutdated, match="newer program"):
             attempt(empty)
     assert present_revision(empty) == "9999"
+
+
+@pytest.mark.parametrize("version", ["0001", "9999", None])
+def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty: Engine, version: str | None) -> None:
+    if version:
+        migrate(empty)
+        with empty.begin() as db:
+            db.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
+            db.execute(text("COMMENT ON TABLE alembic_version IS NULL"))
+    settings = load_settings(database_url=empty.url.render_as_string(hide_password=False), redis_url="redis://h/0")
+    with pytest.raises(SystemExit, match="The database schema"):
+        refuse_other_schema(settings)
+
+
+def test_a_database_that_is_away_ends_no_process() -> None:
+    refuse_other_schema(load_settings(database_url="postgresql://u:p@127.0.0.1:1/x", redis_url="redis://h/0"))
 
 
 def test_a_version_that_was_never_one_of_ours_is_not_called_newer(empty: Engine) -> None:
