@@ -22,7 +22,7 @@ from tests.site.client import Site
 from tests.site.graph import FOLLOWED, READABLE, Kind, Spec, address, build, changes
 from tests.site.log import LoggedRequest, politeness
 from tests.site.oddities import SAMPLES
-from tests.site.process import ROOT
+from tests.site.process import ROOT, site_process
 
 
 class Reply:
@@ -351,20 +351,22 @@ def test_the_site_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     until(lambda: not psutil.pid_exists(int(died.stdout)))
 
 
-def test_the_site_serves_thousands_of_pages_a_second(tmp_path: Path) -> None:
-    """The bound is far below what it does alone (15,000/s), because the test machine is busy with other tests."""
+def test_the_site_serves_thousands_of_pages_in_a_second_of_its_time(tmp_path: Path) -> None:
+    """Else the site, not the crawler, would be measured. Its CPU time is far below the bound (15,000 pages)."""
     with Site(tmp_path, pages=300) as site:
+        process = psutil.Process(site_process().pid)
+        before = sum(process.cpu_times()[:2])
         paths = [page.path for page in site.graph.pages if page.kind in FOLLOWED] * 10
         ask = "".join(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n" for path in paths).encode()
         with socket.create_connection((address(0), site.port), timeout=20) as client:
             sender = threading.Thread(target=client.sendall, args=(ask,))
-            started = time.monotonic()
             sender.start()
             with client.makefile("rb") as answers:
                 found = count_answers(answers, len(paths))
             sender.join()
+        seconds = sum(process.cpu_times()[:2]) - before
     assert found == len(paths)
-    assert found / (time.monotonic() - started) > 1000
+    assert seconds < found / 1000
 
 
 def count_answers(stream: BinaryIO, wanted: int) -> int:

@@ -16,6 +16,7 @@ from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, Server, response, serving
 
 GOODS = ("lamp", "chair")
+PAGES = 1 + len(GOODS)
 TEASERS = ("Oak planks are back", "Sale on paint", "New: brass hooks", "Try our wax", "Visit the yard", "Gift cards")
 
 
@@ -58,6 +59,7 @@ def probes(lanes: TwoLanes, crawl: CrawlJob) -> list[dict[str, Any]]:
     return lanes.rows("SELECT * FROM crawl_probes WHERE crawl_id = :id AND purpose = 'again'", id=crawl.id)
 
 
+@pytest.mark.slow
 def test_what_a_script_rotates_is_learned_and_an_edit_is_told(two_lanes: TwoLanes) -> None:
     with open_shop() as (shop, server):
         first = two_lanes.crawl(server.url("/"), render="always", learn_noise=True)
@@ -65,7 +67,7 @@ def test_what_a_script_rotates_is_learned_and_an_edit_is_told(two_lanes: TwoLane
         assert again(two_lanes, first) == []
         shop.prices["lamp"] = 25
         assert again(two_lanes, first) == ["lamp"]
-    assert [look["outcome"] for look in probes(two_lanes, first)] == ["seen"] * 3
+    assert [look["outcome"] for look in probes(two_lanes, first)] == ["seen"] * PAGES
 
 
 @pytest.mark.slow
@@ -73,12 +75,12 @@ def test_second_looks_are_polite_and_take_no_pictures(two_lanes: TwoLanes) -> No
     with open_shop() as (_, server):
         crawl = two_lanes.crawl(server.url("/"), learn_noise=True, screenshots=True, delay_seconds=0.4)
         visits = [request for request in server.requests if request.headers.get("sec-fetch-mode") == "navigate"]
-    assert [look["outcome"] for look in probes(two_lanes, crawl)] == ["seen"] * 3
+    assert [look["outcome"] for look in probes(two_lanes, crawl)] == ["seen"] * PAGES
     at = sorted(request.at for request in visits)
-    assert len(at) == 8
+    assert len(at) == 2 * PAGES
     assert min(later - sooner for sooner, later in pairwise(at)) >= 0.4 - LATE_SECONDS
     (pictures,) = two_lanes.rows("SELECT count(*) AS n FROM screenshots")
-    assert pictures["n"] == 4, "one for each page"
+    assert pictures["n"] == PAGES, "one for each page"
 
 
 def until_second_looks_wait(lanes: TwoLanes, url: str) -> CrawlJob:
@@ -101,7 +103,7 @@ def test_second_looks_that_wait_for_a_browser_that_is_gone_are_given_up(two_lane
         two_lanes.tools.crawls.reconcile()
         ended = Engine(two_lanes.tools).run(crawl)
     assert (ended.status, ended.rendering) == (CrawlStatus.COMPLETED, None), "all its pages were rendered"
-    assert [look["outcome"] for look in probes(two_lanes, ended)] == ["not_reached"] * 4
+    assert [look["outcome"] for look in probes(two_lanes, ended)] == ["not_reached"] * PAGES
 
 
 @pytest.mark.slow
@@ -112,14 +114,14 @@ def test_second_looks_that_redis_lost_are_made_from_the_table(two_lanes: TwoLane
         two_lanes.tools.operating.live_workers.announce("renderer", ["render"])
         two_lanes.tools.crawls.reconcile()
         ended = two_lanes.run(crawl, seconds=90)
-    assert [look["outcome"] for look in probes(two_lanes, ended)] == ["seen"] * 3
+    assert [look["outcome"] for look in probes(two_lanes, ended)] == ["seen"] * PAGES
 
 
 @pytest.mark.slow
 def test_without_a_browser_rendered_pages_get_no_second_look(two_lanes: TwoLanes) -> None:
     with open_shop() as (_, server):
         crawl = two_lanes.start(two_lanes.project(server.url("/"), render="always", learn_noise=True, delay_seconds=0))
-        while two_lanes.tools.store.get_crawl(crawl.id).pages_crawled < 4:
+        while two_lanes.tools.store.get_crawl(crawl.id).pages_crawled < PAGES:
             two_lanes.shift()
         two_lanes.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
         ended = two_lanes.run(crawl)

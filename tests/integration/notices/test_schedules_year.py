@@ -62,6 +62,7 @@ def moments(zone: str, time: str) -> set[datetime]:
     return found
 
 
+@pytest.mark.timeout(300)
 def test_in_a_year_no_slot_is_missed_and_none_is_run_twice(crawler: Engine) -> None:
     rng = Random(20260101)
     tools, started, now = crawler.tools, Started(), NEW_YEAR

@@ -1,6 +1,7 @@
 """Sitemaps: what they name is read, whatever else they try."""
 
 import gzip
+import os
 import subprocess
 import sys
 import time
@@ -139,7 +140,10 @@ print(len(sitemap.urls), sitemap.truncated, grown < 40 * 1024, sitemap.error)
 )
 def test_a_gzip_bomb_is_stopped_at_a_limit_with_little_memory(filler: bytes, said: str) -> None:
     bomb = gzip.compress(HEAD + entry(1) + filler * (2 * MAX_BYTES // len(filler)), compresslevel=1)
-    ran = subprocess.run([sys.executable, "-c", BOMB_SQUAD], input=bomb, capture_output=True, check=True)
+    # To count the lines that are run would take minutes of two million elements.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    order = [sys.executable, "-c", BOMB_SQUAD]
+    ran = subprocess.run(order, input=bomb, capture_output=True, check=True, env=environment)
     assert ran.stdout.decode().strip() == said
 
 
