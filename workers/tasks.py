@@ -151,10 +151,17 @@ def canary(queue: str) -> None:
     container().operating.canaries.record_run(queue_named(queue), time.time())
 
 
+def _begin(task: str) -> App:
+    """The hint that started this task is taken: the next may be sent."""
+    tools = container()
+    tools.frontier.task_begins(task)
+    return tools
+
+
 @app.task(name="crawler.extract_entries", **_options)
 def extract_entries() -> None:
     """Read the pages of entries that were fetched, for a bounded time, and hand on what they say."""
-    container().acquisition.extract_entries(is_stopping)
+    _begin("extract_entries").acquisition.extract_entries(is_stopping)
 
 
 @app.task(name="crawler.ingest_document", **_options)
@@ -166,13 +173,13 @@ def ingest_document(document_id: str) -> None:
 @app.task(name="crawler.ingest_documents", **_options)
 def ingest_documents() -> None:
     """Make documents of pages that wait for it, for a bounded time."""
-    container().documents.ingest(is_stopping)
+    _begin("ingest_documents").documents.ingest(is_stopping)
 
 
 @app.task(name="crawler.embed_documents", **_options)
 def embed_documents() -> None:
     """Ask for vectors of documents that lack some, for a bounded time."""
-    container().documents.embed(is_stopping)
+    _begin("embed_documents").documents.embed(is_stopping)
 
 
 @app.task(name="crawler.diff_crawl", ignore_result=False, **_options)

@@ -12,6 +12,7 @@ from crawler.adapters.acquisition.outbox import Outbox
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.adapters.acquisition.queue_overview import QueueOverview
 from crawler.adapters.acquisition.queue_store import QueueStore
+from crawler.adapters.operating.hint_once import HintOnce
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.acquisition.selectors import SelectorSet
 from crawler.handlers.acquisition.extract_entries import ExtractEntries
@@ -23,7 +24,7 @@ from crawler.handlers.acquisition.run_queue import RunQueue
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
 
-EXTRACTION_SECONDS = 15.0
+EXTRACTION_SECONDS = 10.0
 """Seconds for one extraction task, because other tasks wait for the same worker."""
 
 
@@ -71,6 +72,11 @@ class Acquisition:
         return ExtractionProcess(self._app.settings.extract_timeout_seconds)
 
     @cached_property
+    def hint_extraction(self) -> HintOnce:
+        """After a commit of the engine. The hint is read a second later: it is good for all that is committed then."""
+        return HintOnce("extract_entries", self._app.frontier, lambda: self._app.hints.extract_entries(1.0))
+
+    @cached_property
     def extract_entries(self) -> ExtractEntries:
         settings = self._app.settings
         return ExtractEntries(
@@ -80,6 +86,7 @@ class Acquisition:
             self.field_fills,
             self.relay_outbox,
             self._app.hints.extract_entries,
+            HintOnce("extract_entries", self._app.frontier, self._app.hints.extract_entries),
             seconds=EXTRACTION_SECONDS,
             stale_seconds=settings.lease_seconds + settings.extract_timeout_seconds,
             failpoint=failpoint(settings.failpoint),

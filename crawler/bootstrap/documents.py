@@ -11,6 +11,7 @@ from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
 from crawler.adapters.documents.reader import DocumentReader
 from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.documents.vector_store import VectorStore
+from crawler.adapters.operating.hint_once import HintOnce
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.documents.chunking import ChunkRule
 from crawler.domain.documents.embedding import Embedder
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 QUERY_SECONDS = 3.0
 """Seconds a search waits for the embedding of its query; then it searches by words alone."""
 
-EMBED_SECONDS = 10.0
-"""Seconds of embedding before a worker ingests text again; the last request may take longer."""
+TURN_SECONDS = 10.0
+"""Seconds of ingesting or embedding before other work of the queue has its turn; the last request may take longer."""
 
 
 class Documents:
@@ -54,11 +55,20 @@ class Documents:
             self._app.acquisition.extractor,
             embeds=self.embed.is_wanted,
             hint=self._app.hints.ingest_documents,
-            hint_vectors=self._app.hints.embed_documents,
+            go_on=self.hint_ingest,
+            hint_vectors=self._hint_embed,
             lease_seconds=settings.lease_seconds,
-            seconds=settings.shift_seconds,
+            seconds=min(TURN_SECONDS, settings.shift_seconds),
             failpoint=failpoint(settings.failpoint),
         )
+
+    @cached_property
+    def hint_ingest(self) -> HintOnce:
+        return HintOnce("ingest_documents", self._app.frontier, self._app.hints.ingest_documents)
+
+    @cached_property
+    def _hint_embed(self) -> HintOnce:
+        return HintOnce("embed_documents", self._app.frontier, self._app.hints.embed_documents)
 
     @cached_property
     def search(self) -> SearchDocuments:
@@ -71,8 +81,9 @@ class Documents:
             self.vectors,
             self.embedder,
             hint=self._app.hints.embed_documents,
-            lease_seconds=max(settings.lease_seconds, EMBED_SECONDS + 2 * settings.embed_timeout_seconds),
-            seconds=min(EMBED_SECONDS, settings.shift_seconds),
+            go_on=self._hint_embed,
+            lease_seconds=max(settings.lease_seconds, TURN_SECONDS + 2 * settings.embed_timeout_seconds),
+            seconds=min(TURN_SECONDS, settings.shift_seconds),
             batch=settings.embed_batch,
         )
 

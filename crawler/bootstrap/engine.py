@@ -18,7 +18,6 @@ from crawler.adapters.engine.probe_store import ProbeStore
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.engine.ports import Fetcher
 from crawler.errors import SettingsError
-from crawler.handlers.acquisition.hint_extraction import HintExtraction
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.fill_frontier import FillFrontier
 from crawler.handlers.engine.follow_links import FollowLinks
@@ -135,8 +134,8 @@ class Engine:
             PublishEvents(self._app.events, self._app.store, self._app.frontier),
             patience_seconds=self._app.settings.lease_seconds / 2,
             failpoint=failpoint(self._app.settings.failpoint),
-            hint_documents=self._app.hints.ingest_documents,
-            hint_extraction=HintExtraction(self._app.frontier.acquire_extract, self._app.hints.extract_entries),
+            hint_documents=self._app.documents.hint_ingest,
+            hint_extraction=self._app.acquisition.hint_extraction,
         )
 
     @cached_property
@@ -172,7 +171,9 @@ class Engine:
     @cached_property
     def browser_shift(self) -> WorkShift:
         """A work shift that renders pages in the browser, at most as many at once as there are tabs."""
-        return self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
+        shift = self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
+        shift.keeps_slots_free = False
+        return shift
 
     def _shift(self, fetcher: Fetcher, max_active: int = MAX_ACTIVE) -> WorkShift:
         return WorkShift(

@@ -83,6 +83,7 @@ class Notices:
             lambda crawl: change_sections(crawl.change_summary or {}, self._app.changes.digest(crawl.id)),
             self._app.clock,
             sender,
+            self._app.hints.notify,
         )
 
     @cached_property

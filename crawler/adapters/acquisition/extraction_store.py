@@ -12,8 +12,10 @@ import orjson
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.acquisition.field_fills import count_fills
-from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.database import cursor, transaction
+from crawler.adapters.postgres.fair_claim import FairClaim
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.tables.acquisition import ENTRY_PROJECT
 from crawler.domain.acquisition.extractions import Claimed, NewExtraction, ReadPage, error_text
 from crawler.domain.retries import MOST_LOSSES
 
@@ -25,16 +27,21 @@ CLASSIFICATION = "classification"
 class ExtractionStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._fresh_first = False
 
     def claim(self, count: int) -> list[Claimed]:
-        """Claim some entries. One that was lost before comes alone: what kills must not take others along."""
+        """Claim some entries. One that was lost before comes alone: what kills must not take others along.
+
+        In turns, or nobody would look at a lost one while there are others.
+        """
         claim_id = uuid4()
-        with transaction(self._engine) as db:
-            for losses, limit in ("rounds = 0", count), ("rounds > 0", 1):
-                query = text(_CLAIM.format(losses=losses))
-                if found := db.execute(query, {"claim": claim_id, "limit": limit}).all():
+        self._fresh_first = not self._fresh_first
+        ways = (("rounds = 0", count), ("rounds > 0", 1))
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            for due, some in ways if self._fresh_first else reversed(ways):
+                if found := _CLAIM(db, due, some, claim_id):
                     break
-        return sorted(Claimed(row.id, claim_id, row.page_id, row.category, row.rounds - 1) for row in found)
+        return sorted(Claimed(entry, claim_id, page, category, rounds - 1) for entry, page, category, rounds in found)
 
     def renew(self, claim_id: UUID) -> None:
         with transaction(self._engine) as db:
@@ -118,14 +125,14 @@ def _insert(db: Connection, entry: Claimed, made: NewExtraction) -> None:
         db.execute(text(_OUTBOX), values)
 
 
-# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
-_CLAIM = """
-UPDATE crawl_queue SET status = 'extracting', claim_id = :claim, claimed_at = now(), rounds = rounds + 1,
-    updated_at = now()
-WHERE id = ANY(ARRAY(SELECT id FROM crawl_queue WHERE status = 'fetched' AND {losses}
-                     ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED))
-RETURNING id, page_id, category, rounds
-"""
+_CLAIM = FairClaim(
+    "crawl_queue",
+    ENTRY_PROJECT,
+    waiting="status = 'fetched'",
+    order="id",
+    changes="status = 'extracting', claim_id = %s, claimed_at = now(), rounds = rounds + 1, updated_at = now()",
+    returning="id, page_id, category, rounds",
+)
 _RENEW = "UPDATE crawl_queue SET claimed_at = now() WHERE status = 'extracting' AND claim_id = :claim"
 _RELEASE = """
 UPDATE crawl_queue SET status = 'fetched', claim_id = NULL, rounds = greatest(rounds - 1, 0), updated_at = now()

@@ -4,7 +4,9 @@ How many places there are, in all and for a host: `handlers/acquisition/run_queu
 `stranded_end` in `domain/acquisition/entries.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heapreplace
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +14,8 @@ from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.engine.store import insert_crawl
 from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.tables.acquisition import ENTRY_PROJECT
 from crawler.domain.acquisition.entries import (
-    ACQUISITION_ID,
     EntryStatus,
     LedgerEnd,
     QueueBatch,
@@ -91,39 +93,86 @@ def _stranded(row: Row[Any]) -> Stranded:
 
 
 def _take(db: Connection, places: int, per_run: int, per_host: int) -> list[Waiting]:
-    """In order, but of one host no more than its share: a slow one must not take all places."""
-    busy = {row.host: int(row.entries) for row in db.execute(text(_BUSY))}
-    left = min(per_run, places - sum(busy.values()))
+    """Each project's in order, and of none more than of another that waits; of one host no more than its share.
+
+    So neither a large project nor a slow host takes all places.
+    """
+    rows = db.execute(text(_BUSY)).all()
+    by_host, by_project = Counter[str](), Counter[UUID]()
+    for row in rows:
+        by_host[row.host] += row.entries
+        by_project[row.project_id] += row.entries
+    left = min(per_run, places - by_host.total())
     held = set(db.execute(text(_HELD), {"seconds": _HOLD_SECONDS}).scalars())
+    waiting = list(db.execute(text(_PROJECTS)).scalars())
     taken: list[Waiting] = []
-    while left > 0:
-        full = held | {host for host, entries in busy.items() if entries >= per_host}
-        asked = 2 * left
-        values = {"full": sorted(full), "taken": [entry.id for entry in taken], "acquisition": ACQUISITION_ID}
-        found = db.execute(text(_NEXT), {**values, "limit": asked}).all()
+    while left > 0 and waiting:
+        shares = even_shares({project: by_project[project] for project in waiting}, left)
+        asked = {project: 2 * share for project, share in shares.items()}
+        values = {
+            "full": sorted(held | {host for host, entries in by_host.items() if entries >= per_host}),
+            "taken": [entry.id for entry in taken],
+            "projects": list(asked),
+            "most": list(asked.values()),
+        }
+        found = db.execute(text(_NEXT), values).all()
         for row in found:
-            if left > 0 and busy.get(row.host, 0) < per_host:
-                busy[row.host] = busy.get(row.host, 0) + 1
+            if shares[row.project_id] > 0 and by_host[row.host] < per_host:
+                by_host[row.host] += 1
+                by_project[row.project_id] += 1
+                shares[row.project_id] -= 1
                 taken.append(Waiting(row.id, row.source_url, row.project_id))
                 left -= 1
-        if len(found) < asked:
-            break
+        told = Counter(row.project_id for row in found)
+        # One with fewer than asked for has no more; one without a share this time waits for the next.
+        waiting = [project for project in waiting if told[project] >= asked.get(project, 0)]
     return taken
 
 
-_BUSY = "SELECT host, count(*) AS entries FROM crawl_queue WHERE status = 'fetching' GROUP BY host"
+def even_shares(busy: Mapping[UUID, int], places: int) -> dict[UUID, int]:
+    """Free places for each project, so that those with the fewest entries under way get the next."""
+    line = [(entries, project) for project, entries in busy.items()]
+    heapify(line)
+    shares: dict[UUID, int] = {}
+    for _ in range(places):
+        entries, project = line[0]
+        heapreplace(line, (entries + 1, project))
+        shares[project] = shares.get(project, 0) + 1
+    return shares
+
+
+_BUSY = f"""
+SELECT host, {ENTRY_PROJECT} AS project_id, count(*) AS entries FROM crawl_queue WHERE status = 'fetching'
+GROUP BY host, {ENTRY_PROJECT}
+"""  # noqa: S608 - our own words
 _HELD = """
 SELECT host FROM hosts
 WHERE NOT denied AND (paused OR blocked_until > now() + make_interval(secs => :seconds))
 """
-_NEXT = """
-SELECT q.id, q.source_url, q.host, coalesce(q.project_id, :acquisition) AS project_id
-FROM crawl_queue q
-WHERE q.status = 'pending' AND q.is_active AND q.host <> ALL(:full) AND q.id <> ALL(:taken)
-  AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = coalesce(q.project_id, :acquisition) AND NOT p.is_active)
-ORDER BY q.priority, q.created_at, q.id LIMIT :limit
-FOR UPDATE OF q SKIP LOCKED
-"""
+# From one project to the next by the index, without a look at all that waits between them.
+_PROJECTS = f"""
+WITH RECURSIVE waiting AS (
+    (SELECT {ENTRY_PROJECT} AS project FROM crawl_queue WHERE status = 'pending' AND is_active
+     ORDER BY {ENTRY_PROJECT} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT {ENTRY_PROJECT} FROM crawl_queue
+            WHERE status = 'pending' AND is_active AND {ENTRY_PROJECT} > w.project ORDER BY {ENTRY_PROJECT} LIMIT 1)
+    FROM waiting w WHERE w.project IS NOT NULL
+)
+SELECT project FROM waiting w
+WHERE project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = w.project AND NOT p.is_active)
+"""  # noqa: S608 - our own words
+_NEXT = f"""
+SELECT found.*, share.project AS project_id
+FROM unnest(CAST(:projects AS uuid[]), CAST(:most AS int[])) AS share(project, most)
+CROSS JOIN LATERAL (
+    SELECT id, source_url, host, priority, created_at FROM crawl_queue
+    WHERE status = 'pending' AND is_active AND {ENTRY_PROJECT} = share.project
+      AND host <> ALL(:full) AND id <> ALL(:taken)
+    ORDER BY priority, created_at, id LIMIT share.most FOR UPDATE SKIP LOCKED
+) AS found
+ORDER BY found.priority, found.created_at, found.id
+"""  # noqa: S608 - our own words
 _FETCHING = """
 UPDATE crawl_queue q SET status = 'fetching', crawl_id = :crawl, ledger_url = v.url, updated_at = now()
 FROM unnest(CAST(:ids AS bigint[]), CAST(:urls AS text[])) AS v(id, url)

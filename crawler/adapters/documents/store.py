@@ -17,6 +17,7 @@ from sqlalchemy import Engine
 from crawler.adapters.documents.feed import move_to_end
 from crawler.adapters.engine.document_locks import hold_documents, hold_projects
 from crawler.adapters.postgres.database import Cursor, again_after_deadlock, cursor, transaction
+from crawler.adapters.postgres.fair_claim import FairClaim
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.documents.chunking import chunk_ids
 from crawler.domain.documents.document import Failed, Made, Source
@@ -28,6 +29,7 @@ class DocumentStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._configs: frozenset[str] | None = None
+        self._fresh_first = False
 
     def configs(self) -> frozenset[str]:
         """Languages this server can read words in; they do not change while it runs."""
@@ -44,21 +46,19 @@ class DocumentStore:
             return {url for (url,) in db}
 
     def claim(self, most: int, lease_seconds: float) -> list[Source]:
-        """What waits, several at once; what a worker was lost over, one at a time."""
-        return self._claim(_FRESH, most, lease_seconds) or self._claim(_LOST, 1, lease_seconds)
+        """What waits, several at once; what a worker was lost over, one at a time, in turns with what waits."""
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            self._fresh_first = not self._fresh_first
+            ways = ((_FRESH, most), (_LOST, 1))
+            for due, some in ways if self._fresh_first else reversed(ways):
+                if found := _CLAIM(db, due, some, lease_seconds):
+                    return _sources(db, [claimed for (claimed,) in found])
+        return []
 
     def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]:
-        return self._claim(_NAMED, 1, lease_seconds, document_id)
-
-    def _claim(self, which: str, most: int, lease_seconds: float, *more: UUID) -> list[Source]:
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_CLAIM.format(which=which), (lease_seconds, *more, most))
-            ids = [row[0] for row in db]
-            if not ids:
-                return []
-            db.execute(_SOURCES, (ids,))
-            names = [column.name for column in db.description or ()]
-            return [_source(dict(zip(names, row, strict=True))) for row in db]
+            db.execute(_CLAIM_ONE, (lease_seconds, document_id))
+            return _sources(db, [found for (found,) in db])
 
     def count_waiting(self) -> int:
         """How many documents wait that nobody works on; counted up to a few."""
@@ -94,6 +94,12 @@ class DocumentStore:
             _tell_crawls(db, dict.fromkeys(ids, ("skipped", None)))
             move_to_end(db, [(project_id, found) for found in ids])
         return len(ids)
+
+
+def _sources(db: Cursor, ids: Sequence[UUID]) -> list[Source]:
+    db.execute(_SOURCES, (list(ids),))
+    names = [column.name for column in db.description or ()]
+    return [_source(dict(zip(names, row, strict=True))) for row in db]
 
 
 def _source(row: dict[str, Any]) -> Source:
@@ -195,14 +201,14 @@ WHERE d.project_id = %s AND d.normalized_url = ANY(%s) AND d.deleted_at IS NULL 
 # Lost ones alone: whichever of several took its worker down, the others should not go down with it again.
 _FRESH = "attempts = 0"
 _LOST = "attempts > 0 AND (claimed_until IS NULL OR claimed_until < now())"
-_NAMED = "id = %s AND (claimed_until IS NULL OR claimed_until < now())"
-# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
-_CLAIM = """
-UPDATE documents SET attempts = least(attempts + 1, 1000), claimed_until = now() + make_interval(secs => %s)
-WHERE id = ANY(ARRAY(SELECT id FROM documents WHERE status = 'pending' AND {which}
-                     ORDER BY updated_at LIMIT %s FOR UPDATE SKIP LOCKED))
+_CLAIMED = "attempts = least(attempts + 1, 1000), claimed_until = now() + make_interval(secs => %s)"
+_CLAIM = FairClaim("documents", "project_id", "status = 'pending'", "updated_at", _CLAIMED)
+_CLAIM_ONE = f"""
+UPDATE documents SET {_CLAIMED}
+WHERE id = (SELECT id FROM documents WHERE id = %s AND status = 'pending'
+            AND (claimed_until IS NULL OR claimed_until < now()) FOR UPDATE SKIP LOCKED)
 RETURNING id
-"""
+"""  # noqa: S608 - our own words
 # Of the version that is due; of the page's newest if that one is not kept any more.
 _SOURCES = """
 SELECT d.id, d.project_id, d.due_version_id, d.attempts, coalesce(v.final_url, p.url, d.url) AS url,

@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from crawler.adapters.documents.feed import move_to_end
 from crawler.adapters.engine.document_locks import hold_documents
 from crawler.adapters.postgres.database import again_after_deadlock, cursor, transaction
+from crawler.adapters.postgres.fair_claim import FairClaim
 from crawler.domain.documents.embedding import Vector, vector_kind
 
 LOOK_SECONDS = 60
@@ -67,8 +68,7 @@ class VectorStore:
     def claim(self, most: int, lease_seconds: float) -> list[UUID]:
         """Documents whose vectors are due, for a while nobody else's."""
         with transaction(self._engine) as connection, cursor(connection) as db:
-            db.execute(_CLAIM, (lease_seconds, most))
-            return [found for (found,) in db]
+            return [found for (found,) in _CLAIM(db, "embed_at <= now()", most, lease_seconds)]
 
     def missing(self, document_ids: Sequence[UUID], model: str) -> list[Unembedded]:
         """What has a vector of this model keeps it."""
@@ -130,13 +130,13 @@ CREATE INDEX IF NOT EXISTS {name} ON document_chunks
 USING hnsw ((embedding::{kind}({dimension})) {kind}_cosine_ops) WHERE embedded_with = %s
 """
 _ANY = "SELECT 1 FROM document_feeds WHERE project_id = %s AND embedded_with = %s"
-# An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
-_CLAIM = """
-UPDATE documents SET embed_at = now() + make_interval(secs => %s), embed_tries = least(embed_tries + 1, 100)
-WHERE id = ANY(ARRAY(SELECT id FROM documents WHERE embed_at <= now()
-                     ORDER BY embed_at LIMIT %s FOR UPDATE SKIP LOCKED))
-RETURNING id
-"""
+_CLAIM = FairClaim(
+    "documents",
+    "project_id",
+    waiting="embed_at IS NOT NULL",
+    order="embed_at",
+    changes="embed_at = now() + make_interval(secs => %s), embed_tries = least(embed_tries + 1, 100)",
+)
 _MISSING = """
 SELECT id, document_id, headings, content FROM document_chunks
 WHERE document_id = ANY(%s) AND embedded_with IS DISTINCT FROM %s ORDER BY document_id, position

@@ -39,10 +39,9 @@ class FrontierCounts(FrontierCalls):
         return Counts(*(int(value or 0) for value in found))
 
     def lane_load(self, lane: Lane, now_ms: int) -> LaneLoad:
-        ready = self._keys.ready[lane]
-        due = int(self._command("ZCOUNT", ready, "-inf", now_ms))
-        shifts = self._command("ZCOUNT", self._keys.named("shifts", "h" if lane is Lane.HTTP else "b"), now_ms, "+inf")
-        return LaneLoad(int(shifts), due, int(self._command("ZCARD", ready)) - due)
+        due, waiting = self._scripts.run("load", [self._keys.ready[lane]], [now_ms])
+        shifts = self._command("ZCOUNT", self._keys.named("shifts", LANE_LETTER[lane]), now_ms, "+inf")
+        return LaneLoad(int(shifts), due, waiting)
 
     def count_shift(self, lane: Lane, ended: str, seconds: float, cpu_seconds: float) -> None:
         key = self._keys.named("shift_counts", LANE_LETTER[lane])

@@ -5,8 +5,9 @@ Every change is one Lua script in `lua/`, so each is atomic, and all times are t
 Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under one prefix.
 ::
 
-    ready:L           zset  C|H -> ms at which the pair is due. A pair that waits for its host stands here at
-                            the host's time; one that waits for its crawl stands in `parked` or `broke` instead
+    ready:L           zset  C -> ms from which the crawl waits for its turn, or at which its first pair is due
+    ready:L:C         zset  H -> ms at which the pair is due. A pair that waits for its host stands here at the
+                            host's time; one that waits for its crawl stands in `parked` or `broke` instead
     token             the last fencing token; it follows the clock, so it grows even over lost data
     lost              zset  token / claimed ms / C / H / kind+URL -> token: requests whose worker died
     counts            hash  leases_expired, stale_completions: how many since the server was empty
@@ -85,14 +86,21 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
         return [(self._ids[m[:32]], m[33:]) for m in members.decode().split("\n")], None
 
     def claim(
-        self, lane: Lane, pairs: Sequence[tuple[UUID, str]], count: int, lease_seconds: float, share: int = 1
+        self,
+        lane: Lane,
+        pairs: Sequence[tuple[UUID, str]],
+        count: int,
+        lease_seconds: float,
+        share: int = 1,
+        free: int | None = None,
     ) -> list[Lease]:
         batch = Batch(self._keys, LANE_LETTER[lane])
         asked = list(dict.fromkeys(pairs[:BATCH]))
         for crawl_id, host in asked:
             batch.pair(crawl_id, host)
         lease_ms, hold_ms = milliseconds(lease_seconds), milliseconds(hold_seconds(lease_seconds))
-        limits = (HOST_CAP, min(count, BATCH), lease_ms, hold_ms, max(1, share))
+        spare = "" if free is None else free
+        limits = (HOST_CAP, min(count, BATCH), lease_ms, hold_ms, max(1, share), spare)
         text, late = self._run("claim", batch, limits)
         crawls = list(dict.fromkeys(crawl_id for crawl_id, _ in asked))
         if late:

@@ -21,8 +21,12 @@ class ShiftBook(FrontierCalls):
     def acquire_reconcile(self, seconds: float) -> bool:
         return self._first(self._keys.named("reconcile"), milliseconds(seconds))
 
-    def acquire_extract(self, seconds: float) -> bool:
-        return self._first(self._keys.named("hint", "extract"), milliseconds(seconds))
+    def acquire_task(self, task: str, seconds: float) -> bool:
+        """Whether to send a message for this task: not while one waits that no worker has taken."""
+        return self._first(self._keys.named("hint", task), milliseconds(seconds))
+
+    def task_begins(self, task: str) -> None:
+        self._command("DEL", self._keys.named("hint", task))
 
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         key = self._keys.named("wake", LANE_LETTER[lane])

@@ -19,6 +19,8 @@ from crawler.errors import RedisUnavailable
 
 # A queue of another service: none of our workers takes from it.
 _CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
+# A hint at documents or entries that no worker took by then is worthless: the reconciler has sent others.
+WORK_EXPIRES_SECONDS = 120
 # Longest countdown of a message: longer waits are scores in the frontier.
 LONGEST_COUNTDOWN_SECONDS = 60
 
@@ -66,7 +68,8 @@ class CeleryQueue:
         self._send("crawler.run_queue", {}, expires=QUEUE_SECONDS)
 
     def extract_entries(self, countdown_seconds: float = 0) -> None:
-        self._send("crawler.extract_entries", {}, countdown=countdown_seconds, expires=countdown_seconds + 120)
+        expires = countdown_seconds + WORK_EXPIRES_SECONDS
+        self._send("crawler.extract_entries", {}, countdown=countdown_seconds, expires=expires)
 
     def classify(self, task: str, handed: Handed) -> None:
         """Send a job to another service, under the job's own id, however often it is sent."""
@@ -86,10 +89,10 @@ class CeleryQueue:
             raise _unavailable() from exc
 
     def ingest_documents(self) -> None:
-        self._send("crawler.ingest_documents", {}, expires=120)
+        self._send("crawler.ingest_documents", {}, expires=WORK_EXPIRES_SECONDS)
 
     def embed_documents(self) -> None:
-        self._send("crawler.embed_documents", {}, expires=120)
+        self._send("crawler.embed_documents", {}, expires=WORK_EXPIRES_SECONDS)
 
     def reconcile(self) -> None:
         self._send("crawler.reconcile", {}, expires=60)

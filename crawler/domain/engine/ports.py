@@ -90,12 +90,20 @@ class Frontier(Protocol):
         """(crawl, host) pairs that may be requested now, and the seconds until the next one if there is none."""
 
     def claim(
-        self, lane: Lane, pairs: Sequence[tuple[UUID, str]], count: int, lease_seconds: float, share: int = 1
+        self,
+        lane: Lane,
+        pairs: Sequence[tuple[UUID, str]],
+        count: int,
+        lease_seconds: float,
+        share: int = 1,
+        free: int | None = None,
     ) -> list[Lease]:
-        """Claim at most `count` leases, each within every limit of its host and crawl.
+        """Claim at most `count` leases, each within every limit of its host and crawl, shared fairly among the crawls.
 
         `share`: how many shifts are at work. One call takes at most its share of a host's in-flight limit; otherwise
         one process would take all of it and the others would starve.
+        `free`: slots that are free in all shifts. No crawl gets more of them than leaves some to others; without it one
+        may take all.
         """
 
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:

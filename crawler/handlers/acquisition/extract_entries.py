@@ -61,6 +61,7 @@ class ExtractEntries:
         fills: Fills,
         relay: Callable[[], object],
         hint: Callable[[], None],
+        go_on: Callable[[], None],
         *,
         seconds: float,
         stale_seconds: float,
@@ -72,6 +73,7 @@ class ExtractEntries:
         self._fills = fills
         self._relay = relay
         self._hint = hint
+        self._go_on = go_on
         self._seconds = seconds
         self._stale_seconds = stale_seconds
         self._failpoint = failpoint
@@ -92,7 +94,7 @@ class ExtractEntries:
             log.info("entries_extracted", **{end: ends.count(end) for end in sorted(set(ends))})
             self._relay()
         if over:
-            self._hint()
+            self._go_on()
         return ExtractionCounts(*(ends.count(end) for end in ExtractionCounts._fields))
 
     def recover(self) -> None:

@@ -53,6 +53,7 @@ class EmbedDocuments:
         embedder: Embedder | None,
         *,
         hint: Callable[[], None],
+        go_on: Callable[[], None],
         lease_seconds: float,
         seconds: float,
         batch: int,
@@ -61,6 +62,7 @@ class EmbedDocuments:
         self._vectors = vectors
         self._embedder = embedder
         self._hint = hint
+        self._go_on = go_on
         self._lease_seconds = lease_seconds
         self._seconds = seconds
         self._batch = batch
@@ -96,7 +98,7 @@ class EmbedDocuments:
             self._put_away(documents, refused)
             if is_stopping() or self._clock() > until:
                 if self._vectors.count_due():
-                    self._hint()
+                    self._go_on()
                 break
         return count
 

@@ -52,6 +52,7 @@ class IngestDocuments:
         *,
         embeds: Callable[[], bool],
         hint: Callable[[], None],
+        go_on: Callable[[], None],
         hint_vectors: Callable[[], None],
         lease_seconds: float,
         seconds: float,
@@ -62,6 +63,7 @@ class IngestDocuments:
         self._read_file = read_file
         self._embeds = embeds
         self._hint = hint
+        self._go_on = go_on
         self._hint_vectors = hint_vectors
         self._lease_seconds = lease_seconds
         self._seconds = seconds
@@ -75,7 +77,7 @@ class IngestDocuments:
             count += self._make(sources)
             if is_stopping() or time.monotonic() > until:
                 if self._documents.count_waiting():
-                    self._hint()
+                    self._go_on()
                 break
         return count
 

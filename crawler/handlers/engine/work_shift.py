@@ -8,10 +8,11 @@ Which URL is due and who gets it is decided in Redis: `due.lua`, `claim.lua` and
 """
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 from uuid import UUID
 
 from crawler import telemetry
@@ -79,6 +80,8 @@ class WorkShift:
     shift_seconds: float
     lease_seconds: float
     max_active: int = MAX_ACTIVE
+    keeps_slots_free: bool = True
+    """Whether no crawl may take all slots. Where there are few, the next that comes free has to do for the others."""
     follow_settings: Callable[[], object] = lambda: None
     unlogged: list[Request] = field(default_factory=list)
     """Requests of shifts that gave up. The next shift logs them."""
@@ -229,16 +232,20 @@ class _Shift:
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
         pairs, self._next_due = self._frontier.due(self._lane, min(room, 100))
-        leases = self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live) if pairs else []
-        free = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
-        self._busy_pairs, self._look_again = list(free)[:MAX_BUSY_PAIRS], now + LOOK_SECONDS
+        leases = self._claim_from(pairs, room) if pairs else []
+        self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
         return leases
 
     def _claim_again(self, now: float, room: int) -> list[Lease]:
         """Claim again from hosts that had work and no delay just now, without asking what else is due."""
         if not self._busy_pairs or now >= self._look_again:
             return []
-        return self._frontier.claim(self._lane, self._busy_pairs, room, self._tools.lease_seconds, self._live)
+        return self._claim_from(self._busy_pairs, room)
+
+    def _claim_from(self, pairs: Sequence[tuple[UUID, str]], room: int) -> list[Lease]:
+        tools = self._tools
+        free = (tools.max_active - self._fetcher.active) * self._live if tools.keeps_slots_free else None
+        return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
 
     def _room(self) -> int:
         if self._careful:
@@ -353,6 +360,17 @@ class _Shift:
     def _finish_crawls(self) -> None:
         self._hints.finish_crawls(self._touched)
         self._touched.clear()
+
+
+def _busiest(leases: Sequence[Lease]) -> list[tuple[UUID, str]]:
+    """Pairs that had work and no delay just now, of as many crawls as possible."""
+    found = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
+    places: Counter[UUID] = Counter()
+    ranked: list[tuple[int, tuple[UUID, str]]] = []
+    for pair in found:
+        ranked.append((places[pair[0]], pair))
+        places[pair[0]] += 1
+    return [pair for _, pair in sorted(ranked, key=itemgetter(0))[:MAX_BUSY_PAIRS]]
 
 
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:

@@ -6,8 +6,10 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 `domain/changes/significance.py`. Sending: `send_notice.py`.
 """
 
+import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -38,6 +40,8 @@ from crawler.handlers.notices.send_notice import SendNotice
 
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
+TURN_SECONDS = 15.0
+"""After so long the notices of other crawls have their turn; slow receivers of one project must not hold up others."""
 
 
 class SentNotice(Protocol):
@@ -95,6 +99,8 @@ class NotifyCrawl:
         describe: Callable[[CrawlJob], Iterable[Section]],
         clock: Clock,
         sender: Sender,
+        hint: Callable[[UUID], None],
+        turn_seconds: float = TURN_SECONDS,
     ) -> None:
         self._crawls = crawls
         self._schedules = schedules
@@ -103,9 +109,15 @@ class NotifyCrawl:
         self._describe = describe
         self._clock = clock
         self._sender = sender
+        self._hint = hint
+        self._turn_seconds = turn_seconds
 
     def __call__(self, crawl_id: UUID) -> int:
-        """How many were told. Safe to repeat: what was claimed before is not sent again."""
+        """How many were told. Safe to repeat: what was claimed before is not sent again.
+
+        When its turn is over and more have to be told, a hint says to go on after the others.
+        """
+        until = time.monotonic() + self._turn_seconds
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.crawl_type is not CrawlType.SCHEDULED or crawl.status not in _TOLD_OF:
             return 0
@@ -114,9 +126,13 @@ class NotifyCrawl:
         self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
         schedule = self._schedules.find(crawl.project_id)
         receivers = targets(schedule) if schedule else []
+        notices = self._notices(schedule, crawl) if schedule and receivers else []
         sent = 0
-        for notice in self._notices(schedule, crawl) if schedule and receivers else ():
-            sent += sum(self._tell(crawl, notice, target) for target in receivers)
+        for notice, target in product(notices, receivers):
+            if sent and time.monotonic() > until:
+                self._hint(crawl_id)
+                return sent
+            sent += self._tell(crawl, notice, target)
         self._kept.told(crawl_id)
         return sent
 

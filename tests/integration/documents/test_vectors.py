@@ -158,9 +158,8 @@ def test_another_model_means_new_vectors_and_old_ones_are_not_compared(
     vectors: VectorStore = crawler.tools.documents.vectors
     search_again = SearchDocuments(crawler.tools.documents.search._search, vectors, other)
     assert search_again(crawl.project_id, "wooden", limit=5).mode == "text"
-    embed = EmbedDocuments(
-        vectors, other, hint=crawler.tools.hints.embed_documents, lease_seconds=60, seconds=5, batch=10
-    )
+    hint = crawler.tools.hints.embed_documents
+    embed = EmbedDocuments(vectors, other, hint=hint, go_on=hint, lease_seconds=60, seconds=5, batch=10)
     embed.recover()
     assert embed() == 2
     assert len(other.texts) == 3
@@ -244,6 +243,7 @@ def test_a_service_that_failed_is_left_alone_for_a_growing_while_and_then_asked_
         crawler.tools.documents.vectors,
         broken,
         hint=crawler.tools.hints.embed_documents,
+        go_on=crawler.tools.hints.embed_documents,
         lease_seconds=60,
         seconds=5,
         batch=8,

@@ -56,10 +56,11 @@ class Audit:
 
     def _ready(self) -> ReadyPairs:
         found: ReadyPairs = {}
-        for lane in "hb":
-            for member, score in self._redis.zrange(f"{self._prefix}:ready:{lane}", 0, -1, withscores=True):
-                crawl, host = member.decode().split("|")
-                found[crawl, lane, host] = score
+        for key in _texts(self._redis.keys(f"{self._prefix}:ready:?:*")):
+            lane, crawl = key.split(":")[-2:]
+            assert self._redis.zscore(f"{self._prefix}:ready:{lane}", crawl) is not None, "the crawl has no turn"
+            for host, score in self._redis.zrange(key, 0, -1, withscores=True):
+                found[crawl, lane, host.decode()] = score
         return found
 
     def _books(self, name: str) -> CrawlBooks:

@@ -184,8 +184,8 @@ def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(
     assert desk.claim() != []
     redis.flushall()
     clock.sleep(0)
-    desk.crawl(*(page(f"http://{host}/", n) for n, host in enumerate(hosts)), delay_ms=60_000)
-    scores = sorted(score for _, score in redis.zrange(f"{prefix}:ready:h", 0, -1, withscores=True))
+    crawl = desk.crawl(*(page(f"http://{host}/", n) for n, host in enumerate(hosts)), delay_ms=60_000)
+    scores = sorted(score for _, score in redis.zrange(f"{prefix}:ready:h:{crawl.hex}", 0, -1, withscores=True))
     apart = [later - earlier for earlier, later in itertools.pairwise(scores)]
     assert scores[-1] - scores[0] < 60_000
     assert min(apart) > 60_000 / 20 / 3, "spread evenly, not in heaps"

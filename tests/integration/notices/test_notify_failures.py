@@ -161,3 +161,21 @@ def test_manual_crawls_that_fail_are_nobodys_news(crawler: Engine, inbox: Inbox)
     crawler.tools.crawls.start(days.project, crawl_type=CrawlType.MANUAL)
     days.end("failed")
     assert inbox.mails == []
+
+
+def test_slow_receivers_of_one_project_leave_others_their_turn(crawler: Engine, inbox: Inbox) -> None:
+    """After a while it stops between two receivers and goes to the end of the queue; nobody is told twice or never."""
+    days = Days(crawler, notify_after_failures=1, notification_webhook="http://127.0.0.1:9/hook")
+    notify = crawler.tools.notices.notify_crawl
+    days.now = days.now.replace(hour=13) + timedelta(days=1)
+    for minutes in (0, 5, 15):
+        days.now += timedelta(minutes=minutes, seconds=1)
+        days.run()
+        notify._turn_seconds = 0.0
+        crawl = days.end("failed")  # tells twice
+    assert [wanted for wanted in crawler.sent if wanted[0] == "notify"] == [("notify", crawl.id)]
+    told = crawler.rows("SELECT channel, sends FROM notifications WHERE crawl_id = :id ORDER BY channel", id=crawl.id)
+    assert told == [{"channel": "email", "sends": 1}, {"channel": "webhook", "sends": 1}]
+    (row,) = crawler.rows("SELECT notified_at FROM crawl_jobs WHERE id = :id", id=crawl.id)
+    assert row["notified_at"] is not None
+    assert len(inbox.mails) == 1

@@ -1,5 +1,6 @@
 -- Claim leases for these (crawl, host) pairs, each within every limit of its host and its crawl.
--- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
+-- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared, free slots of all shifts
+-- ('' when any crawl may take them all)
 -- -> time of the claim, the epoch of each crawl, and for each lease: pair, token, gap, attempts, losses, hops,
 -- kind+URL;
 --    and the leases that expired
@@ -26,21 +27,21 @@ local function wait_for_host(p, at, why)
     set(h, 'turn', p.crawl.name)
     set(h, 'turn_until', at + 2000)
   end
-  redis.call('ZADD', ready[lane], 'GT', at, p.member)
+  set_ready(lane, p.crawl.name, h.name, at, 'GT')
 end
 
 -- The pair waits for its crawl. Without budget it may still have a paid URL to retry later.
 local function wait_for_crawl(p, where, at)
   redis.call('ZADD', p.crawl[where], 'NX', now, lane .. p.host.name)
   if at then
-    redis.call('ZADD', ready[lane], at, p.member)
+    set_ready(lane, p.crawl.name, p.host.name, at)
   else
-    redis.call('ZREM', ready[lane], p.member)
+    redis.call('ZREM', ready_hosts(lane, p.crawl.name), p.host.name)
   end
 end
 
 local function leave(p)
-  redis.call('ZREM', ready[lane], p.member)
+  redis.call('ZREM', ready_hosts(lane, p.crawl.name), p.host.name)
   redis.call('ZREM', p.host.waiters, lane .. p.crawl.name)
   redis.call('ZREM', p.crawl.hosts, lane .. p.host.name)
   if not p.crawl.open then redis.call('UNLINK', p.fresh, p.free, p.later) end
@@ -57,30 +58,53 @@ local function place(p)
   if where == 'gone' then return leave(p) end
   if where then return wait_for_crawl(p, where, at) end
   if p.taken > 0 then
-    redis.call('ZADD', ready[lane], now - 1 + rank, p.member)
+    set_ready(lane, p.crawl.name, p.host.name, now - 1 + rank)
   else
-    redis.call('ZADD', ready[lane], 'LT', now - 1, p.member)
+    set_ready(lane, p.crawl.name, p.host.name, now - 1, 'LT')
   end
 end
 
-local batch = {}
+-- Crawls that were served go behind all that wait for their turn; of those served now, the one that got less comes
+-- first. One that already has all its slots goes behind, too: it must not hide others. Whether a crawl has work for its
+-- next turn is looked at then (due.lua).
+local function pass_turn(c)
+  if not c.open then return end
+  local full = fair_room(c) < 1
+  if c.taken > 0 or full then
+    redis.call('ZADD', ready[lane], now + (full and 1000 or math.min(c.taken, 1000)) / 1024, c.name)
+  else
+    join_turns(lane, c.name, now)
+  end
+end
+
+local batch, by_crawl = {}, {}
+for i = 1, crawl_count do
+  by_crawl[i] = {}
+  crawl(i).taken, crawl(i).pairs = 0, by_crawl[i]
+end
 for i = 1, pair_count do
-  batch[i] = load_pair(i, lane, true)
-  batch[i].taken = 0
-  batch[i].host.asked = (batch[i].host.asked or 0) + 1
+  local p = load_pair(i, lane, true)
+  p.taken = 0
+  p.host.asked = (p.host.asked or 0) + 1
+  batch[i], p.crawl.pairs[#p.crawl.pairs + 1] = p, p
 end
 
--- First give each pair a fair share of the leases and of its host's slots, then the rest to whoever can use it.
-for i, p in ipairs(batch) do
-  if count < 1 then break end
-  if not hindrance(p) then
-    serve(p, math.min(math.ceil(count / (pair_count - i + 1)), math.ceil(host_room(p) / p.host.asked)))
+-- First give each crawl a fair share of the leases, and each of its pairs a fair share of that and of its host's slots;
+-- then the rest to whoever can use it.
+local function may_serve(p) return count > 0 and fair_room(p.crawl) > 0 and not hindrance(p) end
+
+for i, mine in ipairs(by_crawl) do
+  local left = math.ceil(count / (crawl_count - i + 1))
+  for j, p in ipairs(mine) do
+    if left > 0 and may_serve(p) then
+      serve(p, math.min(math.ceil(left / (#mine - j + 1)), math.ceil(host_room(p) / p.host.asked)))
+      left = left - p.taken
+    end
+    p.host.asked = p.host.asked - 1
   end
-  p.host.asked = p.host.asked - 1
 end
 for _, p in ipairs(batch) do
-  if count < 1 then break end
-  if not hindrance(p) then serve(p, count) end
+  if may_serve(p) then serve(p, count) end
 end
 
 for _, c in pairs(crawls) do write(c) end
@@ -92,6 +116,7 @@ for _, h in pairs(hosts) do
   end
 end
 for _, p in ipairs(batch) do place(p) end
+for _, c in pairs(crawls) do pass_turn(c) end
 for _, h in pairs(hosts) do
   save(h)
   if h.batch and h.shared then rescore(h, 'GT') end

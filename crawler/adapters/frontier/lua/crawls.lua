@@ -10,7 +10,9 @@ local function wake(c, key, count)
   if count < 1 then return end
   local woken = redis.call('ZPOPMIN', key, math.min(count, 64))
   for i = 1, #woken, 2 do
-    redis.call('ZADD', ready[woken[i]:sub(1, 1)], 'LT', now - 1 + i / 1024, c.name .. '|' .. woken[i]:sub(2))
+    local lane = woken[i]:sub(1, 1)
+    set_ready(lane, c.name, woken[i]:sub(2), now - 1 + i / 1024, 'LT')
+    join_turns(lane, c.name, now)
   end
 end
 
@@ -26,7 +28,9 @@ end
 local function join(c, h, lane, at)
   redis.call('ZADD', h.waiters, 'NX', now, lane .. c.name)
   redis.call('ZADD', c.hosts, 'NX', now, lane .. h.name)
-  redis.call('ZADD', ready[lane], 'LT', math.max(at, host_time(h), now), c.name .. '|' .. h.name)
+  local due = math.max(at, host_time(h), now)
+  set_ready(lane, c.name, h.name, due, 'LT')
+  join_turns(lane, c.name, due)
 end
 
 -- URLs arrived for a pair that had none. Hosts without an earlier request are spread over one gap, or all would be due

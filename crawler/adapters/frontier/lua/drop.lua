@@ -17,7 +17,7 @@ for i = 1, pair_count do
   local _, h = owners(i)
   for lane in lanes:gmatch('.') do
     clear(queues(i, lane))
-    redis.call('ZREM', ready[lane], c.name .. '|' .. h.name)
+    redis.call('ZREM', ready_hosts(lane, c.name), h.name)
     redis.call('ZREM', h.waiters, lane .. c.name)
     redis.call('ZREM', c.hosts, lane .. h.name)
   end
@@ -25,6 +25,7 @@ end
 
 local left = redis.call('ZCARD', c.hosts)
 if left == 0 then
+  for lane in lanes:gmatch('.') do redis.call('ZREM', ready[lane], c.name) end
   redis.call('UNLINK', c.leases, c.data, c.flying, c.past, c.poison, c.parked, c.broke, c.seen)
   if ARGV[own] == '1' then redis.call('HDEL', KEYS[5], c.name) end
 end

@@ -27,6 +27,20 @@ local function save(h)
   if #args > 0 then redis.call('HSET', h.info, unpack(args)) end
 end
 
+-- A pair may be requested from `score` on; `mode` LT or GT: if that is sooner or later than what was so before.
+local function set_ready(lane, crawl_name, host_name, score, mode)
+  if mode then
+    redis.call('ZADD', ready_hosts(lane, crawl_name), mode, score, host_name)
+  else
+    redis.call('ZADD', ready_hosts(lane, crawl_name), score, host_name)
+  end
+end
+
+-- The crawl has its turn in this lane, from `at` on. One that waits for its turn already keeps its place.
+local function join_turns(lane, crawl_name, at)
+  redis.call('ZADD', ready[lane], 'LT', math.max(at, now), crawl_name)
+end
+
 -- The gap this host requires of every crawl.
 local function least_gap(h) return math.max(h.robots, h.learned, h.floor) end
 
@@ -45,13 +59,14 @@ local function rescore(h, mode)
   if t <= now and mode == 'GT' then return end
   if t <= now then t, mode = now - 1, 'LT' end
   for rank, waiter in ipairs(redis.call('ZRANGE', h.waiters, 0, -1)) do
-    local key, member = ready[waiter:sub(1, 1)], waiter:sub(2) .. '|' .. h.name
-    local score = t + math.min(rank - 1, 1000) / 1024
+    local lane, name = waiter:sub(1, 1), waiter:sub(2)
+    local key, score = ready_hosts(lane, name), t + math.min(rank - 1, 1000) / 1024
     if mode then
-      redis.call('ZADD', key, 'XX', mode, score, member)
+      redis.call('ZADD', key, 'XX', mode, score, h.name)
     else
-      redis.call('ZADD', key, 'XX', score, member)
+      redis.call('ZADD', key, 'XX', score, h.name)
     end
+    if mode ~= 'GT' then redis.call('ZADD', ready[lane], 'XX', 'LT', math.max(score, now), name) end
   end
 end
 

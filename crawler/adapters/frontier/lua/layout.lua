@@ -15,6 +15,10 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local FOREVER = 2 ^ 52
 
 local ready = {h = KEYS[1], b = KEYS[2]}
+
+-- The hosts at which a crawl waits in this lane, by the time at which each is due.
+local function ready_hosts(lane, crawl_name) return ready[lane] .. ':' .. crawl_name end
+
 local lanes = ARGV[1]
 local crawl_count, host_count, pair_count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local own = 5 + crawl_count + host_count + 2 * pair_count

@@ -8,7 +8,6 @@ local function load_pair(i, lane, ripens)
   p.number, p.lane = i, lane
   p.crawl, p.host = owners(i)
   p.host.in_flight = p.host.in_flight or redis.call('ZCARD', p.host.flying)
-  p.member = p.crawl.name .. '|' .. p.host.name
   p.fresh_count, p.free_count = redis.call('ZCARD', p.fresh), 0
   if p.crawl.free < 1 then return p end
   if ripens then
@@ -30,7 +29,7 @@ local function shared_with_others(c, h)
   for _, waiter in ipairs(redis.call('ZRANGE', h.waiters, 0, -1)) do
     local lane, name = waiter:sub(1, 1), waiter:sub(2)
     if name ~= c.name and number(redis.call('HGET', KEYS[5], name)) <= HOST_CAP
-      and redis.call('ZSCORE', ready[lane], name .. '|' .. h.name) then
+      and redis.call('ZSCORE', ready_hosts(lane, name), h.name) then
       return true
     end
   end

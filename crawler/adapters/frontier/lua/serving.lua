@@ -1,9 +1,9 @@
 -- Library, loaded after pair_rules.lua: turns queued URLs of a pair into leases.
 -- The gap is decided here (serve) and the host's turn taken (take_turn); domain/hosts/politeness.py has the numbers.
--- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared
+-- own: host cap, count, lease ms, hold ms, among how many shifts a host's cap is shared, free slots of all shifts
 
 local count, lease_ms, hold_ms = tonumber(ARGV[own + 1]), tonumber(ARGV[own + 2]), tonumber(ARGV[own + 3])
-local sharers = tonumber(ARGV[own + 4])
+local sharers, free = tonumber(ARGV[own + 4]), tonumber(ARGV[own + 5])
 local lane = lanes
 
 -- The time in ms, rounded up, so that a gap counted from it is never too short.
@@ -42,7 +42,8 @@ local function lease(p, member, score, fresh)
   n = #here
   here[n + 1], here[n + 2] = deadline_text, t
   c.slots, h.in_flight, h.taken, count = c.slots - 1, h.in_flight + 1, (h.taken or 0) + 1, count - 1
-  p.taken = p.taken + 1
+  p.taken, c.taken = p.taken + 1, c.taken + 1
+  if free then free = free - 1 end
   rows[#rows + 1] = p.number_text .. '\n' .. t .. '\n' .. p.gap_text .. '\n' .. attempts .. '\n' .. losses .. '\n' ..
     hops .. '\n' .. (moved == '' and member or member:sub(1, 1) .. moved)
   return t
@@ -96,13 +97,20 @@ local function share(p)
   return math.min(host_room(p), math.ceil(host_cap(p) / sharers) - (p.host.taken or 0))
 end
 
+-- How many more requests this crawl may have in flight so that it has at most three times what then is still free: slow
+-- hosts of one crawl, or of several, must never hold every slot.
+local function fair_room(c)
+  if not free then return c.slots end
+  return math.min(c.slots, math.ceil((3 * free - (c.max_concurrent - c.slots)) / 4))
+end
+
 -- Leases for one pair, at most n; if the host has a gap, exactly one.
 local function serve(p, n)
   local c, h = p.crawl, p.host
   p.gap = math.max(c.delay, least_gap(h))
   p.number_text, p.gap_text = whole(p.number), whole(p.gap)  -- once, not for each lease
   if c.respects_robots and h.robots_until <= now then return take_turn(p, lease_robots(p)) end
-  n = math.min(n, c.slots, share(p), p.gap > 0 and 1 or n)
+  n = math.min(n, fair_room(c), share(p), p.gap > 0 and 1 or n)
   local t
   while n > 0 and p.fresh_count + p.free_count > 0 do
     local before = count

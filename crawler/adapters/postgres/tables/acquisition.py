@@ -18,6 +18,9 @@ from sqlalchemy import (
 
 from crawler.adapters.postgres.tables.columns import KEY, UUID_, count, flag, json, metadata, now, one_of, project, when
 
+ENTRY_PROJECT = "coalesce(project_id, '0ac90151-7100-7000-8000-000000000001'::uuid)"
+"""Whose an entry is; `ACQUISITION_ID` stands for entries without a project."""
+
 categories = Table(
     "categories",
     metadata,
@@ -56,14 +59,17 @@ crawl_queue = Table(
     Index("ix_crawl_queue_category", "category", "id", postgresql_where=text("category IS NOT NULL")),
     Index("ix_crawl_queue_host", "host", "id"),
     Index("ix_crawl_queue_order", "priority", "created_at", "id"),
+    # By project first: projects take turns.
     Index(
         "ix_crawl_queue_pending",
+        text(ENTRY_PROJECT),
         "priority",
         "created_at",
         "id",
         postgresql_where=text("status = 'pending' AND is_active"),
     ),
     Index("ix_crawl_queue_under_way", "crawl_id", "ledger_url", postgresql_where=text("status = 'fetching'")),
+    Index("ix_crawl_queue_fetched", text(ENTRY_PROJECT), "id", postgresql_where=text("status = 'fetched'")),
     Index("ix_crawl_queue_status", "status", "id"),
 )
 

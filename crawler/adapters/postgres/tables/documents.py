@@ -50,8 +50,9 @@ documents = Table(
     UniqueConstraint("project_id", "normalized_url", name="uq_documents_url"),
     one_of("status", "pending", "ingested", "failed"),
     Index("ix_documents_feed", "project_id", "feed_seq"),
-    Index("ix_documents_due", "updated_at", postgresql_where=text("status = 'pending'")),
-    Index("ix_documents_embed", "embed_at", postgresql_where=text("embed_at IS NOT NULL")),
+    # By project first: projects take turns.
+    Index("ix_documents_due", "project_id", "attempts", "updated_at", postgresql_where=text("status = 'pending'")),
+    Index("ix_documents_embed", "project_id", "embed_at", postgresql_where=text("embed_at IS NOT NULL")),
 )
 
 document_chunks = Table(

@@ -1,0 +1,81 @@
+"""Documents of a small project are made in time, however many of a large one wait."""
+
+from uuid import UUID
+
+import pytest
+
+from crawler.adapters.documents.store import DocumentStore
+from crawler.adapters.documents.vector_store import VectorStore
+from tests.integration.handmade import lay, page
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+
+def waiting(crawler: Engine, count: int, *, minutes_ago: int, attempts: int = 0) -> UUID:
+    """A project whose documents wait, for their text and for their vectors."""
+    project = crawler.project("http://h.test/").id
+    query = """
+    INSERT INTO documents (id, project_id, url, normalized_url, attempts, updated_at, embed_at)
+    SELECT gen_random_uuid(), :project, 'http://h.test/' || n, 'http://h.test/' || n, :attempts,
+        now() - make_interval(mins => :minutes), now() - make_interval(mins => :minutes)
+    FROM generate_series(1, :count) AS n RETURNING id
+    """
+    crawler.rows(query, project=project, count=count, minutes=minutes_ago, attempts=attempts)
+    return project
+
+
+def claims_until_done(store: DocumentStore, projects: list[UUID], documents: int) -> int:
+    left = dict.fromkeys(projects, documents)
+    for number in range(1, 1000):
+        for source in store.claim(16, 600):
+            if source.project_id in left:
+                left[source.project_id] -= 1
+        if not any(left.values()):
+            return number
+    raise AssertionError(f"still wait: {left}")
+
+
+def test_small_projects_wait_for_their_own_documents_only(crawler: Engine) -> None:
+    waiting(crawler, 3000, minutes_ago=60)
+    small = [waiting(crawler, 4, minutes_ago=1) for _ in range(5)]
+    assert claims_until_done(crawler.tools.documents.store, small, 4) <= 3
+
+
+@pytest.mark.slow
+def test_twenty_small_projects_beside_one_of_50000_documents(crawler: Engine) -> None:
+    waiting(crawler, 50_000, minutes_ago=60)
+    small = [waiting(crawler, 20, minutes_ago=1) for _ in range(20)]
+    # With 21 projects each has its turn in three of four claims, by chance; then one takes one.
+    assert claims_until_done(crawler.tools.documents.store, small, 20) <= 3 * 20 * 21 // 16
+
+
+def test_one_project_alone_gets_all(crawler: Engine) -> None:
+    waiting(crawler, 100, minutes_ago=1)
+    assert len(crawler.tools.documents.store.claim(16, 60)) == 16
+
+
+def test_a_document_that_lost_its_worker_has_its_turn_while_others_wait(crawler: Engine) -> None:
+    waiting(crawler, 100, minutes_ago=60)
+    lost = waiting(crawler, 1, minutes_ago=1, attempts=1)
+    store: DocumentStore = crawler.tools.documents.store
+    assert [{source.project_id == lost for source in store.claim(16, 60)} for _ in range(2)] == [{False}, {True}]
+
+
+def test_vectors_of_a_small_project_are_made_in_time(crawler: Engine) -> None:
+    waiting(crawler, 500, minutes_ago=60)
+    small = waiting(crawler, 4, minutes_ago=1)
+    claimed = VectorStore(crawler.tools.database).claim(16, 60)
+    assert len(claimed) == 12, "a fair share of each, and the small one has four"
+    found = crawler.rows("SELECT id FROM documents WHERE project_id = :id", id=small)
+    assert {row["id"] for row in found} <= set(claimed)
+
+
+def test_commits_of_a_large_crawl_send_one_hint_until_a_worker_takes_it(crawler: Engine, site: Site) -> None:
+    """Other work of that queue would wait behind all of them."""
+    lay(site, {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()})
+    first = crawler.crawl(site.url(), ingest=True)
+    assert crawler.sent.count(("ingest_documents", None)) == 1
+    crawler.tools.frontier.task_begins("ingest_documents")
+    site.edit("/c", html=page(body="<p>New.</p>"))
+    crawler.again(first)
+    assert crawler.sent.count(("ingest_documents", None)) == 2

@@ -1,0 +1,44 @@
+"""A shift leaves slots to others: hosts of one crawl that never answer do not hold up another crawl."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Lane
+from crawler.handlers.engine import work_shift
+from tests.integration.handmade import lay
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+SLOTS = 8
+CONFIG = {"delay_seconds": 0, "max_concurrent": 64, "use_sitemaps": False}
+
+
+def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    tools = crawler.tools
+    tools.engine.work_shift.max_active = SLOTS
+    slow = [f"/slow{number}" for number in range(4 * SLOTS)]
+    lay(site, {"/": slow, **dict.fromkeys(slow, ())})
+    site.set_fault("/slow*", hang=True)
+    large = crawler.start(crawler.project(site.url()), config=CONFIG)
+    started: list[CrawlJob] = []
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a", "/b"], "/a": (), "/b": ()})
+        until = time.monotonic() + 25  # less than a request that hangs takes
+
+        def is_over() -> bool:
+            """Asked in every round of the shift: the small crawl comes when the large one has all it can have."""
+            stats = tools.frontier.stats((started or [large])[0].id)
+            if not started and stats and stats.in_flight >= SLOTS * 3 // 4:
+                started.append(crawler.start(crawler.project(quick.url()), config=CONFIG))
+                return False
+            return time.monotonic() > until or bool(started and stats and stats.finished)
+
+        tools.engine.work_shift(Lane.HTTP, "shift", is_over)
+        assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
