@@ -23,6 +23,8 @@ from crawler.domain.pages.text import unwrap_inline
 
 MAX_BYTES = 2_000_000
 """A larger page is compared by its hash alone."""
+MOST_SEEN = 3_000_000
+"""Elements that all selectors together look at on one page; what further ones name is compared like the rest."""
 _SECRET_FIELD = 'input[type="password" i]'  # noqa: S105 - a selector, no secret
 _MOST_NAMES = 3
 _MOST_LEVELS = 5
@@ -145,7 +147,7 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
     markup, _charset = to_utf8(body, content_type)
     refuse_bombs(markup)
     tree = parse(markup)
-    left_out = [selector for selector in removed if _remove(tree, selector)]
+    left_out = _left_out(tree, removed)
     asks_password = tree.css_first(_SECRET_FIELD) is not None
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
@@ -208,9 +210,20 @@ def _lines(node: LexborNode, preformatted: set[int]) -> list[str]:
     return [line] if line else []
 
 
-def _remove(tree: LexborHTMLParser, selector: str) -> bool:
+def _left_out(tree: LexborHTMLParser, selectors: Iterable[str]) -> list[str]:
+    """Those of the selectors that named something, which is gone now. The last ones are not tried on a huge page."""
+    found: list[str] = []
+    seen = 0
+    for selector in selectors:
+        search = Search(tree)
+        if seen < MOST_SEEN and _remove(search.find(selector)):
+            found.append(selector)
+        seen += search.seen
+    return found
+
+
+def _remove(found: Sequence[LexborNode]) -> bool:
     """Whether there was any. What stands inside another match goes with that: asking it again touches freed memory."""
-    found = Search(tree).find(selector)
     known = {node.mem_id for node in found}
     inside: dict[int, bool] = {}
     for node in [node for node in found if not _inside(node, known, inside)]:

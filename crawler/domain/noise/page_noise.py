@@ -31,6 +31,8 @@ MOST_LIKENED = 100_000
 """How often lines of one page are likened to learned ones, word by word."""
 _COST_OF_SEARCH = 50
 """Looking for a pattern in a short line takes as long as in so many characters."""
+_STATES_FOR_FREE = 50
+"""A pattern with more states counts more often: it may have to be tried in each of them."""
 
 
 class FilteredPage(NamedTuple):
@@ -184,7 +186,7 @@ class _NoiseFilter:
         """The name of the first pattern that is found in a line."""
         cost = len(text) + _COST_OF_SEARCH
         for name, pattern in self._rules.patterns:
-            self._searches_left -= cost
+            self._searches_left -= cost * (1 + pattern.programsize // _STATES_FOR_FREE)
             if self._searches_left < 0:
                 return None
             if pattern.search(text):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from crawler.domain.noise.learned import LearnedRule, Varies
 from crawler.domain.noise.moving_values import singular
 from crawler.domain.pages.css_matching import check_selector
-from crawler.domain.patterns import Compiled, compile_pattern
+from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.errors import Invalid
 
 MOST_RULES = 500
@@ -56,7 +56,7 @@ class NoiseRule(BaseModel):
             if self.kind is RuleKind.SELECTOR:
                 check_selector(self.value)
             elif self.kind is RuleKind.REGEX:
-                compile_pattern(self.value)
+                check_states(self.value)
         except Invalid as exc:
             return exc.message
         return None
@@ -76,7 +76,7 @@ def checked_value(kind: RuleKind, value: str) -> str:
         case RuleKind.REGEX:
             if not value:
                 raise Invalid("A regular expression that is empty would silence every line.")
-            compile_pattern(value)
+            check_states(value)
             return value
         case RuleKind.NUMBERS | RuleKind.DATES:
             if value not in {"", EVERYWHERE}:

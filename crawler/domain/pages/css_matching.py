@@ -42,12 +42,14 @@ class Search:
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._tree = tree
         self._places: dict[tuple[bool, bool], dict[int, int]] = {}
+        self.seen = 0
+        """Elements that were looked at, each as often as it was."""
 
     def find(self, selector: str) -> list[LexborNode]:
         """What a selector names. Raises CostlySelector."""
         parts = _parsed(selector)
         if all(len(path) == 1 and not path[0][1].tests for path in parts):
-            return self._tree.css(selector)
+            return self._all(selector)
         return list(self._selector(parts).values())
 
     def _selector(self, selector: Selector) -> Nodes:
@@ -60,7 +62,7 @@ class Search:
         return found
 
     def _part(self, part: Part) -> Nodes:
-        found = {node.mem_id: node for node in self._tree.css(part.plain)}
+        found = {node.mem_id: node for node in self._all(part.plain)}
         for test in part.tests:
             if test.among is not None:
                 found = _those(found, self._selector(test.among))
@@ -74,10 +76,15 @@ class Search:
                 found = _those(found, holders)
         return found
 
+    def _all(self, plain: str) -> list[LexborNode]:
+        found = self._tree.css(plain)
+        self.seen += len(found)
+        return found
+
     def _counted(self, nodes: Nodes, count: Count) -> Nodes:
         kind = (count.from_end, count.of_type)
         if kind not in self._places:
-            self._places[kind] = _places(self._tree.css("*"), *kind)
+            self._places[kind] = _places(self._all("*"), *kind)
         places = self._places[kind]
         return {number: node for number, node in nodes.items() if count.holds(places[number])}
 

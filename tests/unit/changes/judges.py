@@ -1,8 +1,10 @@
 """Everything that judges two versions of a page, each as a function of both."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
+from xml.sax.saxutils import escape
 
 from crawler.domain.acquisition.selector_reading import extract_fields
 from crawler.domain.acquisition.selectors import read_selectors
@@ -55,9 +57,9 @@ _FIELDS = {"links": "a@href", "title": "h1"}
 _SELECTORS = read_selectors({"include": ["p", "div"], "exclude": [".x > i"], "fields": _FIELDS})
 
 
-def pair(old: bytes, new: bytes, url: str = URL) -> PagePair:
-    before, after = PageSide(old, "text/html", OLD), PageSide(new, "text/html", NEW)
-    return PagePair(url, ID, before, after)
+def pair(old: bytes, new: bytes, content_type: str = "text/html") -> PagePair:
+    before, after = PageSide(old, content_type, OLD), PageSide(new, content_type, NEW)
+    return PagePair(URL, ID, before, after)
 
 
 def compared(old: bytes, new: bytes, rules: RuleSet = NO_RULES) -> FilteredPage:
@@ -103,9 +105,24 @@ def _sides(old: bytes, new: bytes) -> tuple[tuple[str, PageSide], tuple[str, Pag
     return (f"{URL}/old", both.old), (f"{URL}/new", both.new)
 
 
+def _as_files(old: bytes, new: bytes) -> object:
+    """The lines of the page as those of a text, as JSON and as XML."""
+    lines = [[line.decode("utf-8", "replace") for line in side.split(b">")] for side in (old, new)]
+    found = []
+    for content_type, written in (("text/plain", "\n".join), ("application/json", json.dumps), ("text/xml", _as_xml)):
+        sides = [written(some).encode("utf-8", "replace") for some in lines]
+        found.append(pair(*sides, content_type).apply_noise_rules(NO_RULES))
+    return found
+
+
+def _as_xml(lines: list[str]) -> str:
+    return f"<all>{''.join(f'<one>{escape(line)}</one>' for line in lines)}</all>"
+
+
 JUDGES: dict[str, Callable[[bytes, bytes], object]] = {
     "compared": compared,
     "with many rules": lambda old, new: compared(old, new, MANY_RULES),
+    "as files": _as_files,
     "over pages": _over_pages,
     "digested": _digested,
     "suggested": _suggested,

@@ -6,12 +6,14 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.changes.filtered_changes import filter_across_pages
+from crawler.domain.diffs import page_blocks
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.word_diff import diff_words
 from crawler.domain.noise import page_noise
 from crawler.domain.noise.page_noise import MOST_LEFT, FilteredPage
-from crawler.domain.noise.rules import RuleKind, RuleSet
+from crawler.domain.noise.rules import RuleKind, RuleSet, checked_value
+from crawler.errors import InvalidPattern
 from tests.unit.changes.fuzzing import fuzz
 from tests.unit.changes.hostile_pages import HOSTILE, Hostile, page
 from tests.unit.changes.judges import JUDGES, compared, judged, rule
@@ -83,6 +85,16 @@ def test_a_stored_selector_that_could_take_long_is_not_run_and_says_why() -> Non
     assert [edit.added.text for edit in found.edits if edit.added] == ["new"]
 
 
+def test_selectors_that_look_at_very_much_together_leave_the_rest_of_a_page_to_be_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = RuleSet.of(rule(RuleKind.SELECTOR, selector, n) for n, selector in enumerate(("div p", ".a", ".b"), 1))
+    old, new = (page("<p>x</p>" * 500 + f"<b class=a>{word}</b><i class=b>{word}</i>") for word in ("one", "two"))
+    assert compared(old, new, rules).edits == ()
+    monkeypatch.setattr(page_blocks, "MOST_SEEN", 400)
+    assert [edit.added and edit.added.text for edit in compared(old, new, rules).edits] == ["two", "two"]
+
+
 def test_five_hundred_patterns_are_looked_for_in_time() -> None:
     rules = RuleSet.of(rule(RuleKind.REGEX, f"^(?:[a-z]+ )*never {n}$", n) for n in range(1, 501))
 
@@ -92,6 +104,12 @@ def test_five_hundred_patterns_are_looked_for_in_time() -> None:
     began = time.process_time()
     assert compared(version("Summer"), version("Winter"), rules).edits
     assert time.process_time() - began < 15
+
+
+def test_an_expression_that_repeats_too_much_is_refused() -> None:
+    assert checked_value(RuleKind.REGEX, r"^\p{L}+ (?:\d{1,3}[.,]?){1,20} views$")
+    with pytest.raises(InvalidPattern, match="too long on some pages"):
+        checked_value(RuleKind.REGEX, "(?:a?){1000}" * 30)
 
 
 def test_words_that_repeat_are_told_apart_in_time() -> None:
