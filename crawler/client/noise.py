@@ -22,6 +22,8 @@ class NoiseRule(Value):
     hits: int
     """Pages whose changes it hid."""
     described: str
+    problem: str | None = None
+    """Why it is not used, if it is not."""
 
 
 class Verdict(Value):

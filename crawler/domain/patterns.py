@@ -8,9 +8,15 @@ import re2
 from crawler.errors import InvalidPattern
 
 MAX_LENGTH = 512
+MAX_STATES = 10_000
+"""Of an expression that is looked for in pages: each letter of a text may be tried in each of them."""
 
 
 class Compiled(Protocol):
+    @property
+    def programsize(self) -> int:
+        """How many states it has."""
+
     def search(self, text: str) -> object | None: ...
 
 
@@ -34,3 +40,9 @@ def compile_pattern(pattern: str) -> Compiled:
         detail = exc.args[0].decode(errors="replace") if isinstance(exc.args[0], bytes) else str(exc)
         raise InvalidPattern(f"The pattern {pattern!r} is not a valid regular expression: {detail}.") from exc
     return compiled
+
+
+def check_states(pattern: str) -> None:
+    """Raises InvalidPattern for an expression that is wrong, or that could take long on a long text."""
+    if compile_pattern(pattern).programsize > MAX_STATES:
+        raise InvalidPattern(f"The pattern {pattern!r} repeats too much: it would take too long on some pages.")

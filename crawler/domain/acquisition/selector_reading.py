@@ -1,7 +1,9 @@
 """What a stored page says by the selectors of its category. Bytes in, values out; all of it bounded but the time."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
+
+from bs4.element import Tag
 
 from crawler.domain.acquisition.page_fields import PageFields, Value
 from crawler.domain.acquisition.selected_page import Found, SelectedPage, value_of
@@ -97,7 +99,8 @@ def _values(found: list[Found], rule: FieldRule, left: int) -> list[str]:
 def _text(found: list[Found]) -> str:
     """What two selectors found, or what stands inside another choice, is read once."""
     chosen = {id(one): one for one in found if not isinstance(one, str)}
-    outermost: list[Found] = [tag for tag in chosen.values() if not any(id(parent) in chosen for parent in tag.parents)]
+    within: dict[int, bool] = {}
+    outermost: list[Found] = [tag for tag in chosen.values() if not _is_within(tag, chosen, within)]
     parts: list[str] = []
     size = 0
     for one in [*outermost, *(one for one in found if isinstance(one, str))]:
@@ -105,6 +108,20 @@ def _text(found: list[Found]) -> str:
             parts.append(one if isinstance(one, str) else element_text(one))
             size += len(parts[-1])
     return normalised("\n".join(parts))
+
+
+def _is_within(tag: Tag, chosen: Container[int], within: dict[int, bool]) -> bool:
+    """Whether it stands inside another choice. `within` has what was found out so far: deep pages are climbed once."""
+    passed: list[int] = []
+    found = False
+    for parent in tag.parents:
+        number = id(parent)
+        if number in chosen or number in within:
+            found = number in chosen or within[number]
+            break
+        passed.append(number)
+    within.update(dict.fromkeys(passed, found))
+    return found
 
 
 def _declared(page: SelectedPage) -> str | None:

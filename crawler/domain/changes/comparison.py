@@ -290,12 +290,13 @@ class _Comparison:
     def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
         """A page that is there only because a barrier leads to it is not new."""
         targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
-        for key in targets & self._arrived.keys():
+        led = targets & self._arrived.keys()
+        for key in led:
             del self._arrived[key]
-            url = self._after.by_key[key].url
-            if url in self._found[_Kind.NEW]:
-                self._found[_Kind.NEW].remove(url)
-                self._found[_Kind.NOT_COMPARED].append(url)
+        urls = {self._after.by_key[key].url for key in led}
+        new = self._found[_Kind.NEW]
+        self._found[_Kind.NOT_COMPARED] += [url for url in new if url in urls]
+        self._found[_Kind.NEW] = [url for url in new if url not in urls]
 
     def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""

@@ -11,6 +11,8 @@ from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.word_diff import WordRun, diff_words
 from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
 
+MOST_EDITS = 1_000
+"""Edits of one page that are looked for among those of the site; a page with more changed in any case."""
 LONGEST_LINE = 300
 LONGEST_LABEL = 80
 _HEADING = re.compile(r"(?:^|>)h1\b[^>]*$")
@@ -76,7 +78,13 @@ def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str,
     """Edits without those that the summary tells once for the whole site."""
     texts = {(told["removed"], told["added"]) for told in template}
     lines = {_told_line(told) for told in template if told.get("line")}
-    return [edit for edit in edits if shown(*texts_of(edit), LONGEST_TEXT) not in texts and line_key(edit) not in lines]
+    told = list(edits)
+    own = [
+        edit
+        for edit in told[:MOST_EDITS]
+        if shown(*texts_of(edit), LONGEST_TEXT) not in texts and not (lines and line_key(edit) in lines)
+    ]
+    return own + told[MOST_EDITS:]
 
 
 def _told_line(told: Mapping[str, Any]) -> LineKey:

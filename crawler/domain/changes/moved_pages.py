@@ -20,6 +20,8 @@ from crawler.domain.noise.template_changes import texts_of
 
 MOST_PAGES = 500
 """On either side; beyond that only equal hashes make a move."""
+MOST_BYTES = 50_000_000
+"""Of the pages on either side; what is beyond that is told as removed and new."""
 ALIKE = 0.5
 """The share of its lines, title and all, that a page must have in common with the one it may have become."""
 MOST_TRIED = 3
@@ -28,6 +30,8 @@ FEWEST_LINES = 2
 """Lines of its own that a page must have to be found: one that says nothing is like any other."""
 FEWEST_WORDS = 12
 """Words, in lines that no other page has, that a page must have kept if it was edited when it moved."""
+MOST_ALIKE = 50
+"""Pages that may have a line in common before it is no page's own, however many pages there are."""
 MOST_NEIGHBOURS = 20
 """Other pages that are read to know which lines are the site's and not a page's own."""
 MOST_LINES = 5
@@ -143,7 +147,7 @@ def with_moves(changes: Changes, moves: Iterable[Move]) -> Changes:
 def _common_lines(pages: Sequence[Candidate]) -> set[str]:
     """Lines that stand on so many pages that they say nothing about any of them."""
     counted = Counter(line for page in pages for line in set(page.blocks.lines))
-    return {line for line, count in counted.items() if count > max(2, len(pages) // 2)}
+    return {line for line, count in counted.items() if count > min(max(2, len(pages) // 2), MOST_ALIKE)}
 
 
 def _alike(old: Candidate, by_line: Mapping[str, list[Candidate]], shared: set[str]) -> list[Candidate]:
@@ -170,4 +174,5 @@ def edits_between(
     moments = Moments(old.page.side.fetched_at, new.page.side.fetched_at)
     page = apply_noise_rules(old.blocks, new.blocks, rules, shape=old.page.shape, moments=moments)
     # What may run with the clock is no edit here: the words around it are the same.
-    return without_template([edit for edit in page.edits if edit not in page.clock], template)
+    running = set(page.clock)
+    return without_template([edit for edit in page.edits if edit not in running], template)

@@ -25,7 +25,7 @@ class FileBlocks(PageBlocks):
     def block(self, at: int) -> Block:
         return Block(self._file_lines.place(at), self._file_lines.texts[at])
 
-    def row_of(self, at: int) -> int | None:  # noqa: ARG002
+    def row_start(self, at: int) -> int | None:  # noqa: ARG002
         return None
 
     def without(self, places: Container[str]) -> "FileBlocks":

@@ -11,6 +11,8 @@ LONGEST_BARE = 20
 MOST_WORDS = 3
 FARTHEST = 30
 """Lines between a value and its heading."""
+MOST_PLACES = 200
+"""Where the same value stands on one page."""
 _ABOVE = re.compile(r"(?:^|>)(?:h[1-6]|dt)\b[^>]*$")
 
 
@@ -46,16 +48,14 @@ def _labels(edit: BlockEdit, old: PageBlocks, new: PageBlocks) -> list[str]:
 def _of_all(page: PageBlocks, block: Block | None) -> list[str]:
     if block is None:
         return []
-    at = (at for at, line in enumerate(page.lines) if line == block.text and page.block(at) == block)
-    return [label for found in at if (label := _label(page, found))]
+    places = [at for at in page.at(block.place) if page.lines[at] == block.text]
+    # Among so many nobody could tell which is meant.
+    return [label for at in places if (label := _label(page, at))] if len(places) <= MOST_PLACES else []
 
 
 def _label(page: PageBlocks, at: int) -> str | None:
-    first = at
-    row = page.row_of(at)
-    while row is not None and page.row_of(first - 1) == row:
-        first -= 1
-    if row is not None:
+    first = page.row_start(at)
+    if first is not None:
         return page.lines[first] if first < at else None
     before = range(at - 1, max(at - FARTHEST, 0), -1)
     return next((page.lines[above] for above in before if _ABOVE.search(page.block(above).place)), None)

@@ -118,6 +118,7 @@ _BARE = (
 )
 
 _LETTERS = str.maketrans("يك", "یک", "\u200c\u200d\u200e\u200f\u0640")
+_LONGEST = 200
 _ENDS = " \t\n.!?…:;-–—。！？．،؛¡¿"
 
 
@@ -133,4 +134,5 @@ _SAYS = re.compile(
 
 
 def says_it(text: str) -> bool:
-    return _SAYS.fullmatch(_folded(text.strip(_ENDS))) is not None
+    said = text.strip(_ENDS)
+    return len(said) <= _LONGEST and _SAYS.fullmatch(_folded(said)) is not None

@@ -6,26 +6,31 @@ what sites change without anybody noticing: where in the page it stands, and end
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Container, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
 from crawler.domain.pages.text import unwrap_inline
-from crawler.errors import Invalid
 
 MAX_BYTES = 2_000_000
 """A larger page is compared by its hash alone."""
-MAX_SELECTOR = 512
+MOST_SEEN = 3_000_000
+"""Elements that all selectors together look at on one page; what further ones name is compared like the rest."""
 _SECRET_FIELD = 'input[type="password" i]'  # noqa: S105 - a selector, no secret
 _MOST_NAMES = 3
 _MOST_LEVELS = 5
+# Characters of what a site calls a place: what is longer is no name.
+_LONGEST_NAME = 100
+_LONGEST_CLASS = 1_000
 _TOP = frozenset({"body", "html"})
 _BOXES = tag_ids("span small time label b strong em i output data")
 # Parts of a line or of code: what stands in them is never a box.
@@ -37,7 +42,7 @@ _ROWS = tag_ids("tr")
 _ITEMS = tag_ids("li dt dd td th")
 _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
-_ENDING = re.compile(r"(?:_+|-+)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z])[0-9A-Za-z]{5,}$")
+_ENDING = re.compile(r"(?:(?<!_)_++|(?<!-)-++)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z])[0-9A-Za-z]{5,}$")
 _NUMBERS = re.compile(r"\d{2,}")
 
 
@@ -64,6 +69,7 @@ class PageBlocks:
         """Whether it has a field for a password."""
         self._head = head
         self._nodes = nodes
+        self._places = _Places()
         self.lines: list[str] = [block.text for block in head] + list(lines)
 
     def __len__(self) -> int:
@@ -72,14 +78,25 @@ class PageBlocks:
     def block(self, at: int) -> Block:
         if at < len(self._head):
             return self._head[at]
-        return Block(_place(self._nodes[at - len(self._head)]), self.lines[at])
+        return Block(self._places.of(self._nodes[at - len(self._head)]), self.lines[at])
 
-    def row_of(self, at: int) -> int | None:
-        """Which row of a table a block stands in; None when in none."""
-        above = self._nodes[at - len(self._head)].parent if at >= len(self._head) else None
-        while above is not None and above.tag_id not in _ROWS:
-            above = above.parent
-        return above.mem_id if above is not None else None
+    def row_start(self, at: int) -> int | None:
+        """The first block of the row of a table that a block stands in; None when in none."""
+        return self._row_starts[at]
+
+    @cached_property
+    def _row_starts(self) -> list[int | None]:
+        rows = _Rows()
+        found: list[int | None] = [None] * len(self._head)
+        last: int | None = None
+        for at, node in enumerate(self._nodes, len(self._head)):
+            row = rows.of(node)
+            if row is None:
+                found.append(None)
+            else:
+                found.append(found[-1] if row == last else at)
+            last = row
+        return found
 
     def without(self, places: Container[str]) -> "PageBlocks":
         """The page without the blocks at these places."""
@@ -89,12 +106,23 @@ class PageBlocks:
         lines = [self.lines[at] for at in kept]
         return PageBlocks(self._head, lines, nodes, self.left_out, asks_password=self.asks_password)
 
-    def texts_at(self, places: Container[str]) -> "Counter[Block]":
-        return Counter(block for at in range(len(self)) if (block := self.block(at)).place in places)
+    def texts_at(self, places: Iterable[str]) -> "Counter[Block]":
+        return Counter(self.block(at) for at in sorted(at for place in places for at in self.at(place)))
 
     def lines_at(self, place: str) -> list[str]:
         """The lines at a place, in the order of the page."""
-        return [block.text for at in range(len(self)) if (block := self.block(at)).place == place]
+        return [self.block(at).text for at in self.at(place)]
+
+    def at(self, place: str) -> Sequence[int]:
+        """Which blocks stand at a place."""
+        return self._by_place.get(place, ())
+
+    @cached_property
+    def _by_place(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for at in range(len(self)):
+            found[self.block(at).place].append(at)
+        return found
 
     def digest(self) -> bytes:
         """A digest of the whole text."""
@@ -119,7 +147,7 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
     markup, _charset = to_utf8(body, content_type)
     refuse_bombs(markup)
     tree = parse(markup)
-    left_out = [selector for selector in removed if _remove(tree, selector)]
+    left_out = _left_out(tree, removed)
     asks_password = tree.css_first(_SECRET_FIELD) is not None
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
@@ -138,18 +166,6 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
             places += [node] * len(found)
     blocks = _head_blocks(head.title, head.description)
     return PageBlocks(blocks, lines, places, left_out, asks_password=asks_password)
-
-
-def check_selector(selector: str) -> str:
-    """The selector as it is kept. Raises Invalid with a sentence for people."""
-    selector = selector.strip()
-    if not selector or len(selector) > MAX_SELECTOR:
-        raise Invalid(f"A CSS selector has 1 to {MAX_SELECTOR} characters.")
-    try:
-        LexborHTMLParser("<p></p>").css(selector)
-    except SelectolaxError as exc:
-        raise Invalid(f"{selector!r} is not a valid CSS selector.") from exc
-    return selector
 
 
 def _without_boxes(inline: list[LexborNode]) -> list[LexborNode]:
@@ -194,45 +210,99 @@ def _lines(node: LexborNode, preformatted: set[int]) -> list[str]:
     return [line] if line else []
 
 
-def _remove(tree: LexborHTMLParser, selector: str) -> bool:
+def _left_out(tree: LexborHTMLParser, selectors: Iterable[str]) -> list[str]:
+    """Those of the selectors that named something, which is gone now. The last ones are not tried on a huge page."""
+    found: list[str] = []
+    seen = 0
+    for selector in selectors:
+        search = Search(tree)
+        if seen < MOST_SEEN and _remove(search.find(selector)):
+            found.append(selector)
+        seen += search.seen
+    return found
+
+
+def _remove(found: Sequence[LexborNode]) -> bool:
     """Whether there was any. What stands inside another match goes with that: asking it again touches freed memory."""
-    found = tree.css(selector)
     known = {node.mem_id for node in found}
-    for node in [node for node in found if not _inside(node, known)]:
+    inside: dict[int, bool] = {}
+    for node in [node for node in found if not _inside(node, known, inside)]:
         if node.tag not in _TOP:
             node.decompose()
     return bool(found)
 
 
-def _inside(node: LexborNode, known: set[int]) -> bool:
+def _inside(node: LexborNode, known: set[int], inside: dict[int, bool]) -> bool:
+    """Whether any element above is known. `inside` has what was found out so far: deep pages are climbed once."""
+    passed: list[int] = []
     above = node.parent
-    while above is not None:
-        if above.mem_id in known:
-            return True
+    while above is not None and above.mem_id not in known and above.mem_id not in inside:
+        passed.append(above.mem_id)
         above = above.parent
-    return False
+    found = above is not None and (above.mem_id in known or inside[above.mem_id])
+    inside.update(dict.fromkeys(passed, found))
+    return found
 
 
-def _place(node: LexborNode) -> str:
-    names: list[str] = []
-    above = node.parent
-    while above is not None and above.tag not in _TOP and len(names) < _MOST_LEVELS:
-        label = _label(above)
-        names.append(f"{above.tag}{label}")
-        if label:
-            break
-        above = above.parent
-    return ">".join(reversed(names)) or "body"
+class _Places:
+    """The places of a page's elements. Each element is looked at once, however much text stands in it."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, str] = {}
+        self._labels: dict[int, str] = {}
+
+    def of(self, node: LexborNode) -> str:
+        parent = node.parent
+        if parent is None:
+            return "body"
+        number = parent.mem_id
+        if number not in self._places:
+            self._places[number] = self._place(parent)
+        return self._places[number]
+
+    def _place(self, above: LexborNode | None) -> str:
+        names: list[str] = []
+        while above is not None and above.tag not in _TOP and len(names) < _MOST_LEVELS:
+            label = self._label(above)
+            names.append(f"{(above.tag or '')[:_LONGEST_NAME]}{label}")
+            if label:
+                break
+            above = above.parent
+        return ">".join(reversed(names)) or "body"
+
+    def _label(self, node: LexborNode) -> str:
+        if node.mem_id not in self._labels:
+            self._labels[node.mem_id] = _label(node)
+        return self._labels[node.mem_id]
+
+
+class _Rows:
+    """Which row of a table each element stands in."""
+
+    def __init__(self) -> None:
+        self._known: dict[int | None, int | None] = {}
+
+    def of(self, node: LexborNode) -> int | None:
+        passed: list[int] = []
+        above = node.parent
+        while above is not None and above.tag_id not in _ROWS and above.mem_id not in self._known:
+            passed.append(above.mem_id)
+            above = above.parent
+        number = above.mem_id if above is not None else None
+        row = self._known.get(number, number)
+        self._known.update(dict.fromkeys(passed, row))
+        return row
 
 
 def _label(node: LexborNode) -> str:
     attributes = node.attributes
-    names = sorted(filter(None, map(_stable, (attributes.get("class") or "").split())))
+    names = sorted(filter(None, map(_stable, (attributes.get("class") or "")[:_LONGEST_CLASS].split())))
     if names:
-        return "." + ".".join(names[:_MOST_NAMES])
+        return "." + ".".join(name[:_LONGEST_NAME] for name in names[:_MOST_NAMES])
     ident = attributes.get("id") or ""
     # An id with a number in it mostly names one of many: a comment, a heading of one page.
-    return f"#{ident}" if ident and not _NUMBERS.search(ident) and _stable(ident) == ident else ""
+    is_stable = 0 < len(ident) <= _LONGEST_NAME and not _NUMBERS.search(ident) and _stable(ident) == ident
+    return f"#{ident}" if is_stable else ""
 
 
 def _stable(name: str) -> str:

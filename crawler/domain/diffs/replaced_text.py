@@ -7,6 +7,8 @@ times, paths and the words of the page's title do not count.
 import re
 from array import array
 from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import islice
 from typing import NamedTuple
 
 from crawler.domain.diffs.page_blocks import PageBlocks
@@ -27,7 +29,7 @@ class OwnLines(NamedTuple):
     """A digest of all that the page says."""
     words: int = 0
     lines: tuple[tuple[int, int], ...] = ()
-    """A hash of each line, and its number of words; none of a page with many. They hold in this process only."""
+    """A hash of each line, and its number of words; none of a page with many."""
     asks_who: bool = False
     """It asks who is there, as a sign-in page does, and the other version did not."""
     asks_password: bool = False
@@ -50,8 +52,8 @@ class Replaced(NamedTuple):
 def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     both = set(old.lines) & set(new.lines)
     kept = array("q")
-    for line in list(both)[:MOST_KEPT]:
-        kept.extend((hash(line), _words(line)))
+    for line in islice((line for line in dict.fromkeys(new.lines) if line in both), MOST_KEPT):
+        kept.extend((_number(line), _words(line)))
     return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
 
 
@@ -63,13 +65,18 @@ def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
         return OwnLines(page.digest(), words, asks_password=asks_password)
     named = set(_WORD.findall(other.title.lower()))
     lines = {_masked(line, named): _words(line) for line in own}
-    hashed = tuple((hash(line), count) for line, count in lines.items())
+    hashed = tuple((_number(line), count) for line, count in lines.items())
     return OwnLines(page.digest(), words, hashed, asks_password or asks_who(page, other), asks_password)
 
 
 def _masked(line: str, named: set[str]) -> str:
     text = _OF_REQUEST.sub("#", line.lower())
     return _BLANKS.sub(" ", _WORD.sub(lambda word: "#" if word[0] in named else word[0], text))
+
+
+def _number(line: str) -> int:
+    """A hash of a line that is the same in every process."""
+    return int.from_bytes(blake2b(line.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
 def _words(line: str) -> int:

@@ -103,8 +103,10 @@ def _paired(gone: Sequence[tuple[int, str]], come: Sequence[tuple[int, str]]) ->
     rows: list[Row] = []
     at = 0
     close = max(len(gone), len(come)) <= _MOST_PAIRED
+    there = [_words(text) for _, text in come] if close else []
     for number, text in gone:
-        found = next((n for n in range(at, len(come)) if _alike(text, come[n][1])), None) if close else None
+        mine = _words(text) if close else set()
+        found = next((n for n in range(at, len(there)) if _alike(mine, there[n])), None)
         if found is None:
             rows.append(row(text, None, number))
             continue
@@ -114,6 +116,9 @@ def _paired(gone: Sequence[tuple[int, str]], come: Sequence[tuple[int, str]]) ->
     return rows + [row(None, added, None, new) for new, added in come[at:]]
 
 
-def _alike(one: str, other: str) -> bool:
-    mine, theirs = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text[:LONGEST_LINE].lower()))
+
+
+def _alike(mine: set[str], theirs: set[str]) -> bool:
     return bool(mine and theirs) and len(mine & theirs) >= _ALIKE * min(len(mine), len(theirs))

@@ -15,8 +15,15 @@ def shown(old: str, new: str, longest: int) -> tuple[str, str]:
 
 
 def _alike(old: str, new: str) -> int:
-    pairs = zip(old, new, strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
+    """How many characters both begin with."""
+    least, most = 0, min(len(old), len(new))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if old[least:middle] == new[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def _cut(text: str, start: int, longest: int) -> str:

@@ -4,14 +4,12 @@ Used by `handlers/changes/compare_versions.py`. The diff without noise is made o
 `handlers/changes/diff_without_noise.py`.
 """
 
-import difflib
-import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_MOST_PAIRS = 4_000_000
-"""Lines of one times lines of the other: beyond it the comparison could take minutes."""
+from crawler.domain.diffs.line_diff import Hunk, match_lines
+
 _AROUND = 3
-_NUMBER = re.compile(r"([-+])(\d+)")
 
 
 class TextDiff(NamedTuple):
@@ -21,43 +19,63 @@ class TextDiff(NamedTuple):
     unified: str
     """As `diff -u` writes it, without file names; empty when nothing changed."""
     exact: bool
-    """False: too large to be matched line by line; all between the first and the last change counts as replaced."""
+    """False: too much changed to look for the fewest lines that did; some may only stand elsewhere."""
+
+
+class _Change(NamedTuple):
+    """Lines of the one, from and to, in place of lines of the other."""
+
+    start: int
+    end: int
+    first: int
+    last: int
 
 
 def diff_lines(old: str, new: str) -> TextDiff:
     before, after = old.splitlines(), new.splitlines()
-    start = _shared(before, after)
-    end = _shared(before[start:][::-1], after[start:][::-1])
-    exact = (len(before) - start - end) * (len(after) - start - end) <= _MOST_PAIRS
-    # Only what surrounds the change is looked at again: the matcher's time grows with the square of its lines.
-    around = _AROUND if exact else 0
-    first, rest = max(0, start - around), max(0, end - around)
-    near = before[first : len(before) - rest], after[first : len(after) - rest]
-    lines = _matched(*near, first) if exact else _replaced(*near, first)
-    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    return TextDiff(added, removed, "\n".join(lines), exact)
+    found = match_lines(before, after)
+    lines = [line for group in _groups(_changes(found.hunks)) for line in _written(group, before, after)]
+    added, removed = (sum(len(hunk[side]) for hunk in found.hunks) for side in (1, 0))
+    return TextDiff(added, removed, "\n".join(lines), found.exact)
 
 
-def _matched(old: list[str], new: list[str], first: int) -> list[str]:
-    found = list(difflib.unified_diff(old, new, n=_AROUND, lineterm=""))[2:]
-    return [_moved(line, first) if line.startswith("@@") else line for line in found]
+def _changes(hunks: Iterable[Hunk]) -> Iterator[_Change]:
+    """Hunks by where they begin and end, also on the side where they have no lines."""
+    ahead = 0
+    for gone, come in hunks:
+        start = gone[0] if gone else come[0] - ahead
+        first = come[0] if come else start + ahead
+        yield _Change(start, start + len(gone), first, first + len(come))
+        ahead += len(come) - len(gone)
 
 
-def _replaced(old: list[str], new: list[str], first: int) -> list[str]:
-    head = f"@@ -{first + 1},{len(old)} +{first + 1},{len(new)} @@"
-    return [head, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+def _groups(changes: Iterable[_Change]) -> list[list[_Change]]:
+    """Changes whose surroundings touch stand together."""
+    groups: list[list[_Change]] = []
+    for change in changes:
+        if groups and change.start - groups[-1][-1].end <= 2 * _AROUND:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    return groups
 
 
-def _moved(head: str, by: int) -> str:
-    """A hunk's head counts lines from where the matcher began."""
-    return _NUMBER.sub(lambda found: f"{found[1]}{int(found[2]) + by}", head)
+def _written(group: Sequence[_Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    lead = min(_AROUND, group[0].start)
+    start, first = group[0].start - lead, group[0].first - lead
+    rest = min(_AROUND, len(old) - group[-1].end)
+    end, last = group[-1].end + rest, group[-1].last + rest
+    yield f"@@ -{_range(start, end)} +{_range(first, last)} @@"
+    at = start
+    for change in group:
+        yield from (f" {line}" for line in old[at : change.start])
+        yield from (f"-{line}" for line in old[change.start : change.end])
+        yield from (f"+{line}" for line in new[change.first : change.last])
+        at = change.end
+    yield from (f" {line}" for line in old[at:end])
 
 
-def _shared(one: list[str], other: list[str]) -> int:
-    """How many lines both begin with."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+def _range(start: int, end: int) -> str:
+    """As `diff -u` counts: from 1, and an empty range by the line before it."""
+    length = end - start
+    return f"{start + 1}" if length == 1 else f"{start + 1 if length else start},{length}"

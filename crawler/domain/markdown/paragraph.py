@@ -6,7 +6,8 @@ from typing import NamedTuple
 from crawler.domain.markdown.inline import escape_line
 
 _DOUBLE = re.compile(" {2,}")
-_AROUND_BREAK = re.compile(r" *\n[ \n]*")
+# From within a row of spaces nothing is tried: it would be read as often as it has any.
+_AROUND_BREAK = re.compile(r"(?<! ) *+\n[ \n]*+")
 LINK = "["
 
 

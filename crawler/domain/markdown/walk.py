@@ -30,7 +30,8 @@ _MARKS = {
 _HEADINGS = {tag_id(f"h{level}"): level for level in range(1, 7)}
 _CODE, _PREFORMATTED = tag_ids("code kbd samp tt"), tag_ids("pre listing xmp plaintext")
 _CELLS, _LISTS, _HEAD_CELL = tag_ids("td th"), tag_ids("ul ol menu dir"), tag_id("th")
-_SOURCE = tag_id("source")
+_SOURCE, _FORM = tag_id("source"), tag_id("form")
+_LONGEST_CLASS = 1_000
 _BESIDE_IMAGE = frozenset({_SOURCE, TEXT, COMMENT})
 # A form that holds the page (ASP.NET wraps one around everything) is no boilerplate.
 _PAGE = tag_ids("h1 main article nav header footer")
@@ -46,8 +47,11 @@ class MarkdownWalk:
         self._writer = MarkdownWriter()
         self._begun: dict[int, bool] = {}
         """Links, marks and headings that are open; of links, whether they lead into the page itself."""
+        self._classes: dict[int, str] = {}
+        self._forms: frozenset[int] | None = None
 
     def __call__(self, root: LexborNode) -> str:
+        self._root = root
         write_text = self._writer.text
         node = root.first_child
         above: list[LexborNode] = []
@@ -124,8 +128,21 @@ class MarkdownWalk:
         return False
 
     def _enter_preformatted(self, node: LexborNode) -> bool:
-        self._writer.code_block(_lines_of(node), _language(node))
+        self._writer.code_block(_lines_of(node), self._language(node))
         return False
+
+    def _language(self, pre: LexborNode) -> str:
+        """Highlighters name it on the block, on the code in it, or on one of two boxes around it."""
+        inner, parent = pre.first_child, pre.parent
+        code = inner if inner is not None and inner.tag_id in _CODE else None
+        nodes = (pre, code, parent, parent.parent if parent is not None else None)
+        return language_of(*(self._class(node) for node in nodes if node is not None))
+
+    def _class(self, node: LexborNode) -> str:
+        """Read once: thousands of blocks may stand in one box."""
+        if node.mem_id not in self._classes:
+            self._classes[node.mem_id] = (node.attributes.get("class") or "")[:_LONGEST_CLASS]
+        return self._classes[node.mem_id]
 
     def _enter_heading(self, node: LexborNode) -> bool:
         if self._writer.begin_heading():
@@ -152,7 +169,25 @@ class MarkdownWalk:
 
     def _enter_form(self, node: LexborNode) -> bool:
         self._writer.break_block()
-        return any(each.tag_id in _PAGE for each in node.traverse())
+        if self._forms is None:
+            self._forms = _forms_of_pages(self._root)
+        return node.mem_id in self._forms
+
+
+def _forms_of_pages(root: LexborNode) -> frozenset[int]:
+    """Forms that hold the page. Found by climbing from what makes a page, each element once: forms may nest."""
+    passed: set[int] = set()
+    forms: set[int] = set()
+    for node in root.traverse():
+        if node.tag_id not in _PAGE:
+            continue
+        above = node.parent
+        while above is not None and above.mem_id not in passed:
+            passed.add(above.mem_id)
+            if above.tag_id == _FORM:
+                forms.add(above.mem_id)
+            above = above.parent
+    return frozenset(forms)
 
 
 def _image(node: LexborNode, base: str) -> str:
@@ -176,14 +211,6 @@ def _number(written: str | None, otherwise: int) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else otherwise
 
 
-def _language(pre: LexborNode) -> str:
-    """Highlighters name it on the block, on the code in it, or on one of two boxes around it."""
-    inner, parent = pre.first_child, pre.parent
-    code = inner if inner is not None and inner.tag_id in _CODE else None
-    nodes = (pre, code, parent, parent.parent if parent is not None else None)
-    return language_of(*(node.attributes.get("class") for node in nodes if node is not None))
-
-
 def _lines_of(pre: LexborNode) -> str:
     """Its text; some write its line breaks as elements."""
     if pre.css_first("br") is None:
@@ -200,7 +227,7 @@ _ENTERING: dict[int, Callable[[MarkdownWalk, LexborNode], bool]] = {
     **dict.fromkeys(_LISTS, MarkdownWalk._enter_list),
     tag_id("a"): MarkdownWalk._enter_link,
     tag_id("img"): MarkdownWalk._enter_image,
-    tag_id("form"): MarkdownWalk._enter_form,
+    _FORM: MarkdownWalk._enter_form,
     tag_id("table"): MarkdownWalk._enter_table,
 }
 _LEAVING: dict[int, Callable[[MarkdownWalk, LexborNode], None]] = {

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from crawler.domain.noise.moments import dates_in, read_moment
+from crawler.domain.noise.moments import LONGEST, dates_in, read_moment
 
 _UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
 _ABOUT = r"(?:(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|some|several)\s)?"
@@ -42,12 +42,14 @@ _NAMED = (
     ("just", timedelta(), _HOUR),
     ("moment", timedelta(), _HOUR),
 )
-_COUNTED = re.compile(r"(\d+)?\s?([^\W\d_]+)")
+_COUNTED = re.compile(r"(?<!\d)(\d+)?\s?([^\W\d_]+)")
 _LITTLE = "ago and at a an one y vor il hace un una une on há för for en et ett um uma een sedan siden sitten"
 _NO_UNITS = frozenset(_LITTLE.split())
 _NUMBERED = re.compile(r"\d|\b(?:an?|one|une?|una|eine[mr])\b", re.IGNORECASE)
 _VAGUE = re.compile(r"\b(?:few|some|several)\b")
 _FEW = 12
+_MOST_COUNTED = 100_000
+_LONGEST_AGO = 365_000 * _DAY
 
 
 class Span(NamedTuple):
@@ -87,7 +89,7 @@ def spans_of(moment: str, at: datetime) -> list[Span]:
     """Between which moments that lies which a date or an age names, in whatever zone."""
     days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates_in(moment)]
     dated = [Span(day - _DAY, day + 2 * _DAY) for day in days]  # of any zone
-    if not is_age(moment):
+    if not is_age(moment) or len(moment) > LONGEST:
         return dated
     named = _ages(moment.lower(), at)
     return [span for span in dated if any(map(span.meets, named))] if dated else named
@@ -98,7 +100,7 @@ def _ages(text: str, at: datetime) -> list[Span]:
         if name in text:
             return [Span(at - most, at - least)]
     ago, unit = _length(text)
-    if not unit:
+    if not unit or ago > _LONGEST_AGO:
         return []
     is_vague = _VAGUE.search(text) is not None
     if is_vague and unit > _MINUTE:
@@ -114,7 +116,7 @@ def _length(text: str) -> tuple[timedelta, timedelta]:
     for number, name in _COUNTED.findall(text):
         unit = None if name in _NO_UNITS and not number else _unit(name)
         if unit:
-            ago += int(number or 1) * unit
+            ago += min(int(number or 1), _MOST_COUNTED) * unit
             smallest = min(smallest, unit) if smallest else unit
     return ago, max(smallest, _MINUTE) if smallest else smallest
 

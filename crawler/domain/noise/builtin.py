@@ -5,6 +5,7 @@ also have moved as only a clock, a counter of views or a machine moves them. Wha
 """
 
 import re
+from functools import lru_cache
 
 from crawler.domain.noise.ages import is_age, same_instant
 from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
@@ -47,7 +48,7 @@ def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
     if _follows(change, moments) is Follows.SURELY:
         return OF_FETCH
     around = change.around
-    if len(around.split()) > MOST_WORDS:
+    if _is_prose(around):
         return None
     if _COPYRIGHT.search(around) and _is_new_year(change, moments):
         return "copyright year"
@@ -68,9 +69,20 @@ def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
 
 
 def _follows(change: ValueChange, moments: Moments) -> Follows:
-    if not moments.old or not moments.new or _APPOINTED.search(change.around):
+    if not moments.old or not moments.new or _is_appointed(change.around):
         return Follows.NOT
     return follows(change, moments.old, moments.new)
+
+
+# Remembered, because a line may have thousands of values with the same words around them.
+@lru_cache(maxsize=128)
+def _is_appointed(around: str) -> bool:
+    return _APPOINTED.search(around) is not None
+
+
+@lru_cache(maxsize=128)
+def _is_prose(around: str) -> bool:
+    return len(around.split()) > MOST_WORDS
 
 
 def _moment(change: ValueChange, moments: Moments) -> str | None:

@@ -5,13 +5,13 @@ A line is known by the words next to what runs in it (`last visited @)`): its ot
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.noise.builtin import OF_FETCH
 from crawler.domain.noise.learned import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
-from crawler.domain.noise.moving_values import ValueChange, frame_of, value_changes
+from crawler.domain.noise.moving_values import ValueChange, frames_of, value_changes
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
@@ -27,24 +27,28 @@ _OF_TIME = re.compile(
 )
 Moves = Mapping[LineKey, bool]
 """Lines that moved, and whether they may have run with the clock."""
+KeyOf = Callable[[BlockEdit], LineKey | None]
 SHARE = 0.75
 """The share of pages, among those on which a line changed, that must suspect it; the others may have been edited."""
 
 
 def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
     """Pages without the lines that run with the clock on several of them."""
-    running = _pages(pages, lambda page: page.clock)
-    if not running:
+    if not any(page.clock for page in pages.values()):
         return dict(pages)
-    edited = _pages(pages, lambda page: page.edits)
+    # Each edit is read once, however many pages have it: it takes longer than all that follows.
+    keys = {edit: clock_key(edit) for edit in {edit for page in pages.values() for edit in (*page.clock, *page.edits)}}
+    running = _pages(pages, lambda page: page.clock, keys.__getitem__)
+    edited = _pages(pages, lambda page: page.edits, keys.__getitem__)
     sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
-    sure -= {key for key in sure if not _is_evidence(key, _values(running[key], key, pages))}
-    return {url: without_lines(page, sure) for url, page in pages.items()}
+    values = _values(sure, pages, keys.__getitem__)
+    sure = {key for key in sure if _is_evidence(key, values[key])}
+    return {url: without_lines(page, sure, keys.__getitem__) for url, page in pages.items()}
 
 
 def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[str]]:
     """Lines of which these pages cannot tell, and pages whose earlier versions may."""
-    found = _pages(pages, lambda page: page.clock)
+    found = _pages(pages, lambda page: page.clock, clock_key)
     return {key: pages[:MOST_ASKED] for key, pages in sorted(found.items())[:MOST_LINES]}
 
 
@@ -66,10 +70,10 @@ def confirmed(
     return {key for key, told in found.items() if told and all(told)}
 
 
-def without_lines(page: FilteredPage, lines: Iterable[LineKey]) -> FilteredPage:
+def without_lines(page: FilteredPage, lines: Iterable[LineKey], key_of: KeyOf | None = None) -> FilteredPage:
     """A page without its edits in these lines, if they were suspected to run with the clock."""
-    sure = set(lines)
-    gone = {edit for edit in page.clock if clock_key(edit) in sure}
+    sure, key_of = set(lines), key_of or clock_key
+    gone = {edit for edit in page.clock if key_of(edit) in sure} if sure else set()
     if not gone:
         return page
     return page._replace(
@@ -88,7 +92,7 @@ def clock_key(edit: BlockEdit) -> LineKey | None:
     key = line_key(edit)
     if key is None or not (edit.removed and edit.added):
         return key
-    frames = [frame_of(edit.removed.text, change.number) for change in _changes(edit)]
+    frames = frames_of(edit.removed.text, [change.number for change in _changes(edit)])
     words = " / ".join(dict.fromkeys(frames))
     return LineKey(key.sign, ANYWHERE if names_a_line(words) else edit.place, words)
 
@@ -108,9 +112,15 @@ def _is_evidence(key: LineKey, values: set[tuple[str, str]]) -> bool:
     return speaks_of_time and any(new.days for _, new in shown)
 
 
-def _values(urls: Iterable[str], key: LineKey, pages: Mapping[str, FilteredPage]) -> set[tuple[str, str]]:
-    edits = [edit for url in urls for edit in pages[url].clock if clock_key(edit) == key]
-    return {(change.old, change.new) for edit in edits for change in _changes(edit)}
+def _values(
+    keys: Container[LineKey], pages: Mapping[str, FilteredPage], key_of: KeyOf
+) -> dict[LineKey, set[tuple[str, str]]]:
+    """The values, before and after, that lines show on all pages."""
+    found: dict[LineKey, set[tuple[str, str]]] = defaultdict(set)
+    for edit in {edit for page in pages.values() for edit in page.clock}:
+        if (key := key_of(edit)) and key in keys:
+            found[key].update((change.old, change.new) for change in _changes(edit))
+    return found
 
 
 def _changes(edit: BlockEdit) -> list[ValueChange]:
@@ -118,10 +128,12 @@ def _changes(edit: BlockEdit) -> list[ValueChange]:
 
 
 def _pages(
-    pages: Mapping[str, FilteredPage], edits_of: Callable[[FilteredPage], tuple[BlockEdit, ...]]
+    pages: Mapping[str, FilteredPage],
+    edits_of: Callable[[FilteredPage], tuple[BlockEdit, ...]],
+    key_of: KeyOf,
 ) -> dict[LineKey, list[str]]:
     found: dict[LineKey, list[str]] = defaultdict(list)
     for url in sorted(pages):
-        for key in {key for edit in edits_of(pages[url]) if (key := clock_key(edit))}:
+        for key in dict.fromkeys(key for edit in edits_of(pages[url]) if (key := key_of(edit))):
             found[key].append(url)
     return found

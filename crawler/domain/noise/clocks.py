@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from crawler.domain.noise.moments import Shown, read_digits, read_moment
@@ -28,7 +29,7 @@ _CLOCKS_CHANGE = frozenset({3, 4, 9, 10, 11})
 _SUNDAY = 6
 _OF_DAYS = re.compile(
     r"# (?:days?|tagen?|jours?|días?|giorni|dias|dagen|dagar|dager|dage|dni|дн\w+|дней)\b|#\s?(?:日|天|일)"
-    r"|\b(?:days|tage|jours|días|giorni|dias|dagen|dagar|dni)\b[^#]*#"
+    r"|\b(?:days|tage|jours|días|giorni|dias|dagen|dagar|dni)\b[^#]{0,100}#"
 )
 _WHOLE = re.compile(r"\d{1,6}").fullmatch
 
@@ -65,13 +66,18 @@ def follows(change: ValueChange, old_at: datetime, new_at: datetime) -> Follows:
 
 def counts_days(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
     """Whether a number of days grew or fell by those that went by: `41 days without an accident`, `12 days to go`."""
-    if change.kind is not ValueKind.NUMBER or not _OF_DAYS.search(change.around):
+    if change.kind is not ValueKind.NUMBER or not (_WHOLE(change.old) and _WHOLE(change.new)):
         return False
-    if not (_WHOLE(change.old) and _WHOLE(change.new)):
+    if not _is_of_days(change.around):
         return False
     days, rest = divmod(new_at - old_at, _DAY)
     moved = abs(int(change.new) - int(change.old))
     return moved > 0 and moved in {days, days + bool(rest)}
+
+
+@lru_cache(maxsize=128)
+def _is_of_days(around: str) -> bool:
+    return _OF_DAYS.search(around) is not None
 
 
 def _full(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:

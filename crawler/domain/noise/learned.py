@@ -13,6 +13,7 @@ that followed each other is no noise.
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -20,7 +21,7 @@ from typing import NamedTuple, Self
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.noise.moving_values import ValueChange, same_words, skeleton, value_changes
+from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, same_words, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random
 
 MOST_RULES = 200
@@ -36,11 +37,21 @@ FEWEST_WORDS = 2
 """Words that name a line, where the place alone is too wide."""
 FEWEST_PAGES = 3
 """Pages on which a box must differ before it is masked but for its fixed lines."""
+MOST_VARIED, MOST_CHARACTERS = 1_000, 200_000
+"""Lines of one page that may differ between two looks; of a page that is another each time nothing is learned."""
+MOST_PLACES = 10_000
+"""Places that are looked at; a site that gives each of its blocks another name has none to learn about."""
+MOST_KEPT = 500
+"""Lines of a place that may be left out of a rule; with more of them it is no place that varies."""
 MOST_LINES = 20
 """Lines of one place that get a rule each, so that one place does not take all rules of a site."""
 _MOST_TEXT = 300
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = ".,:;!?()"
+_DIGITS = re.compile(r"\d+")
+
+Words = list[tuple[str, tuple[str, ...]]]
+"""The words of a line with marks for values, each with the values that it stands for."""
 
 
 class Varies(StrEnum):
@@ -223,11 +234,15 @@ def _lines_anywhere(seen: Mapping[str, Mapping[str | None, _Seen]]) -> list[Lear
 
 def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> None:
     edits = diff_blocks(look.first, look.second)
+    if len(edits) > MOST_VARIED or sum(len(block.text) for edit in edits for block in edit if block) > MOST_CHARACTERS:
+        return
     differed, varied = {edit.place for edit in edits}, _varied(look, edits)
     pairs = [(look.first, look.second), *([look.third] if look.third else ())]
     places = _by_place(look.first)
     lines = [tuple(map(_by_place, pair)) for pair in pairs] if varied else []
     for place in sorted(places.keys() | differed):
+        if place not in seen and len(seen) >= MOST_PLACES:
+            continue
         for here in (seen[place][None], seen[place][look.shape]):
             here.pages += 1
             here.differed += place in differed
@@ -289,6 +304,10 @@ def _tell_how(here: _Seen, varied: list[_Varied]) -> None:
         return
     for one in varied:
         old, new = _texts(one.edit)
+        if max(len(old), len(new)) > LONGEST_LINE:
+            # Rules for values and words do not hold for it, so only a rule for all of the place would help.
+            here.how |= {Varies.ALL} if _DIGITS.sub("", old) != _DIGITS.sub("", new) else set()
+            continue
         values = one.values
         if values is not None:
             _tell_values(here, one.edit.place, old, values)
@@ -320,9 +339,9 @@ def line_words(text: str) -> str:
     return skeleton(text).words[:_MOST_TEXT]
 
 
-def reads_like(line: str, old: str, new: str) -> bool:
+def reads_like(line: str, before: Words, after: Words) -> bool:
     """Whether both texts are such a line, and differ only in words that may be any."""
-    wanted, before, after = line.split(), _worded(old), _worded(new)
+    wanted = line.split()
     return len(wanted) == len(before) == len(after) and all(
         word in (ANY, one[0]) and (word == ANY or one == other)
         for word, one, other in zip(wanted, before, after, strict=True)
@@ -340,10 +359,16 @@ def masks(rule: LearnedRule, line: str, change: ValueChange) -> bool:
     if not rule.values:  # learned before it was kept which of them vary
         return sum(map(rule.line.count, "#@")) == 1
     is_known = rule.place == ANYWHERE or is_named(rule.place) or names_a_line(rule.line)
-    return change.number in rule.values and (is_known or is_random(change))
+    return _holds(rule.values, change.number) and (is_known or is_random(change))
 
 
-def _worded(text: str) -> list[tuple[str, tuple[str, ...]]]:
+def _holds(numbers: Sequence[int], number: int) -> bool:
+    """Whether a number is among these, which rise."""
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number
+
+
+def worded(text: str) -> Words:
     """The words of a line with marks for values, each with the values that it stands for."""
     words, values = skeleton(text)
     at = {position: value for _, value, position in values}
@@ -353,7 +378,7 @@ def _worded(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 def _pattern(old: str, new: str) -> str | None:
     """Words that vary in a line whose other words do not."""
-    before, after = _worded(old), _worded(new)
+    before, after = worded(old), worded(new)
     if len(before) != len(after):
         return None
     words = [one[0] if one == other else ANY for one, other in zip(before, after, strict=True)]
@@ -390,7 +415,8 @@ class _PlaceRules:
     @property
     def _masks_everything(self) -> bool:
         is_box = self._seen.is_box and is_named(self._place)
-        return Varies.ALL in self._seen.how and self._is_confirmed and (self._varies_whole or is_box)
+        is_small = len(self._fixed_lines) <= MOST_KEPT
+        return Varies.ALL in self._seen.how and self._is_confirmed and is_small and (self._varies_whole or is_box)
 
     def _word_rules(self) -> list[LearnedRule]:
         return [LearnedRule(self._place, Varies.WORDS, self._shape, line) for line in sorted(self._seen.patterns)]
@@ -414,6 +440,8 @@ class _PlaceRules:
     @property
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        if len(self._fixed_lines) > MOST_KEPT:
             return False
         return not (self._fixed_lines and all(map(names_a_line, self._seen.lines)))
 

@@ -61,6 +61,9 @@ _A_TIME = re.compile(
 _COMPACT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})Z?)?", re.IGNORECASE).fullmatch
 _EPOCH = re.compile(r"(1\d{9})(?:\d{3})?").fullmatch
 _DAYS = range(1, 32)
+_YEARS = range(1000, 9000)
+LONGEST = 120
+"""Characters of a moment. What is longer is a list of them, which says nothing about one."""
 
 
 class Shown(NamedTuple):
@@ -92,6 +95,8 @@ def read_digits(text: str) -> Shown:
 
 def read_moment(text: str) -> Shown:
     """A date, a time, or both."""
+    if len(text) > LONGEST:
+        return Shown()
     found = _A_TIME.search(_A_DATE.sub(_without_day, text))
     if found is None:
         return Shown(tuple(dates_in(text)))
@@ -102,6 +107,8 @@ def read_moment(text: str) -> Shown:
 
 
 def dates_in(moment: str) -> list[date]:
+    if len(moment) > LONGEST:
+        return []
     return [day for found in _A_DATE.findall(moment) for day in _readings(found)]
 
 
@@ -145,5 +152,5 @@ def _dates(*given: tuple[int, int, int]) -> list[date]:
     found = []
     for one in dict.fromkeys(given):
         with suppress(ValueError):
-            found.append(date(*one))
+            found += [date(*one)] if one[0] in _YEARS else []
     return found

@@ -5,8 +5,11 @@ each is judged by what stands around it.
 """
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from crawler.domain.noise.ages import AGE
@@ -18,7 +21,7 @@ _EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _JOINT = rf"(?:(?:,|\s[–—|-])?\s(?:{AT}\s)?|\s?[(（][月火水木金土日一二三四五六월화수목금토일][)）]\s?|(?<=[日일])\s?)"
 _VALUE = re.compile(
     rf"(?<![^\W{_EAST}])(?P<moment>{_MOMENT}(?:{_JOINT}{_MOMENT})*(?:,?\s{DOTTED})?)(?![^\W{_EAST}])"
-    r"|(?P<token>(?<!\w)(?<!\w\.)(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
+    r"|(?P<token>(?<!\w)(?<!\w\.)(?=[0-9A-Za-z])(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
     r"|(?P<number>(?:(?<![\w-])[-−])?\d+(?:[.,'\u202f\u00a0 ]\d{3})*(?:[.,]\d+)*)",
     re.IGNORECASE,
 )
@@ -33,6 +36,8 @@ class ValueKind(StrEnum):
 
 
 _SHORT = 400
+LONGEST_LINE = 4_000
+"""In a longer line values are not looked for: it is compared as it is."""
 _MARKS = {ValueKind.MOMENT: "@", ValueKind.TOKEN: "#", ValueKind.NUMBER: "#"}
 
 
@@ -54,8 +59,8 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(text: str) -> Skeleton:
-    """The line and its values apart. Rules look at the same lines again and again, so short ones are remembered."""
-    return _remembered(text) if len(text) <= _SHORT else _skeleton(text)
+    """The line and its values apart. Rules look at the same lines again and again, so they are remembered."""
+    return _short_lines(text) if len(text) <= _SHORT else _long_lines(text)
 
 
 def _skeleton(text: str) -> Skeleton:
@@ -72,17 +77,19 @@ def _skeleton(text: str) -> Skeleton:
     return Skeleton("".join(parts), tuple(values))
 
 
-_remembered = lru_cache(maxsize=2048)(_skeleton)
+_short_lines = lru_cache(maxsize=2048)(_skeleton)
+_long_lines = lru_cache(maxsize=64)(_skeleton)
 
 
 def value_changes(old: str, new: str) -> list[ValueChange] | None:
     """What differs, if only values do; None when words differ too."""
     before, after = skeleton(old), skeleton(new)
-    if _singular(before.words) != _singular(after.words) or _places(before) != _places(after):
+    if not same_words(before.words, after.words) or _places(before) != _places(after):
         return None
     pairs = enumerate(zip(before.values, after.values, strict=True))
+    parts = _Parts(before.words)
     return [
-        ValueChange(kind if kind == other else ValueKind.TOKEN, text, changed, _around(before.words, at), number)
+        ValueChange(kind if kind == other else ValueKind.TOKEN, text, changed, parts.around(at), number)
         for number, ((kind, text, at), (other, changed, _at)) in pairs
         if text != changed
     ]
@@ -90,25 +97,31 @@ def value_changes(old: str, new: str) -> list[ValueChange] | None:
 
 def _places(found: Skeleton) -> list[int]:
     """Which of the line's marks stand for values: a page may have such characters of its own (`Rank: #`)."""
+    if sum(map(found.words.count, "@#")) == len(found.values):
+        return list(range(len(found.values)))
     marks = {at: number for number, at in enumerate(at for at, letter in enumerate(found.words) if letter in "@#")}
     return [marks[at] for _, _, at in found.values]
 
 
 def same_words(line: str, other: str) -> bool:
     """Whether two lines with marks for their values read alike; `1 view` and `2 views` do."""
-    return line == other or _singular(line) == _singular(other)
+    return line == other or singular(line) == singular(other)
 
 
-def _singular(words: str) -> str:
+def singular(words: str) -> str:
+    """A line with marks, in which `2 views` reads as `1 view`."""
     return _PLURAL.sub(r"\1", words)
 
 
-def frame_of(line: str, number: int) -> str:
-    """The words next to a value of a line, within its part: two before it and one after."""
+def frames_of(line: str, numbers: Iterable[int]) -> list[str]:
+    """The words next to these values of a line, within their parts: two before each and one after."""
     words, values = skeleton(line)
-    at = values[number][2]
-    start, end = next(bounds for bounds in parts_of(words) if bounds[0] <= at < bounds[1])
-    return " ".join([*words[start:at].split()[-2:], words[at], *words[at + 1 : end].split()[:1]])
+    parts = _Parts(words)
+    return [_frame(words, values[number][2], *parts.bounds(values[number][2])) for number in numbers]
+
+
+def _frame(words: str, at: int, start: int, end: int) -> str:
+    return " ".join([*words[start:at].rsplit(None, 2)[-2:], words[at], *words[at + 1 : end].split(None, 1)[:1]])
 
 
 def parts_of(words: str) -> list[tuple[int, int]]:
@@ -118,5 +131,25 @@ def parts_of(words: str) -> list[tuple[int, int]]:
     return list(zip(ends, starts, strict=False))
 
 
-def _around(words: str, at: int) -> str:
-    return next(words[start:end].strip().lower() for start, end in parts_of(words) if start <= at < end)
+class _Parts:
+    """The parts of a line, by what stands in them."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._bounds = parts_of(words)
+        self._texts: dict[int, str] = {}
+
+    def bounds(self, at: int) -> tuple[int, int]:
+        """Where the part begins and ends that this stands in."""
+        return self._bounds[self._number(at)]
+
+    def around(self, at: int) -> str:
+        """The text of that part, in small letters. Values of one part have one and the same."""
+        number = self._number(at)
+        if number not in self._texts:
+            start, end = self._bounds[number]
+            self._texts[number] = self._words[start:end].strip().lower()
+        return self._texts[number]
+
+    def _number(self, at: int) -> int:
+        return bisect_right(self._bounds, at, key=itemgetter(0)) - 1

@@ -5,7 +5,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 _LINK = re.compile(r"https?://[^\s<>\"'“”«»()\[\]]+")
 _REVISION = re.compile(
-    r"(?<=[?&;])([\w-]*(?:old|rev|vers|diff|hist|perma|snapshot)[\w-]*=)(\d+|(?=[a-f]*\d)[0-9a-f]{7,64})(?![\w-])",
+    r"(?<=[?&;])(?=[\w-]*+=)(?=[\w-]{0,64}(?:old|rev|vers|diff|hist|perma|snapshot))([\w-]++=)"
+    r"(\d+|(?=[a-f]*\d)[0-9a-f]{7,64})(?![\w-])",
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(r"[\w-]+\.(?:php|aspx?|jsp|cgi|pl)|index(?:\.\w+)?").fullmatch

@@ -1,7 +1,7 @@
 """Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,18 +12,27 @@ from crawler.domain.diffs.replaced_text import Replaced, replaced_text
 from crawler.domain.diffs.walls import Wall, is_walled, wall_between
 from crawler.domain.noise.builtin import STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
-from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
+from crawler.domain.noise.learned import ANYWHERE, line_words, masks, reads_like, worded
+from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
-from crawler.domain.noise.rules import Learned, RuleSet
+from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
 
 NO_RULES = RuleSet()
-_LOOSE = frozenset({Varies.ORDER, Varies.ALL})
 UNKNOWN = Moments()
 REVISION = "link to a revision"
-LONGEST_LINE = 4_000
-"""A longer line is compared as it is."""
+MOST_LEFT, MOST_LEFT_CHARACTERS = 1_000, 200_000
+"""Edits that are no noise; the page changed in any case, and further ones are not weighed."""
+MOST_WEIGHED, MOST_WEIGHED_CHARACTERS = 20_000, 500_000
+"""Edits of one page that are weighed, noise or not."""
+MOST_SEARCHED = 50_000_000
+"""Characters in which patterns are looked for, counted for each pattern; further lines are told."""
+MOST_LIKENED = 100_000
+"""How often lines of one page are likened to learned ones, word by word."""
+_COST_OF_SEARCH = 50
+"""Looking for a pattern in a short line takes as long as in so many characters."""
+_STATES_FOR_FREE = 50
+"""A pattern with more states counts more often: it may have to be tried in each of them."""
 
 
 class FilteredPage(NamedTuple):
@@ -48,6 +57,8 @@ class FilteredPage(NamedTuple):
     """It only said before that there is no such page."""
     leads_to: str | None = None
     """It only says now that it moved there."""
+    unweighed: int = 0
+    """So many of the edits are told as they are, because there were too many to look for noise in them."""
 
 
 def apply_noise_rules(
@@ -78,7 +89,11 @@ class _NoiseFilter:
         self._shape = shape
         self._moments = moments
         self._url = url
-        self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
+        self._kept: dict[tuple[int, str], frozenset[str]] = {}
+        self._known_at: dict[str, LearnedAt] = {}
+        self._searches_left = MOST_SEARCHED
+        self._likenings_left = MOST_LIKENED
+        self._unweighed = 0
         self._stamps_at: dict[tuple[int, str], defaultdict[tuple[str, ...], set[tuple[str, ...]]]] = {}
         self.used: list[str] = []
 
@@ -91,12 +106,15 @@ class _NoiseFilter:
         loose = self._loose_places
         if left and loose.intersection(edit.place for edit in edits):
             # Lines that come and go by themselves can make others look moved: once more without them.
+            self._unweighed = 0
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
         if STAMP in self.used:
             left = self._without_revisions(left)
-        clock = tuple(edit for edit in left if self._may_run_with_clock(edit))
-        return FilteredPage(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
+        weighed = left[:MOST_LEFT] if not self._unweighed else []
+        clock = tuple(edit for edit in weighed if self._may_run_with_clock(edit))
+        used = tuple(dict.fromkeys(self.used))
+        return FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed)
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         """Edits without links to the page itself that name another revision, as its stamp does."""
@@ -119,7 +137,7 @@ class _NoiseFilter:
         return edits + [BlockEdit(None, block) for block in come.elements()]
 
     def _kept_pairs(self, places: set[str]) -> list[tuple[Block, Block]]:
-        rules = {one.rule for place in places for one in self._known(place) if one.rule.keeps}
+        rules = {one.rule for place in places for one in self._known(place).rules if one.rule.keeps}
         found = []
         for rule in sorted(rules, key=lambda rule: rule.as_value()):
             old, new = (picked(page.lines_at(rule.place), rule.keeps) for page in self._pages)
@@ -128,24 +146,52 @@ class _NoiseFilter:
 
     @cached_property
     def _loose_places(self) -> set[str]:
-        return {place for place in self._rules.learned if any(one.rule.varies in _LOOSE for one in self._known(place))}
+        return {place for place in self._rules.learned if self._known(place).loose}
 
-    def _known(self, place: str) -> list[Learned]:
-        return self._rules.at(place, self._shape)
+    def _known(self, place: str) -> LearnedAt:
+        if place not in self._known_at:
+            self._known_at[place] = self._rules.at(place, self._shape)
+        return self._known_at[place]
 
     def _left(self, edits: list[BlockEdit]) -> list[BlockEdit]:
-        left = [edit for edit in edits if not self._matches(edit)]
-        left = self._without_reordered(left)
-        return [edit for edit in left if not self._is_noise(edit)]
+        """Edits that are no noise. Once they are very many the others are taken as they are."""
+        edits = [edit for edit in edits if not self._matches(edit)] if self._rules.patterns else edits
+        edits = self._without_reordered(edits)
+        left: list[BlockEdit] = []
+        weighed, told = _Pile(MOST_WEIGHED, MOST_WEIGHED_CHARACTERS), _Pile(MOST_LEFT, MOST_LEFT_CHARACTERS)
+        for at, edit in enumerate(edits):
+            if weighed.is_full or told.is_full:
+                self._unweighed += len(edits) - at
+                return left + edits[at:]
+            characters = sum(map(len, _sides(edit)))
+            weighed.add(characters if _is_comparable(edit) else 0)
+            if not self._is_noise(edit):
+                left.append(edit)
+                told.add(characters)
+        return left
 
     def _matches(self, edit: BlockEdit) -> bool:
         """Every line of the edit is one that a pattern leaves out."""
-        texts = [block.text for block in edit if block is not None]
-        names = [next((name for name, one in self._rules.patterns if one.search(text)), None) for text in texts]
-        if None in names:
-            return False
-        self.used += [name for name in names if name]
+        names = []
+        for block in edit:
+            if block is not None:
+                name = self._pattern_in(block.text)
+                if name is None:
+                    return False
+                names.append(name)
+        self.used += names
         return True
+
+    def _pattern_in(self, text: str) -> str | None:
+        """The name of the first pattern that is found in a line."""
+        cost = len(text) + _COST_OF_SEARCH
+        for name, pattern in self._rules.patterns:
+            self._searches_left -= cost * (1 + pattern.programsize // _STATES_FOR_FREE)
+            if self._searches_left < 0:
+                return None
+            if pattern.search(text):
+                return name
+        return None
 
     def _without_reordered(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         """Lines that went and came again at a place whose order varies."""
@@ -167,11 +213,10 @@ class _NoiseFilter:
         return left
 
     def _order_rule(self, place: str) -> str | None:
-        return next((known.name for known in self._known(place) if known.rule.varies is Varies.ORDER), None)
+        return self._known(place).order
 
     def _is_noise(self, edit: BlockEdit) -> bool:
-        known = [one for one in self._known(edit.place) if not self._is_kept(edit, one.rule)]
-        whole = next((one for one in known if one.rule.varies is Varies.ALL), None)
+        whole = next((one for one in self._known(edit.place).whole if not self._is_kept(edit, one)), None)
         if whole:
             self.used.append(whole.name)
             return True
@@ -180,8 +225,8 @@ class _NoiseFilter:
         old, new = _sides(edit)
         changes = value_changes(old, new)
         if changes is None:
-            return self._reads_like_before(known, old, new) or self._is_stamp(edit)
-        names = self._names(changes, known, old)
+            return self._reads_like_before(edit) or self._is_stamp(edit)
+        names = self._names(changes, edit)
         if None in names:
             return self._is_stamp(edit)
         if STAMP in names and self._is_of_an_item(edit):
@@ -209,10 +254,9 @@ class _NoiseFilter:
         if (side, place) not in self._stamps_at:
             found = self._stamps_at[side, place] = defaultdict(set)
             page = self._pages[side]
-            for at, line in enumerate(page.lines):
-                if len(line) > LONGEST_LINE or page.block(at).place != place:
-                    continue
-                if stamp := read_stamp(line, page.lines[at - 1] if at else ""):
+            for at in page.at(place):
+                line = page.lines[at]
+                if len(line) <= LONGEST_LINE and (stamp := read_stamp(line, page.lines[at - 1] if at else "")):
                     found[stamp.words].add(stamp.moments)
         return self._stamps_at[side, place]
 
@@ -223,28 +267,36 @@ class _NoiseFilter:
 
     @cached_property
     def _lines_before(self) -> tuple[dict[str, set[str]], ...]:
-        """Which lines stand right before each line of a page, on both sides."""
+        """Which lines stand right before each line of a page, on both sides; of several the first two."""
         found: tuple[dict[str, set[str]], ...] = ({}, {})
         for page, lines in zip(self._pages, found, strict=True):
             for before, line in pairwise(page.lines):
-                lines.setdefault(line, set()).add(before)
+                known = lines.setdefault(line, set())
+                if len(known) < 2:
+                    known.add(before)
         return found
 
-    def _is_kept(self, edit: BlockEdit, rule: LearnedRule) -> bool:
+    def _is_kept(self, edit: BlockEdit, known: Learned) -> bool:
         """Whether an edit touches a line of the place that was never seen to vary."""
-        if not rule.keeps:
+        if not known.rule.keeps:
             return False
-        return any(block and block.text in self._kept_lines(side, rule) for side, block in enumerate(edit))
+        return any(block and block.text in self._kept_lines(side, known) for side, block in enumerate(edit))
 
-    def _kept_lines(self, side: int, rule: LearnedRule) -> frozenset[str]:
-        key = (side, rule.place, rule.keeps)
+    def _kept_lines(self, side: int, known: Learned) -> frozenset[str]:
+        key = (side, known.name)
         if key not in self._kept:
-            self._kept[key] = frozenset(picked(self._pages[side].lines_at(rule.place), rule.keeps))
+            lines = self._pages[side].lines_at(known.rule.place)
+            self._kept[key] = frozenset(picked(lines, known.rule.keeps))
         return self._kept[key]
 
-    def _reads_like_before(self, known: Iterable[Learned], old: str, new: str) -> bool:
-        for name, rule in known:
-            if rule.varies is Varies.WORDS and rule.line and reads_like(rule.line, old, new):
+    def _reads_like_before(self, edit: BlockEdit) -> bool:
+        if not self._rules.learned:
+            return False
+        old, new = map(worded, _sides(edit))
+        here = (*self._known(edit.place).for_words(len(old)), *self._known(ANYWHERE).for_words(len(old)))
+        self._likenings_left -= len(here)
+        for name, rule in here if self._likenings_left > 0 else ():
+            if reads_like(rule.line or "", old, new):
                 self.used.append(name)
                 return True
         return False
@@ -254,19 +306,38 @@ class _NoiseFilter:
         if not _is_comparable(edit):
             return False
         changes = value_changes(*_sides(edit)) or []
-        names = self._names(changes, self._known(edit.place), _sides(edit)[0])
+        names = self._names(changes, edit)
         if STAMP in names and self._is_of_an_item(edit):
             return False
         return bool(changes) and all(
             name or may_run_with_clock(change, self._moments) for name, change in zip(names, changes, strict=True)
         )
 
-    def _names(self, changes: Sequence[ValueChange], known: Sequence[Learned], text: str) -> list[str | None]:
-        line = line_words(text)
+    def _names(self, changes: Sequence[ValueChange], edit: BlockEdit) -> list[str | None]:
+        line = line_words(_sides(edit)[0])
+        alike = singular(line) if self._rules.learned else line
+        here = (*self._known(edit.place).for_values(alike), *self._known(ANYWHERE).for_values(alike))
+        known = [one for one in here if not self._is_kept(edit, one)]
         learned = [next((name for name, rule in known if masks(rule, line, one)), None) for one in changes]
         return [
             name or _name_for(change, self._rules, self._moments) for name, change in zip(learned, changes, strict=True)
         ]
+
+
+class _Pile:
+    """Counts edits and their characters, until they are too many."""
+
+    def __init__(self, most: int, most_characters: int) -> None:
+        self._edits_left = most
+        self._characters_left = most_characters
+
+    def add(self, characters: int) -> None:
+        self._edits_left -= 1
+        self._characters_left -= characters
+
+    @property
+    def is_full(self) -> bool:
+        return self._edits_left < 0 or self._characters_left < 0
 
 
 def picked(lines: Sequence[str], positions: Sequence[int]) -> list[str]:

@@ -63,7 +63,8 @@ class PagePair(NamedTuple):
             return page
         told = self._filtered(*self.told, rules)
         edits = untold(page.edits, told.edits, self.new.blocks(rules).lines)
-        return page._replace(edits=edits, clock=tuple(edit for edit in page.clock if edit in edits))
+        kept = set(edits)
+        return page._replace(edits=edits, clock=tuple(edit for edit in page.clock if edit in kept))
 
     def _filtered(self, before: PageSide, after: PageSide, rules: RuleSet) -> FilteredPage:
         if before[:2] == after[:2]:  # an earlier version of this program read something else in the same bytes

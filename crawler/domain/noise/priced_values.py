@@ -16,7 +16,7 @@ _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f-]{7,64}", re.IGNORECASE).fullm
 
 def is_priced(changes: list[ValueChange]) -> bool:
     """Whether any of them is a price, a share or a version."""
-    return any(_PRICED.search(change.around) for change in changes)
+    return any(_PRICED.search(around) for around in dict.fromkeys(change.around for change in changes))
 
 
 def holds_prices(place: str) -> bool:

@@ -9,12 +9,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.diffs.page_blocks import check_selector
-from crawler.domain.noise.learned import ANYWHERE, LearnedRule
-from crawler.domain.patterns import Compiled, compile_pattern
+from crawler.domain.noise.learned import LearnedRule, Varies
+from crawler.domain.noise.moving_values import singular
+from crawler.domain.pages.css_matching import check_selector
+from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.errors import Invalid
 
 MOST_RULES = 500
+_LOOSE = frozenset({Varies.ORDER, Varies.ALL})
 EVERYWHERE = "*"
 
 
@@ -48,6 +50,18 @@ class NoiseRule(BaseModel):
     hits: int = Field(0, description="Pages it kept quiet")
 
     @property
+    def problem(self) -> str | None:
+        """Why the rule is not used: it was written before rules were checked as they are now."""
+        try:
+            if self.kind is RuleKind.SELECTOR:
+                check_selector(self.value)
+            elif self.kind is RuleKind.REGEX:
+                check_states(self.value)
+        except Invalid as exc:
+            return exc.message
+        return None
+
+    @property
     def words(self) -> str:
         return (
             LearnedRule.from_value(self.value).words if self.kind is RuleKind.LEARNED else f"{self.kind} {self.value}"
@@ -62,7 +76,7 @@ def checked_value(kind: RuleKind, value: str) -> str:
         case RuleKind.REGEX:
             if not value:
                 raise Invalid("A regular expression that is empty would silence every line.")
-            compile_pattern(value)
+            check_states(value)
             return value
         case RuleKind.NUMBERS | RuleKind.DATES:
             if value not in {"", EVERYWHERE}:
@@ -77,6 +91,35 @@ class Learned(NamedTuple):
     rule: LearnedRule
 
 
+class LearnedAt:
+    """The learned rules of one place, by the lines that they hold for."""
+
+    def __init__(self, rules: Iterable[Learned]) -> None:
+        self.rules = tuple(rules)
+        self.loose = any(one.rule.varies in _LOOSE for one in self.rules)
+        self.order = next((one.name for one in self.rules if one.rule.varies is Varies.ORDER), None)
+        self.whole = tuple(one for one in self.rules if one.rule.varies is Varies.ALL)
+        self._any_line = tuple(one for one in self.rules if one.rule.varies is Varies.VALUES and one.rule.line is None)
+        self._lines: dict[str, list[Learned]] = defaultdict(list)
+        self._words: dict[int, list[Learned]] = defaultdict(list)
+        for one in self.rules:
+            if one.rule.varies is Varies.VALUES and one.rule.line is not None:
+                self._lines[singular(one.rule.line)].append(one)
+            elif one.rule.varies is Varies.WORDS and one.rule.line:
+                self._words[len(one.rule.line.split())].append(one)
+
+    def for_values(self, line: str) -> tuple[Learned, ...]:
+        """Rules for values of a line, as `singular` writes it."""
+        return (*self._any_line, *self._lines.get(line, ()))
+
+    def for_words(self, count: int) -> Sequence[Learned]:
+        """Rules for lines of so many words, some of which may be any."""
+        return self._words.get(count, ())
+
+
+_NONE_LEARNED = LearnedAt(())
+
+
 class RuleSet(NamedTuple):
     """Enabled rules, ready to be used. Names say which rule kept a page quiet."""
 
@@ -87,13 +130,19 @@ class RuleSet(NamedTuple):
     dates: str | None = None
     learned: Mapping[str, Sequence[Learned]] = {}
     """Learned rules, by place."""
+    problems: Mapping[str, str] = {}
+    """Rules that are not used, by name, and why."""
 
     @classmethod
     def of(cls, rules: Iterable[NoiseRule]) -> Self:
         learned: dict[str, list[Learned]] = defaultdict(list)
         by_kind: dict[RuleKind, list[NoiseRule]] = defaultdict(list)
+        problems: dict[str, str] = {}
         for rule in rules:
             if not rule.enabled:
+                continue
+            if problem := rule.problem:
+                problems[str(rule.id)] = problem
                 continue
             if rule.kind is RuleKind.LEARNED:
                 known = LearnedRule.from_value(rule.value)
@@ -106,11 +155,13 @@ class RuleSet(NamedTuple):
             numbers=numbers,
             dates=dates,
             learned=learned,
+            problems=problems,
         )
 
-    def at(self, place: str, shape: str) -> list[Learned]:
-        here = (*self.learned.get(place, ()), *self.learned.get(ANYWHERE, ()))
-        return [known for known in here if known.rule.shape in (None, shape)]
+    def at(self, place: str, shape: str) -> LearnedAt:
+        """The rules for just this place, which may be ANYWHERE, on pages of this shape."""
+        here = self.learned.get(place)
+        return LearnedAt(known for known in here if known.rule.shape in (None, shape)) if here else _NONE_LEARNED
 
 
 def _first(rules: Sequence[NoiseRule]) -> str | None:

@@ -8,6 +8,7 @@ not enough: the new moment must lie between the two fetches.
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from crawler.domain.noise.ages import Span, is_age, spans_of
@@ -69,6 +70,7 @@ _TOKEN = re.compile(r"[@#]|[^\W_][\w.'’-]*|[:(\[,]")
 _NAME_ENDS = frozenset("@:([,")
 _NUMBER = "#"
 _LONGEST_NAME = 3
+_LONGEST_LABEL = 200
 _DAY = timedelta(days=1)
 
 
@@ -113,10 +115,10 @@ def moved_stamp_line(old: str, new: str, moments: Moments, label: str = "") -> b
     before, after = _parts(old), _parts(new)
     if len(before) != len(after):
         return False
-    pairs = list(zip(before, after, strict=True))
-    stamps = [pair for pair in pairs if _differ_as_stamps(*pair)]
-    if any(one != other for one, other in pairs if (one, other) not in stamps):
+    pairs = [(*pair, _differ_as_stamps(*pair)) for pair in zip(before, after, strict=True)]
+    if any(one != other for one, other, is_stamp in pairs if not is_stamp):
         return False
+    stamps = [(one, other) for one, other, is_stamp in pairs if is_stamp]
     if not _is_made_of_stamps([label, *(one.text for one, _ in stamps)]):
         return False
     shown = [texts for one, other in stamps for texts in zip(one.moments, other.moments, strict=True)]
@@ -143,7 +145,7 @@ def read_stamp(line: str, label: str = "") -> Stamp | None:
 
 def is_label(line: str) -> bool:
     """Whether a line is the words of a stamp without its moment: `Last modified:`."""
-    return not skeleton(line).values and _is_made_of_stamps([line])
+    return len(line) <= _LONGEST_LABEL and not skeleton(line).values and _is_made_of_stamps([line])
 
 
 def _is_made_of_stamps(parts: Sequence[str]) -> bool:
@@ -152,6 +154,7 @@ def _is_made_of_stamps(parts: Sequence[str]) -> bool:
     return None not in found and any(one.says for one in found if one)
 
 
+@lru_cache(maxsize=256)
 def _reads(part: str) -> _Reading | None:
     """What a part says; None if it has other words than a stamp."""
     tokens = [token.strip(".'’-") or token for token in _TOKEN.findall(part.lower())]
@@ -183,11 +186,14 @@ def _name_end(tokens: Sequence[str], start: int) -> int:
 
 def _parts(line: str) -> list[_Part]:
     words, values = skeleton(line)
-    bounds = parts_of(words)
-    return [
-        _Part(words[start:end].strip(), tuple((kind, text) for kind, text, at in values if start <= at < end))
-        for start, end in bounds
-    ]
+    found: list[_Part] = []
+    left = 0
+    for start, end in parts_of(words):
+        first = left
+        while left < len(values) and values[left][2] < end:
+            left += 1
+        found.append(_Part(words[start:end].strip(), tuple((kind, text) for kind, text, _ in values[first:left])))
+    return found
 
 
 def _was_between(old: str, new: str, moments: Moments) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.learned import is_named
-from crawler.domain.noise.moving_values import ValueKind, value_changes
+from crawler.domain.noise.moving_values import LONGEST_LINE, ValueKind, value_changes
 from crawler.domain.noise.rules import RuleKind
 from crawler.domain.noise.template_changes import texts_of
 
@@ -82,7 +82,7 @@ def _expression(parts: list[str]) -> str | None:
 
 def _values(edit: BlockEdit) -> list[Suggestion]:
     old, new = texts_of(edit)
-    changes = value_changes(old, new) if old and new else None
+    changes = value_changes(old, new) if old and new and max(len(old), len(new)) <= LONGEST_LINE else None
     kinds = {change.kind for change in changes or ()}
     if kinds == {ValueKind.NUMBER}:
         return [Suggestion(RuleKind.NUMBERS, "*", "That a number is another one, anywhere on the site")]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.learned import ANYWHERE, is_named, line_words, names_a_line
-from crawler.domain.noise.moving_values import skeleton, value_changes
+from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
 
 Key = TypeVar("Key", bound=Hashable)
@@ -18,8 +18,6 @@ LIMITS = ((3, 0.5), (10, 0.2), (50, 0.0))
 three pages of ten may just as well have been edited one by one."""
 MOST_LISTED = 50
 MOST_EXAMPLES = 5
-LONGEST_LINE = 4_000
-"""A longer line is compared as it is."""
 LONGEST_TEXT = 500
 """Characters of a line that are shown."""
 VALUE_LIMITS = ((3, 0.5), (10, 0.3), (50, 0.2))
@@ -73,9 +71,9 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
     """`compared` are all pages that both crawls have, changed or not."""
     keys = {edit: line_key(edit) for found in edits.values() for edit in found}
     lines = _shared(edits, compared, keys.__getitem__, VALUE_LIMITS)
-    moving = {line: (urls, _texts_of_line(line, urls, edits, keys)) for line, urls in lines.items()}
+    texts = _texts_by_line(lines, edits, keys)
     # The same value on all of them is a word of the template like any other.
-    moving = {line: found for line, found in moving.items() if len(set(found[1])) > 1}
+    moving = {line: (urls, texts[line]) for line, urls in lines.items() if len(set(texts[line])) > 1}
     left = _without(edits, moving, keys.__getitem__)
     same = _shared(left, compared, lambda edit: edit, LIMITS)
     found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
@@ -110,10 +108,17 @@ def _keyed(sign: str, edit: BlockEdit, words: str) -> LineKey:
     return LineKey(sign, ANYWHERE if names_a_line(words) else edit.place, words)
 
 
-def _texts_of_line(
-    line: LineKey, urls: Sequence[str], edits: Edits, keys: Mapping[BlockEdit, LineKey | None]
-) -> list[tuple[str, str]]:
-    return [texts_of(edit) for url in urls for edit in edits[url] if keys[edit] == line]
+def _texts_by_line(
+    lines: Container[LineKey], edits: Edits, keys: Mapping[BlockEdit, LineKey | None]
+) -> dict[LineKey, list[tuple[str, str]]]:
+    """What each of these lines was and became, on all pages in the order of their URLs."""
+    found: dict[LineKey, list[tuple[str, str]]] = defaultdict(list)
+    for url in sorted(edits):
+        for edit in edits[url]:
+            key = keys[edit]
+            if key is not None and key in lines:
+                found[key].append(texts_of(edit))
+    return found
 
 
 def _is_release(edit: BlockEdit) -> bool:

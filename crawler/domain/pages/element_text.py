@@ -22,7 +22,7 @@ _LINES = frozenset(["pre", "listing", "xmp", "plaintext", "textarea"])
 _BLOCK = "\0"
 _SPACES = re.compile(r"[^\S\0]+")
 _NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1b\x7f\ud800-\udfff\ufeff]")
-_GAPS = re.compile(r"[ \0]*\0[ \0]*")
+_GAPS = re.compile(r"(?<![ \0])[ \0]*\0[ \0]*")
 
 
 def element_text(tag: Tag) -> str:

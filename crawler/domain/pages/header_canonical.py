@@ -4,7 +4,7 @@ import re
 
 from crawler.domain.urls.url import Url, read
 
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^;,=]+(?:=\s*(?:\"[^\"]*\"|[^;,\"]*))?)*)")
+_LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[^;,=]+(?:=\s*(?:\"[^\"]*\"|[^;,\"]*))?)*)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^;,\s]*))", re.IGNORECASE)
 
 

@@ -26,7 +26,7 @@ MAX_ATTRIBUTES = 10_000
 
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
 _FORMATTING = re.compile(
-    rb"<(/?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?:[\s/][^>]*)?)>", re.IGNORECASE
+    rb"<(/?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?:[\s/][^<>]*+)?)>", re.IGNORECASE
 )
 _ATTRIBUTE = re.compile(rb"""[^\s"'>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
 _RAW_TEXT = (b"<script", b"<style", b"<textarea", b"<title", b"<xmp", b"<noembed", b"<noframes", b"<plaintext")

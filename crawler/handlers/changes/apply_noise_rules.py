@@ -24,6 +24,7 @@ from crawler.domain.changes.filtered_changes import (
 )
 from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone
 from crawler.domain.changes.moved_pages import (
+    MOST_BYTES,
     MOST_PAGES,
     Candidate,
     edits_between,
@@ -201,8 +202,13 @@ class ApplyNoiseRules:
         return {url: without_lines(page, sure) for url, page in pages.items()}
 
     def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
+        """Some pages of a crawl, as far as they can be held all at once."""
         found = []
+        left = MOST_BYTES
         for page in self._pairs.stored(crawl_id, urls) if urls else ():
+            left -= len(page.side.content)
+            if left < 0:
+                break
             with suppress(UnparsablePage):
                 found.append(Candidate(page, page.side.blocks(rules)))
         return found

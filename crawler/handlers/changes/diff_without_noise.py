@@ -64,6 +64,8 @@ class FilteredDiff(NamedTuple):
     wall: str | None = None
     note: str | None = None
     """Why there is nothing."""
+    unweighed: int = 0
+    """So many of the edits were not looked at for noise: there were too many."""
 
 
 class SuggestedRule(NamedTuple):
@@ -138,7 +140,8 @@ def _filtered_diff(page: FilteredPage, template: Sequence[Mapping[str, Any]]) ->
     lines = [FilteredLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(page.edits)]
     lines.sort(key=lambda line: line.of_template)  # what the page itself says first, each in the order of the page
     wall = page.wall.value if page.wall else None
-    return FilteredDiff(tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES), page.rules, wall)
+    more = max(0, len(lines) - MOST_LINES)
+    return FilteredDiff(tuple(lines[:MOST_LINES]), more, page.rules, wall, unweighed=page.unweighed)
 
 
 def _row(edit: BlockEdit) -> Row:

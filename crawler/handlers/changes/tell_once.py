@@ -4,7 +4,7 @@ The rules: `domain/changes/several_addresses.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.changes.comparison import Changes
@@ -17,9 +17,10 @@ from crawler.domain.changes.several_addresses import (
     to_read_again,
 )
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
-from crawler.domain.noise.page_pairs import PagePair, PageSide
+from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import PagePairReader
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
@@ -63,26 +64,37 @@ class TellOnce:
 
 def _same_pages(pairs: Sequence[PagePair], rules: RuleSet) -> Iterator[list[str]]:
     """Those of a few pages with the same edit that say the same as the first, noise apart, before and now."""
-    for at, first in enumerate(pairs):
-        same = [pair.url for pair in pairs[at + 1 :] if _is_one_page(first, pair, rules)]
+    read = [page for pair in pairs if (page := _read(pair, rules))]
+    for at, first in enumerate(read):
+        same = [page.pair.url for page in read[at + 1 :] if _is_one_page(first, page, rules)]
         if same:
-            yield [first.url, *same]
+            yield [first.pair.url, *same]
 
 
-def _is_one_page(one: PagePair, other: PagePair, rules: RuleSet) -> bool:
-    sides = ((one.old, other.old), (one.new, other.new))
-    return all(_says_the_same(*both, rules, one.shape) for both in sides)
+class _ReadPair(NamedTuple):
+    pair: PagePair
+    old: PageBlocks
+    new: PageBlocks
 
 
-def _says_the_same(one: PageSide, other: PageSide, rules: RuleSet, shape: str) -> bool:
+def _read(pair: PagePair, rules: RuleSet) -> _ReadPair | None:
     try:
-        page = apply_noise_rules(
-            one.blocks(rules),
-            other.blocks(rules),
-            rules,
-            shape=shape,
-            moments=Moments(one.fetched_at, other.fetched_at),
-        )
+        return _ReadPair(pair, pair.old.blocks(rules), pair.new.blocks(rules))
     except UnparsablePage:
-        return False
+        return None
+
+
+def _is_one_page(one: _ReadPair, other: _ReadPair, rules: RuleSet) -> bool:
+    moments = [
+        Moments(mine.fetched_at, theirs.fetched_at)
+        for mine, theirs in ((one.pair.old, other.pair.old), (one.pair.new, other.pair.new))
+    ]
+    shape = one.pair.shape
+    return _says_the_same(one.old, other.old, rules, shape, moments[0]) and _says_the_same(
+        one.new, other.new, rules, shape, moments[1]
+    )
+
+
+def _says_the_same(one: PageBlocks, other: PageBlocks, rules: RuleSet, shape: str, moments: Moments) -> bool:
+    page = apply_noise_rules(one, other, rules, shape=shape, moments=moments)
     return page.wall is None and not page.edits

@@ -43,6 +43,25 @@ def test_a_wrong_rule_is_refused_with_a_sentence(service: Service, body: dict[st
     assert words in answer.text
 
 
+def test_a_selector_that_could_take_long_is_refused_with_its_code_also_in_a_backtest(service: Service) -> None:
+    project, costly = service.project()["id"], "*:has(~ * ~ * ~ * ~ .zzz)"
+    refused = service("POST", f"/projects/{project}/noise-rules", json={"kind": "selector", "value": costly})
+    assert (refused.status_code, refused.json()["code"]) == (422, "costly_selector")
+    assert "would take long" in refused.json()["detail"]
+    tried = service("POST", f"/projects/{project}/schedule/backtest", json={"ignore_selectors": [costly]})
+    assert tried.status_code == 422
+    assert "would take long" in tried.text
+
+
+def test_a_stored_rule_that_is_not_used_any_more_says_why(service: Service) -> None:
+    path = f"/projects/{service.project()['id']}/noise-rules"
+    rule = service("POST", path, json={"kind": "selector", "value": ".ad"}).json()
+    assert rule["problem"] is None
+    with service.engine.tools.database.begin() as db:
+        db.exec_driver_sql("UPDATE noise_rules SET value = 'div:has(p b)'")
+    assert "would take long" in service.get(path)["rules"][0]["problem"]
+
+
 def test_foreign_projects_and_readers_cannot_write_rules(service: Service) -> None:
     mine, other = service.project(name="Mine")["id"], service.project(name="Other")["id"]
     reader, writer = service.as_(Scope.READ, mine), service.as_(Scope.WRITE, mine)

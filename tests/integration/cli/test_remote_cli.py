@@ -464,6 +464,8 @@ def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         for line in added.splitlines():
             stage.told(place, "noise", "remove", "PROJECT", line.split()[0])
         assert "CSS selector" in stage.told(place, "noise", "add", "PROJECT", "--selector", "a..b", status=2)
+        costly = stage.told(place, "noise", "add", "PROJECT", "--selector", "div:has(p b)", status=2)
+        assert "would take long" in costly
         assert "Say what" in stage.told(place, "noise", "add", "PROJECT", status=2)
         tried = stage.told(place, "schedule", "backtest", "PROJECT", "--new-pages", "1")
         assert "Told by these rules: 1 of 1 crawl; told then: " in tried

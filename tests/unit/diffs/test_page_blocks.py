@@ -1,7 +1,6 @@
 import pytest
 
-from crawler.domain.diffs.page_blocks import Block, check_selector, read_blocks
-from crawler.errors import Invalid
+from crawler.domain.diffs.page_blocks import Block, read_blocks
 from tests.unit.noise.pages import blocks
 
 
@@ -46,16 +45,6 @@ def test_a_selector_for_everything_leaves_the_page_standing() -> None:
 
 def test_each_line_of_preformatted_text_is_a_block() -> None:
     assert [block.text for block in placed("<pre>one\n  two\n\n</pre>")] == ["one", "two"]
-
-
-@pytest.mark.parametrize("selector", ["", "div..a", "[[", "p::before", ":nope", "a" * 600])
-def test_an_invalid_selector_is_refused_with_a_sentence(selector: str) -> None:
-    with pytest.raises(Invalid, match=r"CSS selector"):
-        check_selector(selector)
-
-
-def test_a_selector_is_kept_without_the_spaces_around_it() -> None:
-    assert check_selector("  .a > p:has(b) ") == ".a > p:has(b)"
 
 
 def test_a_span_that_stands_for_a_box_is_one_and_one_in_a_line_is_not() -> None:

@@ -138,8 +138,8 @@ def test_what_varies_on_one_kind_of_page_is_masked_there_alone() -> None:
     (rule,) = learn(varying + still)
     assert rule.shape == "site/shop/{name}"
     known = rule_set([rule])
-    assert not known.at("div.ad>p", "site/blog/{name}")
-    assert known.at("div.ad>p", "site/shop/{name}")
+    assert not known.at("div.ad>p", "site/blog/{name}").rules
+    assert known.at("div.ad>p", "site/shop/{name}").rules
 
 
 def test_a_price_that_was_set_anew_between_two_looks_is_not_masked() -> None:

@@ -50,10 +50,11 @@ class RuleShown(Wire):
     created_at: datetime
     hits: int = Field(description="Pages it kept quiet")
     described: str = Field(description="The same in words")
+    problem: str | None = Field(description="Why it is not used: it was written before rules were checked as now")
 
     @classmethod
     def of(cls, rule: NoiseRule) -> "RuleShown":
-        return cls(**rule.model_dump(), described=rule.words)
+        return cls(**rule.model_dump(), described=rule.words, problem=rule.problem)
 
 
 class Rules(Listed[RuleShown]):

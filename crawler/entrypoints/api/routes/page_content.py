@@ -63,7 +63,7 @@ class DiffShown(Wire):
     added: int = Field(description="Lines of the page's markdown")
     removed: int
     unified: str = Field(description="As diff -u writes it; empty when the text did not change")
-    exact: bool = Field(description="False: too long to be matched line by line")
+    exact: bool = Field(description="False: too much changed to look for the fewest lines that did")
 
 
 @router.get(

@@ -30,7 +30,7 @@ def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
     with open_backend() as backend:
         rules = backend.list_noise(project_id)
     if as_json:
-        shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
+        shown = [rule.model_dump(mode="json") | {"described": rule.words, "problem": rule.problem} for rule in rules]
         typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
         return
     if not rules:
@@ -88,4 +88,5 @@ def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
 
 def _row(rule: NoiseRule) -> list[str | Text]:
     source = "learned" if rule.origin is Origin.LEARNED else "you"
-    return [str(rule.id), clean(rule.words), source, "on" if rule.enabled else "off", f"{rule.hits:,}"]
+    words = f"{rule.words} (not used: {rule.problem})" if rule.problem else rule.words
+    return [str(rule.id), clean(words), source, "on" if rule.enabled else "off", f"{rule.hits:,}"]
