@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from crawler.domain.pages.lists import PageFilter, PageRow
 from crawler.domain.reasons import Reason
@@ -63,7 +63,11 @@ class WholePageShown(PageShown):
 
 
 # Outside of these years some time zones leave the range of dates that Postgres accepts.
-Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC))]
+Moment = Annotated[
+    AwareDatetime,
+    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC)),
+    AfterValidator(lambda at: at.astimezone(UTC)),  # Postgres takes no offset beyond 16 hours
+]
 
 
 @router.get("/projects/{project_id}/pages", summary="A project's pages, by URL", responses=problems(404))
