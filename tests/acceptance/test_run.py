@@ -179,7 +179,6 @@ def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...
         (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
         (("--header", "nonsense"), "'Name: value'"),
         (("--header-env", "X-Key=NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE is not set"),
-        (("--header", "X-Key: v", "--max-pages", "999999"), "can read the value of --header 'Name: value'"),
         (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),
     ],
 )

@@ -93,6 +93,10 @@ def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_
     with (tmp_path / "out" / "pages.csv").open(newline="") as file:
         assert [row["url"] for row in csv.DictReader(file)] == [page["url"] for page in pages]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["pages.csv", "pages.jsonl"]
+    again = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0")
+    assert again.returncode == 0, again.stderr
+    assert "can read the value of --header 'Name: value' in the list of processes" in again.stderr
+    assert SECRET not in again.stdout + again.stderr
 
 
 def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli: Cli, site: Site) -> None:

@@ -53,8 +53,6 @@ def crawl_site(
     seed = parse(url)
     urls = read_urls(urls_file) if urls_file else ()
     headers = read_headers(header, header_env)
-    if any(map(shows_value, header)):
-        _write(f"{VISIBLE}\n")
     check_origin(seed, urls, headers)
     order = Order(
         seed=seed,
@@ -68,6 +66,8 @@ def crawl_site(
     )
     if export is not None:
         check_directory(export)
+    if any(map(shows_value, header)):
+        _write(f"{VISIBLE}\n")
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = given["render"] is not RenderMode.NEVER
     with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
