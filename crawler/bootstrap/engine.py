@@ -52,7 +52,7 @@ class Engine:
 
     @cached_property
     def crawl_state(self) -> CrawlStateReader:
-        return CrawlStateReader(self._app.database, lambda: self._app.secret_box)
+        return CrawlStateReader(self._app.database, self._app.credentials)
 
     @cached_property
     def contexts(self) -> CrawlContexts:

@@ -1,4 +1,4 @@
-"""Builds handlers for projects: create, change, list, preview of URL rules."""
+"""Builds handlers for projects: create, change, list, credentials, preview of URL rules."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from crawler.adapters.pages.sample import PageSample
 from crawler.handlers.crawls.manage_projects import ManageProjects
 from crawler.handlers.crawls.preview_scope import PreviewScope
 from crawler.handlers.crawls.preview_settings import PreviewSettings
+from crawler.handlers.hosts.manage_credentials import ManageCredentials
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -22,6 +23,10 @@ class Projects:
         return ManageProjects(
             self._app.store, self._app.crawls.control.cancel, self._app.clock, self._app.settings.max_pages_ceiling
         )
+
+    @cached_property
+    def credentials(self) -> ManageCredentials:
+        return ManageCredentials(self._app.credentials, self._app.store, self._app.clock)
 
     @cached_property
     def overview(self) -> ProjectList:

@@ -5,6 +5,7 @@ from functools import cached_property
 from crawler.adapters.engine.store import Store
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.operating.event_stream import EventStream
+from crawler.adapters.postgres.credential_store import CredentialStore
 from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
 from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.bootstrap.servers import Servers
@@ -51,3 +52,7 @@ class Shared(Servers):
     def secret_box(self) -> SecretBox:
         key = self.settings.secret_key
         return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
+
+    @cached_property
+    def credentials(self) -> CredentialStore:
+        return CredentialStore(self.database, lambda: self.secret_box)

@@ -20,6 +20,7 @@ from crawler.client.crawl_values import (
     Retried,
     Url,
 )
+from crawler.client.credentials import Credential
 from crawler.client.documents import (
     Chunk,
     Document,
@@ -75,6 +76,7 @@ __all__ = [
     "ClientError",
     "Conflict",
     "Crawl",
+    "Credential",
     "Diff",
     "Document",
     "DocumentChange",

@@ -10,6 +10,7 @@ from crawler.client.categories import Categories
 from crawler.client.connection import Call, Connection
 from crawler.client.crawl_values import Crawl, Progress
 from crawler.client.crawls import Crawls
+from crawler.client.credentials import Credentials
 from crawler.client.documents import Documents
 from crawler.client.errors import StillRunning
 from crawler.client.hosts import Hosts
@@ -56,6 +57,7 @@ class Client:
         self._sleep = sleep
         self._connection = Connection(url, key, timeout=timeout, retries=retries, sleep=sleep)
         self.projects = Projects(self._connection)
+        self.credentials = Credentials(self._connection)
         self.crawls = Crawls(self._connection)
         self.pages = Pages(self._connection)
         self.reports = Reports(self._connection)

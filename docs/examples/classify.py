@@ -1,16 +1,17 @@
-"""Take jobs from the crawler and classify them: python classify.py [BROKER_URL [ANSWERS.sqlite]]
+"""Take jobs from the crawler and classify them: python classify.py [ANSWERS.sqlite]; BROKER_URL is the broker.
 
 A whole consumer: nothing of the crawler is imported. The crawler runs with CRAWLER_CLASSIFY_TASK=example.classify and
 sends each job at least once, always under the same job_id; whoever keeps the answers by that id has each of them once.
 """
 
+import os
 import sqlite3
 import sys
 
 from celery import Celery
 
-broker, answers, *_ = [*sys.argv[1:], *("redis://localhost:6379/1", "answers.sqlite")[len(sys.argv) - 1 :]]
-app = Celery("classify", broker=broker)
+answers = sys.argv[1] if len(sys.argv) > 1 else "answers.sqlite"
+app = Celery("classify", broker=os.environ.get("BROKER_URL", "redis://localhost:6379/1"))
 app.conf.update(
     task_default_queue="classification",
     task_acks_late=True,  # a job is taken off the queue when its answer is kept, not before

@@ -1,17 +1,20 @@
-"""Watch a project until its crawl ends: `python watch.py ws://127.0.0.1:8800 PROJECT_ID KEY [AFTER]`.
+"""Watch a project until its crawl ends: `python watch.py ws://127.0.0.1:8800 PROJECT_ID [AFTER]`.
 
-Needs `pip install websockets`. Whatever happens to the connection or the service, each event is printed once.
+The key is in CRAWLER_API_KEY, because everybody can read command lines. Needs `pip install websockets`.
+Whatever happens to the connection or the service, each event is printed once.
 """
 
 import json
+import os
 import sys
 import time
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-service, project, key = sys.argv[1:4]
-after = int(sys.argv[4]) if len(sys.argv) > 4 else None
+service, project = sys.argv[1:3]
+after = int(sys.argv[3]) if len(sys.argv) > 3 else None
+key = os.environ["CRAWLER_API_KEY"]
 
 while True:
     query = "" if after is None else f"?after={after}"

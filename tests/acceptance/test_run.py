@@ -178,6 +178,7 @@ def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...
         (("--export", ".", "--format", "pdf"), "choose jsonl, csv, markdown or warc"),
         (("--urls-file", "/no/such/file"), "/no/such/file cannot be read"),
         (("--header", "nonsense"), "'Name: value'"),
+        (("--header-env", "X-Key=NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE is not set"),
         (("--max-pages", "999999"), "CRAWLER_MAX_PAGES_CEILING"),
     ],
 )

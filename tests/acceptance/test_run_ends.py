@@ -82,15 +82,21 @@ def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, si
 
 
 def test_exports_are_whole_and_a_header_opens_what_is_private(cli: Cli, private_url: str, tmp_path: Path) -> None:
-    done = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0", "--export", str(tmp_path / "out"),
-               "--format", "jsonl", "--format", "csv")  # fmt: skip
+    (tmp_path / "headers").write_text(f"X-Key: {SECRET}\n")
+    done = cli("run", private_url, "--header", f"@{tmp_path}/headers", "--delay", "0", "--export",
+               str(tmp_path / "out"), "--format", "jsonl", "--format", "csv")  # fmt: skip
     assert done.returncode == 0, done.stderr + cli.logs()
+    assert "list of processes" not in done.stderr
     assert SECRET not in done.stdout + done.stderr + cli.logs()
     pages = [json.loads(line) for line in (tmp_path / "out" / "pages.jsonl").read_text().splitlines()]
     assert [(page["title"], page["status"]) for page in pages] == [("Inside", "success")] * 2
     with (tmp_path / "out" / "pages.csv").open(newline="") as file:
         assert [row["url"] for row in csv.DictReader(file)] == [page["url"] for page in pages]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["pages.csv", "pages.jsonl"]
+    again = cli("run", private_url, "--header", f"X-Key: {SECRET}", "--delay", "0")
+    assert again.returncode == 0, again.stderr
+    assert "can read the value of --header 'Name: value' in the list of processes" in again.stderr
+    assert SECRET not in again.stdout + again.stderr
 
 
 def test_who_reads_only_the_beginning_sees_no_traceback_and_pauses_the_crawl(cli: Cli, site: Site) -> None:

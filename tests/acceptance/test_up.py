@@ -97,8 +97,8 @@ def a_killed_worker_comes_back(up: Running) -> None:
 @contextmanager
 def watching(up: Running, project: str) -> "Iterator[subprocess.Popen[str]]":
     """With `docs/examples/watch.py`, from the beginning."""
-    words = (f"ws://127.0.0.1:{up.port}", project, up.key, "0")
-    with subprocess.Popen([sys.executable, WATCH, *words], stdout=subprocess.PIPE, text=True) as watcher:
+    words, env = (f"ws://127.0.0.1:{up.port}", project, "0"), {**os.environ, "CRAWLER_API_KEY": up.key}
+    with subprocess.Popen([sys.executable, WATCH, *words], env=env, stdout=subprocess.PIPE, text=True) as watcher:
         try:
             yield watcher
         finally:

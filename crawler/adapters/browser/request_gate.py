@@ -4,7 +4,7 @@ Egress is checked by the proxy. This file does the rest: the main document may b
 its place. A redirect, a meta refresh or a script that leads elsewhere is stopped *before* the other URL is requested.
 It is the visit's result, and the engine decides whether that URL may be fetched. A response that needs no rendering (an
 error, another type) ends the visit before its body is read. Images and fonts are blocked unless wanted, and the
-project's own headers go to its own origin only.
+credentials of the page's origin go with what the page itself asks of that origin.
 
 A document is requested once per visit. A page that would reload itself is kept as it stands; if it has set a cookie
 meanwhile, the engine may request it again with the cookie, in the host's next turn.
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import ada_url
 from playwright.async_api import CDPSession
 
+from crawler.adapters.browser.credential_cookies import CredentialCookies
 from crawler.adapters.browser.egress_proxy import Door, Endpoint
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import Target, target_of
@@ -80,6 +81,7 @@ class Gate:
         self._max_bytes = max_bytes
         self._wanted = without_fragment(request.url)
         self._target = target_of(request.url)
+        self._own_cookies = CredentialCookies(request.headers, self._target)
         self.session: CDPSession
         self.frame = ""
         self._answers: set[asyncio.Task[None]] = set()
@@ -98,7 +100,7 @@ class Gate:
 
     async def stand_at(self, session: CDPSession) -> None:
         """Start to intercept all requests of the tab."""
-        self.session = session
+        self.session = self._own_cookies.session = session
         tree = await session.send("Page.getFrameTree")
         self.frame = tree["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", self._on_paused)
@@ -126,7 +128,8 @@ class Gate:
         kinds = (PING, "Fetch") if self._images else (PING, "Fetch", *PICTURES)
         urls = (() if self._images else (ICON,)) + ((f"{_origin(self._target)}/*",) if self._request.headers else ())
         patterns += [{"resourceType": kind, "requestStage": "Request"} for kind in kinds]
-        return patterns + [{"urlPattern": url, "requestStage": "Request"} for url in urls]
+        patterns += [{"urlPattern": url, "requestStage": "Request"} for url in urls]
+        return patterns + self._own_cookies.patterns(_origin(self._target))
 
     def _on_paused(self, event: dict[str, Any]) -> None:
         task = asyncio.ensure_future(self._reply(event))
@@ -142,13 +145,14 @@ class Gate:
         is_main = event["resourceType"] == "Document" and event.get("frameId") == self.frame
         has_answer = "responseStatusCode" in event or "responseErrorReason" in event
         if has_answer:
+            await self._own_cookies.forget()
             verb, more = self._judge_answer(event) if is_main else ("continueRequest", {})
         elif is_main:
             verb, more = self._judge_document(event)
         elif self._is_unwanted(event):
             verb, more = "failRequest", {"errorReason": "BlockedByClient"}
         else:
-            verb, more = "continueRequest", self._own_headers(event)
+            verb, more = "continueRequest", self._own_headers(event) or await self._own_cookies.kept_from(event)
         await self.session.send(f"Fetch.{verb}", {"requestId": event["requestId"], **more})
 
     def _judge_document(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:

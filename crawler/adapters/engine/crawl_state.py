@@ -3,7 +3,6 @@
 What is learned is decided in `handlers/engine/process_response.py` (scope) and `render_where_needed.py` beside it.
 """
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +10,8 @@ import orjson
 from sqlalchemy import Engine, text
 
 from crawler.adapters.engine.store import Store
+from crawler.adapters.postgres.credential_store import CredentialStore
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
@@ -20,10 +19,10 @@ from crawler.domain.urls.url import QueryRule, Url, normalize, read
 
 
 class CrawlStateReader:
-    def __init__(self, engine: Engine, box: Callable[[], SecretBox]) -> None:
+    def __init__(self, engine: Engine, credentials: CredentialStore) -> None:
         self._engine = engine
         self._store = Store(engine)
-        self._box = box
+        self._credentials = credentials
 
     def load(self, crawl_id: UUID) -> CrawlState | None:
         crawl = self._store.find_crawl(crawl_id)
@@ -35,7 +34,7 @@ class CrawlStateReader:
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
-            sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
+            learned = db.execute(text(_LEARNED), {"project": crawl.project_id}).scalar_one()
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
                 given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
@@ -49,8 +48,7 @@ class CrawlStateReader:
             has_history=bool(history),
             distrusts_validators=bool(lied or scope.get("validators_lied")),
             given=given,
-            headers=self._box().open(bytes(sealed)).as_headers() if sealed else (),
-            headers_for=home or crawl.seed_url,
+            credentials=self._credentials.headers(crawl.project_id),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
@@ -104,7 +102,7 @@ WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'c
   AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
 ORDER BY completed_at DESC LIMIT 1
 """
-_PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
+_LEARNED = "SELECT learned FROM projects WHERE id = :project"
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages
 WHERE project_id = :project AND normalized_url = :key AND status = 'success' AND crawl_method = 'lightweight'

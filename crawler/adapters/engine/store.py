@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, literal, null, select, text, update
+from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, literal, null, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.engine.batch_writer import admit
@@ -121,17 +121,11 @@ class Store:
             raise NotFound(f"There is no project {project.id}.")
         return project
 
-    def find_secrets(self, project_id: UUID) -> bytes | None:
-        """The project's credentials as they are stored: encrypted."""
+    def has_credentials(self, project_id: UUID) -> bool:
+        """Whether credentials are stored for any origin."""
+        stored = exists().where(t.project_credentials.c.project_id == project_id)
         with transaction(self.engine) as db:
-            sealed = db.execute(select(t.projects.c.secrets).where(t.projects.c.id == project_id)).scalar_one_or_none()
-        return bytes(sealed) if sealed else None
-
-    def save_secrets(self, project_id: UUID, sealed: bytes | None) -> None:
-        with transaction(self.engine) as db:
-            done = db.execute(update(t.projects).where(t.projects.c.id == project_id).values(secrets=sealed))
-        if not done.rowcount:
-            raise NotFound(f"There is no project {project_id}.")
+            return bool(db.execute(select(stored)).scalar_one())
 
     @again_after_deadlock
     def delete_project(self, project_id: UUID) -> None:

@@ -47,7 +47,8 @@ class SecretBox:
             return self._fernet.decrypt(sealed)
         except InvalidToken as exc:
             raise SettingsError(
-                f"{what} encrypted with another key; set CRAWLER_SECRET_KEY to that one, or set them anew."
+                f"{what} encrypted with another key; set CRAWLER_SECRET_KEY to that one, "
+                "or remove them and set them anew."
             ) from exc
 
 

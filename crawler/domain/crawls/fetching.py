@@ -9,8 +9,8 @@ from crawler.domain.reasons import Reason
 @dataclass(slots=True)
 class FetchRequest:
     url: str
-    headers: tuple[tuple[str, str], ...] = ()
-    """Extra headers of the project; already limited to its own origin by the caller."""
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """The project's credentials for the URL's origin. Secrets: never shown, and dropped where a redirect leaves it."""
     etag: str | None = None
     last_modified: str | None = None
     accept_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")

@@ -1,5 +1,6 @@
-"""Crawl state: a crawl's row and what it has learned so far (homepage redirects, Shopify, headers, URL shapes)."""
+"""Crawl state: a crawl's row and what it has learned so far (homepage redirects, Shopify, URL shapes)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -20,9 +21,8 @@ class CrawlState:
     given: tuple[str, ...] = ()
     opened: tuple[str, int] | None = None
     """The host and port a person typed in a terminal. They may be dialled whatever their address."""
-    headers: tuple[tuple[str, str], ...] = ()
-    headers_for: str = ""
-    """The origin of the project's own site. The headers go to it alone, wherever a crawl begins."""
+    credentials: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
+    """Headers that each origin is sent, and no other: whatever the project's address is, wherever a crawl begins."""
     distrusts_validators: bool = False
     """Whether this crawl or the one before met a page that changed while its validators stood still."""
     baseline_id: UUID | None = None

@@ -64,6 +64,11 @@ class Url(NamedTuple):
     query: str
     """Without the question mark."""
 
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: https://example.org, or http://example.org:8080."""
+        return f"{self.scheme}://{self.host}"
+
 
 class Unusable(NamedTuple):
     """Something written where a URL was expected."""

@@ -14,6 +14,7 @@ from crawler.entrypoints.api.live.audience import Audience
 from crawler.entrypoints.api.routes import (
     categories,
     crawls,
+    credentials,
     docs_page,
     documents,
     examine,
@@ -51,6 +52,7 @@ POOL_SIZE = 10
 """Connections to Postgres that stay open; as many more are opened under load. Requests run in forty threads."""
 _ROUTERS = (
     projects,
+    credentials,
     phases,
     crawls,
     examine,

@@ -26,7 +26,7 @@ log = telemetry.logger(__name__)
 
 
 class DiffStore(ProjectReader, Protocol):
-    def find_secrets(self, project_id: UUID) -> bytes | None: ...
+    def has_credentials(self, project_id: UUID) -> bool: ...
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
     def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
@@ -78,7 +78,7 @@ class DiffCrawl:
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
-        has_credentials = self._store.find_secrets(crawl.project_id) is not None
+        has_credentials = self._store.has_credentials(crawl.project_id)
         changes, sign_ins = self._compare(baseline, crawl, has_credentials=has_credentials)
         changes = self._without_newly_watched(baseline, crawl, changes)
         filtered = self._apply_noise_rules(baseline, crawl, changes, has_credentials=has_credentials)

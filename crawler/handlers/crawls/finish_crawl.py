@@ -143,7 +143,7 @@ class FinishCrawl:
 
     def _advice(self, crawl: CrawlJob, reason: str | None) -> str:
         """What to do if a site that took the project's credentials before refuses them."""
-        if reason != Reason.FORBIDDEN or self._store.find_secrets(crawl.project_id) is None:
+        if reason != Reason.FORBIDDEN or not self._store.has_credentials(crawl.project_id):
             return ""
         return f". {RENEW} {self._store.get_project(crawl.project_id).name}."
 

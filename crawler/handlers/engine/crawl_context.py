@@ -67,11 +67,8 @@ class CrawlContext:
         return not self.is_settled and self.is_home(normalized_url)
 
     def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
-        """The project's own headers, only for URLs of its own origin."""
-        if not self.state.headers:
-            return ()
-        target, home = parse(url), parse(self.state.headers_for)
-        return self.state.headers if (target.scheme, target.host) == (home.scheme, home.host) else ()
+        """The project's credentials for the URL's origin."""
+        return self.state.credentials.get(parse(url).origin, ()) if self.state.credentials else ()
 
     @property
     def site(self) -> Decision | None:

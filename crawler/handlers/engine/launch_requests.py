@@ -160,7 +160,7 @@ class LaunchRequests:
                 refuse_probe(settled, answer.reason, self._clock())
             return settled
         if lease.kind is Kind.SITEMAP:
-            return sitemap_request(lease.url, opened, ticket)
+            return sitemap_request(ticket)
         if ticket.probe is not None:
             return _page_request(ticket._replace(visit=ticket.visit._replace(render=ticket.probe.rendered)))
         return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))

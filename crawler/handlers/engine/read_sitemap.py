@@ -16,6 +16,7 @@ from crawler.domain.reasons import Reason
 from crawler.domain.urls.sitemaps import MAX_BYTES, NO_SITEMAP, parse_sitemap
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.lease_result import LeaseResult
+from crawler.handlers.engine.request_ticket import RequestTicket
 
 log = telemetry.logger(__name__)
 
@@ -29,8 +30,16 @@ MAX_CHILDREN = 500
 _READABLE = frozenset({None, Reason.TOO_LARGE})
 
 
-def sitemap_request(url: str, opened: tuple[str, int] | None, ticket: Any) -> FetchRequest:
-    return FetchRequest(url, accept_types=(), max_body_bytes=MAX_BYTES, opened=opened, context=ticket)
+def sitemap_request(ticket: RequestTicket) -> FetchRequest:
+    url, context = ticket.lease.url, ticket.context
+    return FetchRequest(
+        url,
+        headers=context.headers_for(url),
+        accept_types=(),
+        max_body_bytes=MAX_BYTES,
+        opened=context.state.opened,
+        context=ticket,
+    )
 
 
 def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement, record: RecordDamage) -> LeaseResult:

@@ -33,7 +33,7 @@ def place(host: int, path: str) -> str:
 def consuming(broker: str, answers: Path) -> Iterator[None]:
     """A service that is not ours, as `docs/examples` has it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
-    command = [sys.executable, str(EXAMPLE), broker, str(answers)]
+    command = [sys.executable, str(EXAMPLE), str(answers)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as consumer:
         try:
             yield

@@ -67,7 +67,7 @@ def test_the_how_to_page_is_followed(up: Running, site: Site) -> None:
     assert len(json.loads(run(pages))["items"]) >= 30
     slow = """call $API/projects/PROJECT_ID -X PATCH -d '{"settings": {"delay_seconds": 5}}'"""
     run(slow)
-    told["BROKER_URL"] = load_settings(redis_url=_redis(up.cli)).broker
+    told["=BROKER "] = f"='{load_settings(redis_url=_redis(up.cli)).broker}' "
     told["CRAWL_ID"] = run(enqueue).split()[1]
     assert run(cancel) == ""
     assert json.loads(run("call $API/crawl/CRAWL_ID"))["status"] == "cancelled"

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import secrets
 import subprocess
@@ -496,9 +497,12 @@ def test_the_example_prints_each_event_once_although_the_service_is_killed_meanw
     tools = service.engine.tools
     begun = tools.events.read(crawl.id)[-1].seq
     first = ServiceProcess(tools)
-    words = (f"ws://127.0.0.1:{first.port}", str(crawl.project_id), service.secret, str(begun))
+    words = (f"ws://127.0.0.1:{first.port}", str(crawl.project_id), str(begun))
     watching_ = subprocess.Popen(
-        [sys.executable, DOCS / "examples" / "watch.py", *words], stdout=subprocess.PIPE, text=True
+        [sys.executable, DOCS / "examples" / "watch.py", *words],
+        env={**os.environ, "CRAWLER_API_KEY": service.secret},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert watching_.stdout is not None
     try:

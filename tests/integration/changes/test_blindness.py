@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.hosts.credentials import Credentials
+from crawler.domain.crawls.project import Project
+from crawler.domain.hosts.credentials import CredentialKind
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response, serving
@@ -210,9 +210,9 @@ def test_pages_that_robots_forbids_now_are_said_and_alarm_nobody(crawler: Engine
     assert "12 are forbidden by robots.txt now" in coverage(second)["sentence"]
 
 
-def give_cookie(crawler: Engine, project_id: UUID) -> None:
-    given = Credentials.model_validate({"cookies": {"session": "good"}})
-    crawler.tools.store.save_secrets(project_id, crawler.tools.secret_box.seal(given))
+def give_cookie(crawler: Engine, project: Project) -> None:
+    origin = str(project.website_url)
+    crawler.tools.projects.credentials.set(project.id, origin, CredentialKind.COOKIE, "session", "good")
 
 
 def signed_in(pages: dict[str, str], wall: Callable[[Request], bytes], taken: set[str]) -> Callable[..., bytes]:
@@ -244,7 +244,7 @@ def test_credentials_that_the_site_takes_no_more_are_said_and_its_sign_in_page_i
     taken = {"session=good"}
     with serving(signed_in(site, REFUSALS[how], taken)) as server:
         project = crawler.project(server.url("/"), use_sitemaps=False, delay_seconds=0)
-        give_cookie(crawler, project.id)
+        give_cookie(crawler, project)
         crawl = crawler.run(crawler.start(project))
         taken.clear()
         for _ in range(2):
@@ -262,7 +262,7 @@ def test_credentials_that_the_site_takes_no_more_are_said_and_its_sign_in_page_i
 def test_a_site_that_refuses_the_credentials_at_its_first_page_says_so(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     project = crawler.project(site.url(), use_sitemaps=False, delay_seconds=0)
-    give_cookie(crawler, project.id)
+    give_cookie(crawler, project)
     site.set_fault("/", status=401)
     crawl = crawler.run(crawler.start(project))
     assert crawl.status == "failed"

@@ -1,5 +1,6 @@
 """The command line against a running service: it says what it says on the servers, and ends with the same status."""
 
+import io
 import json
 import os
 import threading
@@ -133,6 +134,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
         ("host", "show", "HOST"),
         ("key", "list"),
         ("noise", "list", "PROJECT"),
+        ("credential", "list", "PROJECT"),
         ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
         ("schedule", "show", "PROJECT"),
         ("notification", "list"),
@@ -472,6 +474,66 @@ def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "regular expression" in stage.told(
             place, "schedule", "backtest", "PROJECT", "--ignore-regex", "(", status=2
         )
+
+
+def test_credentials_come_from_the_environment_a_file_or_a_pipe_and_are_never_shown(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "login").write_text("me:hunter2\n")
+    origin = stage.site.url("").rstrip("/")
+    for place in (stage.here.but(SITE_KEY="hunter2"), stage.there.but(SITE_KEY="hunter2")):
+        assert "None yet" in stage.told(place, "credential", "list", "PROJECT")
+        said = stage.told(place, "credential", "set", "PROJECT", "--header", "X-Key", "--from-env", "SITE_KEY")
+        assert said == f"Stored for {origin}. It is sent nowhere else.\n"
+        login = ("--basic-auth", "--from-file", str(tmp_path / "login"), "--origin", "https://other.example/x")
+        assert "https://other.example" in stage.told(place, "credential", "set", "PROJECT", *login)
+        monkeypatch.setattr("sys.stdin", io.StringIO("hunter2\n"))
+        stage.told(place, "credential", "set", "PROJECT", "--cookie", "sid")
+        assert stage.engine.tools.credentials.headers(UUID(stage.names["PROJECT"])) == {
+            origin: (("X-Key", "hunter2"), ("Cookie", "sid=hunter2")),
+            "https://other.example": (("Authorization", "Basic bWU6aHVudGVyMg=="),),
+        }
+        shown = stage.told(place, "credential", "list", "PROJECT") + stage.told(place, "project", "show", "PROJECT")
+        assert "X-Key" in shown
+        assert "hunter2" not in shown + stage.told(place, "credential", "list", "PROJECT", "--json")
+        stage.told(place, "credential", "remove", "PROJECT", "--header", "x-key")
+        assert "no header" in stage.told(place, "credential", "remove", "PROJECT", "--header", "X-Key", status=4)
+        stage.told(place, "credential", "remove", "PROJECT", "--all")
+        stage.told(place, "credential", "remove", "PROJECT", "--all", "--origin", "https://other.example")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("set", "PROJECT"), "Say what to store"),
+        (("set", "PROJECT", "--header", "X-A", "--cookie", "b"), "One credential at a time"),
+        (("set", "PROJECT", "--header", "X-A", "--from-env", "NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE is not set"),
+        (("set", "PROJECT", "--header", "X-A", "--from-file", "/no/such/file"), "cannot be read"),
+        (("set", "PROJECT", "--header", "X-A", "--from-env", "A", "--from-file", "b"), "not both"),
+        (("set", "PROJECT", "--header", "Host", "--from-env", "SITE_KEY"), "set by the crawler itself"),
+        (("set", "PROJECT", "--header", "X-A", "--from-env", "SITE_KEY", "--origin", "x.example"), "must begin"),
+        (("remove", "PROJECT"), "Say what to remove"),
+        (("remove", "PROJECT", "--all", "--basic-auth"), "Say what to remove"),
+    ],
+)
+def test_a_credential_that_is_not_clear_is_refused_without_its_value(
+    stage: Stage, words: tuple[str, ...], told: str
+) -> None:
+    for place in (stage.here.but(SITE_KEY="hunter2"), stage.there.but(SITE_KEY="hunter2")):
+        said = stage.told(place, "credential", *words, status=2)
+        assert told in said
+        assert "hunter2" not in said
+
+
+def test_channels_with_secrets_come_from_files(stage: Stage, tmp_path: Path) -> None:
+    file = tmp_path / "hook"
+    file.write_text("http://127.0.0.1:9/other?key=hunter2\n")
+    words = ("schedule", "set", "PROJECT", "--webhook")
+    here = stage.here.but(CRAWLER_EGRESS_ALLOW="127.0.0.0/8")
+    stage.told(here, *words, f"@{file}", "--json")
+    kept = stage.engine.tools.notices.set_schedule.get(UUID(stage.names["PROJECT"]))
+    assert kept.config.notification_webhook == "http://127.0.0.1:9/other?key=hunter2"
+    stage.told(here, *words, "http://127.0.0.1:9/hook", "--json")
 
 
 def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:

@@ -20,6 +20,7 @@ PAGES = {
     "new": "/projects/new",
     "project": "/projects/{project}",
     "edit": "/projects/{project}/edit",
+    "credentials": "/projects/{project}/credentials",
     "pages": "/projects/{project}/pages",
     "project changes": "/projects/{project}/changes",
     "noise": "/projects/{project}/noise",

@@ -14,6 +14,7 @@ import pytest
 from crawler.adapters.notices import webhook_sender
 from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.hosts.credentials import CredentialKind
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.notices.backtests import TrialRules
 from crawler.errors import InvalidConfig, NotFound
@@ -97,6 +98,18 @@ def test_a_webhook_gets_the_payload_signed_and_under_one_id(crawler: Engine) -> 
     assert kept.payload["changes"]["new_pages"] == 6
     assert kept.answer is not None
     assert kept.answer.startswith("200 thanks")
+
+
+def test_a_webhook_gets_no_credentials_of_the_project_even_at_their_own_origin(crawler: Engine, inbox: Inbox) -> None:
+    with serving(lambda *_: response(b"thanks")) as receiver:
+        urls = {"notification_webhook": receiver.url("/hook"), "notification_email": "ops@example.org"}
+        crawl = told_crawl(crawler, **urls)
+        manage = crawler.tools.projects.credentials
+        for kind, name in ((CredentialKind.HEADER, "X-Key"), (CredentialKind.COOKIE, "sid")):
+            manage.set(crawl.project_id, receiver.url(), kind, name, "hunter2")
+        assert crawler.tools.notices.notify_crawl(crawl.id) == 2
+    assert len(receiver.requests) == 1
+    assert "hunter2" not in str(receiver.requests) + str(inbox.mails[0].mail)
 
 
 @pytest.mark.parametrize(

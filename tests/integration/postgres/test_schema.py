@@ -36,6 +36,50 @@ def test_upgrade_downgrade_upgrade_works_on_data(empty: Engine) -> None:
     check_schema(empty)
 
 
+def test_credentials_move_to_the_origin_of_the_projects_address_as_it_is(empty: Engine) -> None:
+    migrate(empty)
+    downgrade(empty, "0014")
+    addresses = {
+        "site": "https://shop.example/a/b",
+        "port": "http://shop.example:8080/",
+        "six": "http://[::1]:81/",
+        "dot": "http://shop.example./",
+        "seed": None,
+        "nowhere": None,
+        "bare": "https://bare.example/",
+    }
+    with empty.begin() as db:
+        for name, url in addresses.items():
+            given = {"name": name, "url": url, "sealed": None if name == "bare" else name.encode()}
+            db.execute(text(_OLD), given)
+        db.execute(text(_CRAWL))
+    migrate(empty)
+    with empty.begin() as db:
+        rows = db.execute(text(_KEPT)).all()
+    assert {row.name: (row.origin, bytes(row.sealed)) for row in rows} == {
+        "site": ("https://shop.example", b"site"),
+        "port": ("http://shop.example:8080", b"port"),
+        "six": ("http://[::1]:81", b"six"),
+        "dot": ("http://shop.example", b"dot"),
+        "seed": ("https://seed.example", b"seed"),
+    }
+    downgrade(empty, "0014")
+    with empty.begin() as db:
+        kept = db.execute(text("SELECT name, secrets FROM projects WHERE secrets IS NOT NULL")).all()
+    assert {row.name: bytes(row.secrets) for row in kept} == {
+        name: name.encode() for name in ("site", "port", "six", "dot")
+    }
+    migrate(empty)
+
+
+_OLD = "INSERT INTO projects (id, name, website_url, secrets) VALUES (gen_random_uuid(), :name, :url, :sealed)"
+_CRAWL = """
+INSERT INTO crawl_jobs (id, project_id, seed_url, domain, crawl_type)
+SELECT gen_random_uuid(), id, 'https://seed.example/x', 'seed.example', 'manual' FROM projects WHERE name = 'seed'
+"""
+_KEPT = "SELECT name, origin, sealed FROM project_credentials c JOIN projects p ON p.id = c.project_id"
+
+
 def test_processes_that_start_together_migrate_once(empty: Engine) -> None:
     migrate(empty)
     migrate(empty)

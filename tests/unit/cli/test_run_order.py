@@ -1,23 +1,24 @@
 """What a person types is checked before anything is started; each mistake is one sentence that names it."""
 
+import io
 import multiprocessing
 import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crawler.adapters.pages.export_files import check_directory, write_whole
-from crawler.domain.hosts.credentials import Credentials
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.input.run_options import (
     Order,
     check_origin,
     checked_config,
-    credentials,
     read_formats,
     read_headers,
     read_urls,
+    shows_value,
 )
 from crawler.errors import CrawlerError, Invalid, InvalidConfig, InvalidUrl
 
@@ -45,17 +46,37 @@ def test_headers_are_read_as_curl_reads_them() -> None:
     assert read_headers(["X-Key: a:b", "Cookie:"]) == {"X-Key": "a:b", "Cookie": ""}
 
 
+def test_headers_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "headers.txt"
+    file.write_text("X-Key: a:b\r\n\nCookie: c=d\n")
+    monkeypatch.setenv("SITE_TOKEN", "Bearer t")
+    found = read_headers([f"@{file}"], ["Authorization=SITE_TOKEN"])
+    assert found == {"X-Key": "a:b", "Cookie": "c=d", "Authorization": "Bearer t"}
+    monkeypatch.setattr(sys, "stdin", io.StringIO("X-More: piped\n"))
+    assert read_headers(["@-"]) == {"X-More": "piped"}
+
+
+def test_a_missing_file_or_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"none\.txt cannot be read: No such file"):
+        read_headers([f"@{tmp_path}/none.txt"])
+    with pytest.raises(Invalid, match="NO_SUCH_VARIABLE is not set"):
+        read_headers([], ["X-Key=NO_SUCH_VARIABLE"])
+    with pytest.raises(Invalid, match="NAME=VARIABLE"):
+        read_headers([], ["X-Key"])
+
+
+@pytest.mark.parametrize(
+    ("header", "shows"), [("X-Key: v", True), ("X-Key:", False), ("X-Key", False), ("@f:v", False)]
+)
+def test_it_is_known_which_values_everybody_can_read(header: str, shows: bool) -> None:
+    assert shows_value(header) is shows
+
+
 @pytest.mark.parametrize("header", ["X-Key", ": v", "Host: other.test", "X Key: hunter2", "X-Key: hunter2\nX-More: 1"])
 def test_a_header_that_cannot_be_sent_is_refused_without_its_value(header: str) -> None:
     with pytest.raises(Invalid, match="--header") as told:
         read_headers([header])
     assert "hunter2" not in str(told.value)
-
-
-def test_headers_join_what_the_project_keeps_and_an_empty_one_goes() -> None:
-    kept = Credentials.model_validate({"headers": {"X-Old": "1", "X-Key": "2"}, "basic_auth": "me:secret"})
-    now = credentials({"x-key": "3", "X-OLD": ""}, kept)
-    assert now.as_headers() == (("x-key", "3"), *Credentials.model_validate({"basic_auth": "me:secret"}).as_headers())
 
 
 def test_headers_are_never_for_a_list_that_begins_elsewhere() -> None:

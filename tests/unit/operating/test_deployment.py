@@ -153,3 +153,12 @@ def test_the_contract_lists_every_task_with_its_queue() -> None:
     assert set(listed) == made
     for task, queue in ROUTES.items():
         assert listed.get(task, [queue]) == [queue]
+
+
+def test_no_container_shows_a_secret_in_its_command_line(compose: dict[str, Any]) -> None:
+    """What a shell puts into an argument stands in the list of processes; what comes by stdin does not."""
+    secrets = ("PASSWORD", "REDISCLI_AUTH", "SECRET", "_KEY", "BASIC_AUTH")
+    for name, service in compose["services"].items():
+        words = " ".join(as_words(service.get("command", [])))
+        arguments = words.partition("<<")[0]
+        assert [secret for secret in secrets if secret in arguments] == [], name

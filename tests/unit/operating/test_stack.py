@@ -24,3 +24,26 @@ def test_a_crawl_starts_only_what_it_needs() -> None:
     assert [p.name for p in crawl_processes(settings, 2)] == ["workers"]
     names = [p.name for p in all_processes(settings, "127.0.0.1", 1)]
     assert names == ["api", "control", "notify", "fetch", "render", "ingest", "beat", "flower"]
+
+
+def test_no_process_shows_a_secret_in_its_command_line() -> None:
+    """Everybody on a machine can read the command lines of all."""
+    secret = "hunter2"
+    given = {
+        name: SAMPLES.get(name, f"{secret}:{secret}")
+        for name, field in Settings.model_fields.items()
+        if "SecretStr" in str(field.annotation)
+    }
+    settings = load_settings(**given)
+    specs = [*all_processes(settings, "127.0.0.1", 1), *crawl_processes(settings, 2, render=True)]
+    assert any(secret in str(spec.env) for spec in specs), "they get them by their environment"
+    assert [spec.argv for spec in specs if secret in " ".join(spec.argv)] == []
+
+
+SAMPLES = {
+    "database_url": "postgresql://u:hunter2@h/d",
+    "redis_url": "redis://:hunter2@h/0",
+    "broker_url": "amqp://u:hunter2@h//",
+    "proxy_url": "http://u:hunter2@h:3128",
+    "smtp_url": "smtp://u:hunter2@h",
+}

@@ -16,6 +16,7 @@ from crawler.adapters.postgres.tables.crawls import (
     crawl_jobs,
     crawl_probes,
     crawl_reports,
+    project_credentials,
     projects,
 )
 from crawler.adapters.postgres.tables.documents import document_chunks, document_feeds, document_waits, documents
@@ -57,6 +58,7 @@ __all__ = [
     "notifications",
     "outbox",
     "page_versions",
+    "project_credentials",
     "projects",
     "request_log",
     "schedule_slots",

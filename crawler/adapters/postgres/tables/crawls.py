@@ -1,4 +1,4 @@
-"""Tables of projects, crawls, every URL a crawl found (the ledger), reports and probes."""
+"""Tables of projects and their credentials, crawls, every URL a crawl found (the ledger), reports and probes."""
 
 from sqlalchemy import (
     BigInteger,
@@ -26,12 +26,21 @@ projects = Table(
     Column("name", String(200), nullable=False, unique=True),
     Column("website_url", String(2000)),
     json("settings"),
-    Column("secrets", LargeBinary),  # headers, cookies, basic auth: encrypted
     flag("is_active", default=True),
     flag("flagged_for_review", default=False),
     Column("phase_status", String(20), nullable=False, server_default="pending"),
     json("learned"),  # learned from crawls: rendering, URL shapes
     now("created_at"),
+    now("updated_at"),
+)
+
+# Credentials belong to an origin, not to the project's present address: headers, cookies, basic auth, encrypted.
+project_credentials = Table(
+    "project_credentials",
+    metadata,
+    Column("project_id", UUID_, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("origin", KEY, primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
     now("updated_at"),
 )
 

@@ -23,11 +23,16 @@ from crawler.entrypoints.cli.input.run_options import (
     read_formats,
     read_headers,
     read_urls,
+    shows_value,
 )
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 
 ERASE = "\r\x1b[K"
 """ANSI code that erases the current line."""
+VISIBLE = (
+    "Everybody on this machine can read the value of --header 'Name: value' in the list of processes. "
+    "Use --header @FILE, --header NAME or --header-env; the next release refuses values here."
+)
 
 
 def crawl_site(
@@ -36,6 +41,7 @@ def crawl_site(
     *,
     urls_file: Path | None,
     header: Sequence[str],
+    header_env: Sequence[str],
     project: str | None,
     workers: int | None,
     export: Path | None,
@@ -46,7 +52,7 @@ def crawl_site(
     settings = load_settings()
     seed = parse(url)
     urls = read_urls(urls_file) if urls_file else ()
-    headers = read_headers(header)
+    headers = read_headers(header, header_env)
     check_origin(seed, urls, headers)
     order = Order(
         seed=seed,
@@ -60,6 +66,8 @@ def crawl_site(
     )
     if export is not None:
         check_directory(export)
+    if any(map(shows_value, header)):
+        _write(f"{VISIBLE}\n")
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = given["render"] is not RenderMode.NEVER
     with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:

@@ -17,6 +17,7 @@ from crawler.domain.diffs.text_diff import TextDiff
 from crawler.domain.explaining.url_explanation import Explanation
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.exports.reports import FindingKind, Report, as_csv
+from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
 from crawler.domain.hosts.overview import HostOverview
 from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
@@ -54,6 +55,17 @@ class LocalBackend:
 
     def delete_project(self, project_id: UUID) -> None:
         self._tools.projects.manage.delete(project_id)
+
+    def list_credentials(self, project_id: UUID) -> list[StoredCredential]:
+        return self._tools.projects.credentials.list(project_id)
+
+    def set_credential(
+        self, project_id: UUID, origin: str, kind: CredentialKind, name: str | None, value: str
+    ) -> StoredCredential:
+        return self._tools.projects.credentials.set(project_id, origin, kind, name, value)
+
+    def remove_credential(self, project_id: UUID, origin: str, kind: CredentialKind | None, name: str | None) -> None:
+        self._tools.projects.credentials.remove(project_id, origin, kind, name)
 
     # -- crawls -----------------------------------------------------------------------------
 

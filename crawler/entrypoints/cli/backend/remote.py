@@ -22,6 +22,7 @@ from crawler.domain.diffs.text_diff import TextDiff
 from crawler.domain.explaining.url_explanation import Explanation
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.exports.reports import FindingKind, Report
+from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
 from crawler.domain.hosts.overview import HostOverview
 from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
@@ -44,6 +45,8 @@ MOST_HOSTS = 200
 """Hosts in one answer of the service."""
 RETRIES = 2
 """A person waits for the command, and a restarted service is back within a second or two."""
+
+_UNKNOWN = "The service speaks of things this program does not know; upgrade it."
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -98,6 +101,17 @@ class RemoteBackend:
 
     def delete_project(self, project_id: UUID) -> None:
         self._client.projects.delete(project_id)
+
+    def list_credentials(self, project_id: UUID) -> list[StoredCredential]:
+        return [_credential(found) for found in self._client.credentials.of(project_id)]
+
+    def set_credential(
+        self, project_id: UUID, origin: str, kind: CredentialKind, name: str | None, value: str
+    ) -> StoredCredential:
+        return _credential(self._client.credentials.set(project_id, origin, kind, value, name=name))
+
+    def remove_credential(self, project_id: UUID, origin: str, kind: CredentialKind | None, name: str | None) -> None:
+        self._client.credentials.remove(project_id, origin, kind=kind, name=name)
 
     # -- crawls -----------------------------------------------------------------------------
 
@@ -279,6 +293,14 @@ def _project(found: service.Project) -> Project:
     return _as(Project, found, settings=_known(found.settings))
 
 
+def _credential(found: service.Credential) -> StoredCredential:
+    try:
+        kind = CredentialKind(found.kind) if found.kind is not None else None
+    except ValueError as exc:
+        raise Unavailable(_UNKNOWN) from exc
+    return StoredCredential(found.origin, kind, found.name, found.updated_at)
+
+
 def _crawl(found: service.Crawl) -> CrawlJob:
     summary = found.change_summary.model_dump(mode="json") if found.change_summary else None
     return _as(CrawlJob, found, config=_known(found.config), change_summary=summary)
@@ -293,4 +315,4 @@ def _as(kind: type[Kind], found: BaseModel, **changes: Any) -> Kind:
     try:
         return kind.model_validate({**found.model_dump(), **changes})
     except ValidationError as exc:
-        raise Unavailable("The service speaks of things this program does not know; upgrade it.") from exc
+        raise Unavailable(_UNKNOWN) from exc

@@ -54,8 +54,14 @@ def run(
     header: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="HEADER", help="'Name: value', sent to URL's own origin and kept encrypted; 'Name:' forgets it."
+            metavar="HEADER",
+            help="@FILE with lines 'Name: value', or NAME to be asked for its value; sent to URL's own origin and kept "
+            "encrypted. 'Name:' forgets it.",
         ),
+    ] = None,
+    header_env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VARIABLE", help="A header whose value is in an environment variable."),
     ] = None,
     export: Annotated[
         Path | None,
@@ -90,6 +96,7 @@ def run(
         given,
         urls_file=urls_file,
         header=header or (),
+        header_env=header_env or (),
         project=project,
         workers=workers,
         export=export,

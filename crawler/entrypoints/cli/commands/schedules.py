@@ -3,7 +3,7 @@
 Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notices/schedule.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOvervie
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.backtest import backtest
 from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
 from crawler.entrypoints.cli.screen.terminal import console, print_pairs
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
@@ -42,9 +43,13 @@ def set_schedule(
     window: Annotated[str | None, typer.Option(metavar="HH:MM-HH:MM", help="Start only between these.")] = None,
     jitter: Annotated[int | None, typer.Option(metavar="MINUTES", help="Start up to so much later.")] = None,
     email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail; '' for nobody.")] = None,
-    webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST; '' for nothing.")] = None,
+    webhook: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="What gets a POST; @FILE reads a secret one, '' is for nothing."),
+    ] = None,
     notify: Annotated[
-        list[str] | None, typer.Option(metavar="URL", help="Another channel by its Apprise URL; '' for none.")
+        list[str] | None,
+        typer.Option(metavar="URL", help="Another channel by its Apprise URL; @FILE reads some, '' is for none."),
     ] = None,
     notify_on: Annotated[NotifyOn | None, typer.Option(help="Which changes send a notice.")] = None,
     notify_changes: Annotated[
@@ -64,8 +69,8 @@ def set_schedule(
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     changes |= {} if window is None else {"window": _window(window)}
     changes |= {} if email is None else {"notification_email": email or None}
-    changes |= {} if webhook is None else {"notification_webhook": webhook or None}
-    changes |= {} if notify is None else {"notification_urls": [url for url in notify if url]}
+    changes |= {} if webhook is None else {"notification_webhook": next(iter(_addresses([webhook])), None)}
+    changes |= {} if notify is None else {"notification_urls": _addresses(notify)}
     with open_backend() as backend:
         _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
 
@@ -86,6 +91,12 @@ def run_now(project_id: ProjectId) -> None:
         crawl_id = backend.run_schedule(project_id)
         begins = "begins now;" if backend.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
     console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
+
+
+def _addresses(given: Sequence[str]) -> list[str]:
+    """Addresses as they are given, or one a line of a file that is named @FILE: they may hold secrets."""
+    named = (from_file(one.removeprefix(FILE_SIGN)) if one.startswith(FILE_SIGN) else one for one in given)
+    return [line.strip() for text in named for line in text.splitlines() if line.strip()]
 
 
 def _window(given: str) -> list[str] | None:

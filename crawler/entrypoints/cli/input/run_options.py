@@ -1,5 +1,6 @@
 """Options of `crawler run`, checked before anything is started or written."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from crawler.domain.exports.files import ExportFormat, export_format
-from crawler.domain.hosts.credentials import Credentials
+from crawler.domain.hosts.credentials import Credentials, problem_of
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_environment, from_file, read_secret
 from crawler.errors import Invalid, InvalidConfig, InvalidUrl
 from crawler.handlers.crawls.start_crawl import valid_config
 
@@ -76,33 +78,47 @@ def _url(path: Path, number: int, line: str) -> str:
         raise InvalidUrl(f"Line {number} of {path} is not usable: {exc.message}") from exc
 
 
-def read_headers(given: Sequence[str]) -> dict[str, str]:
-    """Parse headers of the form 'Name: value'. No error message quotes a value: it may be a password."""
-    headers: dict[str, str] = {}
-    for header in given:
-        name, colon, value = header.partition(":")
-        if not colon or not name.strip():
-            raise Invalid("A --header must look like 'Name: value'.")
-        headers[name.strip()] = value.strip()
-    credentials(headers)
+def read_headers(given: Sequence[str], from_variables: Sequence[str] = ()) -> dict[str, str]:
+    """Headers by name; one without a value is to be forgotten, as in curl.
+
+    `given`: '@FILE' with lines 'Name: value', 'NAME' whose value is asked for, 'Name:' or 'Name: value'.
+    `from_variables`: NAME=VARIABLE. No error message quotes a value: it may be a password.
+    """
+    headers = dict(pair for header in given for pair in _headers(header))
+    headers |= dict(_from_variable(pair) for pair in from_variables)
+    try:
+        Credentials.model_validate({"headers": {name: value for name, value in headers.items() if value}})
+    except ValidationError as exc:
+        raise Invalid(f"A --header cannot be sent: {problem_of(exc)}.") from None
     return headers
 
 
-def credentials(headers: Mapping[str, str], kept: Credentials | None = None) -> Credentials:
-    """Merge these headers into the project's stored ones. A header without a value is removed, as in curl."""
-    named = {name.lower() for name in headers}
-    before = kept.revealed() if kept else {}
-    old: Any = before.get("headers") or {}
-    merged = {name: value for name, value in old.items() if name.lower() not in named}
-    merged |= {name: value for name, value in headers.items() if value}
-    try:
-        return Credentials.model_validate({**before, "headers": merged})
-    except ValidationError as exc:
-        first = exc.errors(include_input=False, include_url=False)[0]
-        wrong = (
-            first["msg"].removeprefix("Value error, ") if first["type"] == "value_error" else "its name is not valid"
-        )
-        raise Invalid(f"A --header cannot be sent: {wrong}.") from None
+def shows_value(header: str) -> bool:
+    """Whether a --header holds its value, where everybody on the machine can read it."""
+    return not header.startswith(FILE_SIGN) and bool(header.partition(":")[2].strip())
+
+
+def _headers(header: str) -> list[tuple[str, str]]:
+    if header.startswith(FILE_SIGN):
+        lines = from_file(header.removeprefix(FILE_SIGN)).splitlines()
+        return [_header(line) for line in lines if line.strip()]
+    if ":" not in header and sys.stdin.isatty():
+        return [(header.strip(), read_secret(f"Value of {header.strip()}"))]
+    return [_header(header)]
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon or not name.strip():
+        raise Invalid("A --header must look like 'Name: value'; @FILE reads such lines, NAME alone asks for the value.")
+    return name.strip(), value.strip()
+
+
+def _from_variable(pair: str) -> tuple[str, str]:
+    name, sign, variable = pair.partition("=")
+    if not sign or not name.strip() or not variable.strip():
+        raise Invalid("A --header-env must look like NAME=VARIABLE, such as X-Key=SITE_KEY.")
+    return name.strip(), from_environment(variable.strip())
 
 
 def read_formats(export_to: Path | None, names: Sequence[str]) -> tuple[ExportFormat, ...]:

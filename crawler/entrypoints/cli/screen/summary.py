@@ -222,7 +222,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     if unread := reasons.get(Reason.ROBOTS_UNREACHABLE):
         yield f"{count(unread, 'URL')} could not be asked for: robots.txt did not answer; --ignore-robots does without."
     if forbidden := reasons.get(Reason.FORBIDDEN):
-        yield f"{count(forbidden, 'URL')} answered 401 or 403; --header 'Authorization: …' sends credentials along."
+        yield f"{count(forbidden, 'URL')} answered 401 or 403; --header Authorization sends credentials along."
     if files := reasons.get(Reason.CONTENT_TYPE):
         yield (
             f"{count(files, 'URL')} {'is' if files == 1 else 'are'} no web page but another kind of file; "

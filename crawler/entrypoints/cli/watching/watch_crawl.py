@@ -13,18 +13,19 @@ from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project, checked_name
 from crawler.domain.exports.files import ExportFormat
+from crawler.domain.hosts.credentials import CredentialKind
 from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.option_names import told_in_options
-from crawler.entrypoints.cli.input.run_options import Order, credentials
+from crawler.entrypoints.cli.input.run_options import Order
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS
-from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition
+from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
 from crawler.supervisor import Supervisor
 
 LOOK_SECONDS = 0.25
@@ -58,11 +59,17 @@ def _is_nothing_to_lose(tools: App) -> bool:
 def _project(tools: App, order: Order) -> Project:
     new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
     project = tools.store.find_project(new.name) or tools.store.add_project(new)
-    if order.headers:
-        sealed = tools.store.find_secrets(project.id)
-        kept = credentials(order.headers, tools.secret_box.open(sealed) if sealed else None)
-        tools.store.save_secrets(project.id, tools.secret_box.seal(kept))
+    for name, value in (order.headers or {}).items():
+        _keep_header(tools, project, order.seed.origin, name, value)
     return project
+
+
+def _keep_header(tools: App, project: Project, origin: str, name: str, value: str) -> None:
+    if value:
+        tools.projects.credentials.set(project.id, origin, CredentialKind.HEADER, name, value)
+        return
+    with suppress(NotFound):  # there is nothing to forget
+        tools.projects.credentials.remove(project.id, origin, CredentialKind.HEADER, name)
 
 
 def _begin(tools: App, project: Project, order: Order) -> CrawlJob:

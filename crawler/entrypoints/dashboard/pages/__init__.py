@@ -5,6 +5,7 @@ from crawler.entrypoints.dashboard.pages import (
     crawl_changes,
     crawl_report,
     crawl_urls,
+    credentials,
     documents,
     login,
     noise,
@@ -29,7 +30,7 @@ from crawler.entrypoints.dashboard.pages import (
 
 # Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
-    login, projects, project_form, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
+    login, projects, project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,
     queue, queue_add, queue_categories, queue_entry, documents,

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
 from crawler.domain.crawls.project import Project
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
@@ -75,11 +76,11 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
             "settings": settings,
         }
         try:
-            tools.projects.manage.change(project_id, changes)
+            changed = tools.projects.manage.change(project_id, changes)
         except (Invalid, Conflict) as exc:
             errors = _placed(exc)
         else:
-            return go(f"/projects/{project_id}", "saved")
+            return go(f"/projects/{project_id}", "moved" if _leaves_credentials(tools, project, changed) else "saved")
     return _show(request, tools, project, form.raw(), errors, 422)
 
 
@@ -126,8 +127,21 @@ def _show(
         project=project,
         values=values,
         errors=errors,
+        origins=_origins(tools, project.id) if project else (),
         ceiling=tools.settings.max_pages_ceiling,
     )
+
+
+def _leaves_credentials(tools: App, before: Project, now: Project) -> bool:
+    """Whether the project's address moved away from an origin for which credentials are stored."""
+    known = _origins(tools, now.id)
+    left, reached = (parse(one.website_url).origin if one.website_url else "" for one in (before, now))
+    return left != reached and left in known and reached not in known
+
+
+def _origins(tools: App, project_id: UUID) -> list[str]:
+    """Where the project's credentials are sent."""
+    return list(dict.fromkeys(one.origin for one in tools.projects.credentials.list(project_id)))
 
 
 def _name_of(form: Form) -> str:
