@@ -16,6 +16,7 @@ from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
+from crawler.domain.urls.keys import keys_of
 from crawler.domain.urls.url import QueryRule, Url, normalize, read
 
 
@@ -34,6 +35,8 @@ class CrawlStateReader:
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
+            walled = db.execute(text(_WALLED), {"baseline": baseline}).scalars() if crawl.config.ingest else ()
+            behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
             sealed, home, learned = db.execute(text(_PROJECT), {"project": crawl.project_id}).one()
             given: tuple[str, ...] = ()
@@ -53,6 +56,7 @@ class CrawlStateReader:
             headers_for=home or crawl.seed_url,
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
+            behind_walls=behind,
             baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
             rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
@@ -104,6 +108,9 @@ WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'c
   AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
 ORDER BY completed_at DESC LIMIT 1
 """
+_WALLED = (
+    "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
+)
 _PROJECT = "SELECT secrets, website_url, learned FROM projects WHERE id = :project"
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages

@@ -6,13 +6,17 @@ A line is known by the words next to what runs in it (`last visited @)`): its ot
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.noise.builtin import OF_FETCH
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.bare_ages import age_texts, aged
+from crawler.domain.noise.builtin import AGE, OF_FETCH, may_run_with_clock
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
-from crawler.domain.noise.moving_values import ValueChange, frame_of, value_changes
-from crawler.domain.noise.page_noise import FilteredPage
+from crawler.domain.noise.moving_values import ValueChange, frame_of, skeleton, value_changes
+from crawler.domain.noise.page_noise import LONGEST_LINE, FilteredPage
 from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
 FEWEST_PAGES = 3
@@ -48,8 +52,58 @@ def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[st
     return {key: pages[:MOST_ASKED] for key, pages in sorted(found.items())[:MOST_LINES]}
 
 
+def moved_before(page: FilteredPage, earlier: PageBlocks, at: datetime | None) -> Moves:
+    """How the suspected lines of a page had moved since an earlier version of it, fetched at this moment.
+
+    Only the values themselves are asked, by the words next to them: whatever else was edited since, in the same line or
+    in others, says nothing about the clock. A line that is not there, or did not move, tells nothing.
+    """
+    since = Moments(at, page.moments.old)
+    told = [
+        (key, _ran_since(edit, key, earlier, since, page.moments)) for edit in page.clock if (key := clock_key(edit))
+    ]
+    found: dict[LineKey, bool] = {}
+    for key, ran in told:
+        if ran is not None:
+            found[key] = ran and found.get(key, True)
+    return found
+
+
+def _ran_since(edit: BlockEdit, key: LineKey, earlier: PageBlocks, since: Moments, now: Moments) -> bool | None:
+    if key.words == AGE:
+        return _aged_since(texts_of(edit)[0], key.place, earlier, since)
+    told = []
+    for change in _changes(edit):
+        if not may_run_with_clock(change, now):
+            continue  # a rule of another kind has it
+        values = _values_in(frame_of(texts_of(edit)[0], change.number), key.place, earlier)
+        if len(values) != 1 or values == {change.old}:
+            return None
+        told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), since))
+    return all(told) if told else None
+
+
+def _aged_since(line: str, place: str, earlier: PageBlocks, since: Moments) -> bool | None:
+    lines = {one for at, one in enumerate(earlier.lines) if age_texts(one, line) and earlier.block(at).place == place}
+    age = aged(lines.pop(), line, since) if len(lines) == 1 else None
+    if age is None or (age.agrees and not age.had_to_move):
+        return None
+    return age.agrees
+
+
+def _values_in(frame: str, place: str, page: PageBlocks) -> set[str]:
+    """The values that stand between these words, at this place or anywhere."""
+    return {
+        value
+        for at, line in enumerate(page.lines)
+        if len(line) <= LONGEST_LINE
+        for number, (_, value, _) in enumerate(skeleton(line).values)
+        if frame_of(line, number) == frame and place in (ANYWHERE, page.block(at).place)
+    }
+
+
 def moves(page: FilteredPage) -> Moves:
-    """Which lines of a page moved between two of its versions, and whether as the clock did."""
+    """Which lines of a page moved between two looks at it, and whether as the clock did."""
     found = {key: False for edit in page.edits if (key := clock_key(edit))}
     return found | dict.fromkeys(suspected(page), True)
 
@@ -85,6 +139,8 @@ def suspected(page: FilteredPage) -> set[LineKey]:
 
 def clock_key(edit: BlockEdit) -> LineKey | None:
     """By what a line is known that may run with the clock; None for prices and the like."""
+    if age_texts(*texts_of(edit)):
+        return LineKey("~", edit.place, AGE)
     key = line_key(edit)
     if key is None or not (edit.removed and edit.added):
         return key
@@ -110,7 +166,12 @@ def _is_evidence(key: LineKey, values: set[tuple[str, str]]) -> bool:
 
 def _values(urls: Iterable[str], key: LineKey, pages: Mapping[str, FilteredPage]) -> set[tuple[str, str]]:
     edits = [edit for url in urls for edit in pages[url].clock if clock_key(edit) == key]
-    return {(change.old, change.new) for edit in edits for change in _changes(edit)}
+    return {pair for edit in edits for pair in _pairs(edit)}
+
+
+def _pairs(edit: BlockEdit) -> list[tuple[str, str]]:
+    age = age_texts(*texts_of(edit))
+    return [age] if age else [(change.old, change.new) for change in _changes(edit)]
 
 
 def _changes(edit: BlockEdit) -> list[ValueChange]:

@@ -10,7 +10,8 @@ from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.replaced_text import Replaced, replaced_text
 from crawler.domain.diffs.walls import Wall, is_walled, wall_between
-from crawler.domain.noise.builtin import STAMP, builtin_rule, may_run_with_clock
+from crawler.domain.noise.bare_ages import aged, ages_at, is_next_day
+from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
 from crawler.domain.noise.moving_values import ValueChange, ValueKind, value_changes
@@ -48,6 +49,8 @@ class FilteredPage(NamedTuple):
     """It only said before that there is no such page."""
     leads_to: str | None = None
     """It only says now that it moved there."""
+    moments: Moments = UNKNOWN
+    """When both versions were fetched."""
 
 
 def apply_noise_rules(
@@ -79,6 +82,7 @@ class _NoiseFilter:
         self._moments = moments
         self._url = url
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
+        self._ages: dict[str, bool] = {}
         self._stamps_at: dict[tuple[int, str], defaultdict[tuple[str, ...], set[tuple[str, ...]]]] = {}
         self.used: list[str] = []
 
@@ -96,7 +100,8 @@ class _NoiseFilter:
         if STAMP in self.used:
             left = self._without_revisions(left)
         clock = tuple(edit for edit in left if self._may_run_with_clock(edit))
-        return FilteredPage(tuple(left), tuple(dict.fromkeys(self.used)), None, clock, texts)
+        rules = tuple(dict.fromkeys(self.used))
+        return FilteredPage(tuple(left), rules, None, clock, texts, moments=self._moments)
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         """Edits without links to the page itself that name another revision, as its stamp does."""
@@ -180,10 +185,10 @@ class _NoiseFilter:
         old, new = _sides(edit)
         changes = value_changes(old, new)
         if changes is None:
-            return self._reads_like_before(known, old, new) or self._is_stamp(edit)
+            return self._reads_like_before(known, old, new) or self._is_stamp(edit) or self._is_age(edit)
         names = self._names(changes, known, old)
         if None in names:
-            return self._is_stamp(edit)
+            return self._is_stamp(edit) or self._is_age(edit)
         if STAMP in names and self._is_of_an_item(edit):
             return False
         self.used += [name for name in names if name]
@@ -195,6 +200,21 @@ class _NoiseFilter:
             return False
         self.used.append(STAMP)
         return True
+
+    def _is_age(self, edit: BlockEdit) -> bool:
+        """Whether an age without further words, or a day by its name, went on with the clock."""
+        old, new = _sides(edit)
+        age = aged(old, new, self._moments)
+        if not (age and age.agrees and self._has_ages(edit)) and not is_next_day(old, new, self._moments):
+            return False
+        self.used.append(AGE)
+        return True
+
+    def _has_ages(self, edit: BlockEdit) -> bool:
+        """Whether all ages at the place of an edit went on with the clock."""
+        if edit.place not in self._ages:
+            self._ages[edit.place] = ages_at(edit.place, *self._pages, self._moments)
+        return self._ages[edit.place]
 
     def _is_of_an_item(self, edit: BlockEdit) -> bool:
         """Whether other stamps like this one, at the same place, name other times: then it is not that of the page."""
@@ -253,6 +273,8 @@ class _NoiseFilter:
         """Whether all that is left of an edit may run with the clock."""
         if not _is_comparable(edit):
             return False
+        if age := aged(*_sides(edit), self._moments):
+            return age.is_telling
         changes = value_changes(*_sides(edit)) or []
         names = self._names(changes, self._known(edit.place), _sides(edit)[0])
         if STAMP in names and self._is_of_an_item(edit):
