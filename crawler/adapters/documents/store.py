@@ -287,7 +287,7 @@ FROM (SELECT d.id, coalesce(v.version, p.version_id) AS version
       CROSS JOIN (SELECT %s::timestamptz AS at) since
       JOIN documents d ON d.normalized_url = v.normalized_url AND d.project_id = c.project_id
       JOIN crawled_pages p ON p.id = d.page_id AND p.crawl_id = c.id
-      WHERE d.created_at < since.at AND coalesce(d.deleted_at >= since.at, true)
+      WHERE (v.version IS NULL OR since.at <@ tstzrange(d.created_at, d.deleted_at, '(]'))
         AND (d.status = 'pending' OR d.version_id IS DISTINCT FROM coalesce(v.version, p.version_id))
       ORDER BY d.id FOR UPDATE OF d) AS other
 WHERE d.id = other.id

@@ -49,8 +49,8 @@ def _other_versions(baseline: CrawlJob, found: FilteredChanges) -> dict[str, UUI
     """By URL, of which version a document is to be made instead; None for the newest, where a wall is gone."""
     before = behind_walls(baseline.change_summary)
     compared = {*found.changes.changed, *found.changes.unchanged}
-    came = {url: page.version for url, page in found.behind.items() if url not in before}
-    return {**came, **dict.fromkeys(url for url in before if url not in found.behind and url in compared)}
+    behind = {url: page.version for url, page in found.behind.items()}
+    return {**dict.fromkeys(url for url in before if url in compared), **behind}
 
 
 def _keyed(crawl: CrawlJob, by_url: Mapping[str, UUID | None]) -> dict[str, UUID | None]:
