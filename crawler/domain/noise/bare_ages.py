@@ -5,12 +5,13 @@ the time that went by, and so must all others like it that stand at the same pla
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
-from crawler.domain.diffs.block_diff import line_hunks
+from crawler.domain.diffs.block_diff import diff_blocks, line_hunks
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import bare_span, is_bare_age
 from crawler.domain.noise.clocks import ZONES, Moments
@@ -67,32 +68,29 @@ def aged(old: str, new: str, moments: Moments) -> Aged | None:
     return Aged(agrees, not before.meets(bare_span(texts[0], moments.new)))
 
 
-def ages_at(place: str, old: PageBlocks, new: PageBlocks, moments: Moments) -> bool:
-    """Whether the ages at a place all moved by the time that went by, enough of them, and from different ones."""
-    moved = set()
-    for before, after in _pairs_at(place, old, new):
+def places_of_ages(old: PageBlocks, new: PageBlocks, moments: Moments) -> frozenset[str]:
+    """Places whose ages all moved by the time that went by, enough of them, and from different ones."""
+    moved: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    otherwise: set[str] = set()
+    for place, before, after in _pairs(old, new):
         found = aged(before, after, moments)
-        if found is None:
-            continue
-        if not found.agrees:
-            return False
-        if found.had_to_move:
-            moved.add((before, after))
-    return len(moved) >= FEWEST
+        if found is not None and not found.agrees:
+            otherwise.add(place)
+        elif found is not None and found.had_to_move:
+            moved[place].add((before, after))
+    return frozenset(place for place, pairs in moved.items() if len(pairs) >= FEWEST and place not in otherwise)
 
 
-def _pairs_at(place: str, old: PageBlocks, new: PageBlocks) -> Iterable[tuple[str, str]]:
-    """Lines of a place, each with what stands in for it; also those that stayed."""
+def _pairs(old: PageBlocks, new: PageBlocks) -> Iterator[tuple[str, str, str]]:
+    """Places and lines, each with what stands in for it; also those with ages that stayed."""
     hunks = line_hunks(old.lines, new.lines)
     gone = {at for removed, _ in hunks for at in removed}
-    yield from ((line, line) for at, line in enumerate(old.lines) if at not in gone and old.block(at).place == place)
-    for removed, added in hunks:
-        before, after = _at(place, old, removed), _at(place, new, added)
-        yield from zip(before, after, strict=False)
-
-
-def _at(place: str, page: PageBlocks, lines: Sequence[int]) -> list[str]:
-    return [page.lines[at] for at in lines if page.block(at).place == place]
+    for at, line in enumerate(old.lines):
+        if at not in gone and age_texts(line, line):
+            yield old.block(at).place, line, line
+    for edit in diff_blocks(old, new):
+        if edit.removed and edit.added:
+            yield edit.place, edit.removed.text, edit.added.text
 
 
 def is_next_day(old: str, new: str, moments: Moments) -> bool:

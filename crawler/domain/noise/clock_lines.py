@@ -6,17 +6,14 @@ A line is known by the words next to what runs in it (`last visited @)`): its ot
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.noise.bare_ages import age_texts, aged
-from crawler.domain.noise.builtin import AGE, OF_FETCH, may_run_with_clock
-from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.bare_ages import age_texts
+from crawler.domain.noise.builtin import AGE, OF_FETCH
 from crawler.domain.noise.learned import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
-from crawler.domain.noise.moving_values import ValueChange, frame_of, skeleton, value_changes
-from crawler.domain.noise.page_noise import LONGEST_LINE, FilteredPage
+from crawler.domain.noise.moving_values import ValueChange, frame_of, value_changes
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
 FEWEST_PAGES = 3
@@ -50,56 +47,6 @@ def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[st
     """Lines of which these pages cannot tell, and pages whose earlier versions may."""
     found = _pages(pages, lambda page: page.clock)
     return {key: pages[:MOST_ASKED] for key, pages in sorted(found.items())[:MOST_LINES]}
-
-
-def moved_before(page: FilteredPage, earlier: PageBlocks, at: datetime | None) -> Moves:
-    """How the suspected lines of a page had moved since an earlier version of it, fetched at this moment.
-
-    Only the values themselves are asked, by the words next to them: whatever else was edited since, in the same line or
-    in others, says nothing about the clock. A line that is not there, or did not move, tells nothing.
-    """
-    since = Moments(at, page.moments.old)
-    told = [
-        (key, _ran_since(edit, key, earlier, since, page.moments)) for edit in page.clock if (key := clock_key(edit))
-    ]
-    found: dict[LineKey, bool] = {}
-    for key, ran in told:
-        if ran is not None:
-            found[key] = ran and found.get(key, True)
-    return found
-
-
-def _ran_since(edit: BlockEdit, key: LineKey, earlier: PageBlocks, since: Moments, now: Moments) -> bool | None:
-    if key.words == AGE:
-        return _aged_since(texts_of(edit)[0], key.place, earlier, since)
-    told = []
-    for change in _changes(edit):
-        if not may_run_with_clock(change, now):
-            continue  # a rule of another kind has it
-        values = _values_in(frame_of(texts_of(edit)[0], change.number), key.place, earlier)
-        if len(values) != 1 or values == {change.old}:
-            return None
-        told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), since))
-    return all(told) if told else None
-
-
-def _aged_since(line: str, place: str, earlier: PageBlocks, since: Moments) -> bool | None:
-    lines = {one for at, one in enumerate(earlier.lines) if age_texts(one, line) and earlier.block(at).place == place}
-    age = aged(lines.pop(), line, since) if len(lines) == 1 else None
-    if age is None or (age.agrees and not age.had_to_move):
-        return None
-    return age.agrees
-
-
-def _values_in(frame: str, place: str, page: PageBlocks) -> set[str]:
-    """The values that stand between these words, at this place or anywhere."""
-    return {
-        value
-        for at, line in enumerate(page.lines)
-        if len(line) <= LONGEST_LINE
-        for number, (_, value, _) in enumerate(skeleton(line).values)
-        if frame_of(line, number) == frame and place in (ANYWHERE, page.block(at).place)
-    }
 
 
 def moves(page: FilteredPage) -> Moves:

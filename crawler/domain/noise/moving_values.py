@@ -5,6 +5,7 @@ each is judged by what stands around it.
 """
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -33,6 +34,8 @@ class ValueKind(StrEnum):
 
 
 _SHORT = 400
+_WIDTH = 200
+"""Characters on each side of a value among which the words next to it are looked for."""
 _MARKS = {ValueKind.MOMENT: "@", ValueKind.TOKEN: "#", ValueKind.NUMBER: "#"}
 
 
@@ -105,10 +108,21 @@ def _singular(words: str) -> str:
 
 def frame_of(line: str, number: int) -> str:
     """The words next to a value of a line, within its part: two before it and one after."""
+    return frames_of(line)[number]
+
+
+def frames_of(line: str) -> list[str]:
+    """The words next to each value of a line."""
     words, values = skeleton(line)
-    at = values[number][2]
-    start, end = next(bounds for bounds in parts_of(words) if bounds[0] <= at < bounds[1])
-    return " ".join([*words[start:at].split()[-2:], words[at], *words[at + 1 : end].split()[:1]])
+    parts = parts_of(words) if values else []
+    return [_frame(words, at, parts) for _, _, at in values]
+
+
+def _frame(words: str, at: int, parts: Sequence[tuple[int, int]]) -> str:
+    start, end = next(bounds for bounds in parts if bounds[0] <= at < bounds[1])
+    # Only a few words count, however long the line is.
+    before, after = words[max(start, at - _WIDTH) : at].split(), words[at + 1 : min(end, at + 1 + _WIDTH)].split()
+    return " ".join([*before[-2:], words[at], *after[:1]])
 
 
 def parts_of(words: str) -> list[tuple[int, int]]:

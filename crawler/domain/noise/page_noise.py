@@ -10,7 +10,7 @@ from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.replaced_text import Replaced, replaced_text
 from crawler.domain.diffs.walls import Wall, is_walled, wall_between
-from crawler.domain.noise.bare_ages import aged, ages_at, is_next_day
+from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import LearnedRule, Varies, line_words, masks, reads_like
@@ -82,7 +82,6 @@ class _NoiseFilter:
         self._moments = moments
         self._url = url
         self._kept: dict[tuple[int, str, tuple[int, ...]], frozenset[str]] = {}
-        self._ages: dict[str, bool] = {}
         self._stamps_at: dict[tuple[int, str], defaultdict[tuple[str, ...], set[tuple[str, ...]]]] = {}
         self.used: list[str] = []
 
@@ -205,16 +204,15 @@ class _NoiseFilter:
         """Whether an age without further words, or a day by its name, went on with the clock."""
         old, new = _sides(edit)
         age = aged(old, new, self._moments)
-        if not (age and age.agrees and self._has_ages(edit)) and not is_next_day(old, new, self._moments):
+        if not (age and age.agrees and edit.place in self._ages) and not is_next_day(old, new, self._moments):
             return False
         self.used.append(AGE)
         return True
 
-    def _has_ages(self, edit: BlockEdit) -> bool:
-        """Whether all ages at the place of an edit went on with the clock."""
-        if edit.place not in self._ages:
-            self._ages[edit.place] = ages_at(edit.place, *self._pages, self._moments)
-        return self._ages[edit.place]
+    @cached_property
+    def _ages(self) -> frozenset[str]:
+        """Places whose ages all went on with the clock."""
+        return places_of_ages(*self._pages, self._moments)
 
     def _is_of_an_item(self, edit: BlockEdit) -> bool:
         """Whether other stamps like this one, at the same place, name other times: then it is not that of the page."""

@@ -44,7 +44,8 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.walls import wall_between
-from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moved_before, moves, without_lines
+from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moves, without_lines
+from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair

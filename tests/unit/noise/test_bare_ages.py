@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, moved_before
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from tests.unit.noise.pages import blocks
 
