@@ -16,6 +16,7 @@ from crawler.handlers.changes.diff_without_noise import DiffWithoutNoise
 from crawler.handlers.changes.digest_changes import DigestChanges
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.manage_noise import ManageNoise
+from crawler.handlers.changes.settle_documents import SettleDocuments
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -33,7 +34,7 @@ class Changes:
             self._app.engine.probes,
             FindSignIns(self.page_pairs),
             self.apply_noise_rules,
-            self._app.documents.store.remove,
+            SettleDocuments(self._app.documents.store, self._app.hints.ingest_documents),
         )
 
     @cached_property

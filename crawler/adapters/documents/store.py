@@ -5,7 +5,7 @@ What becomes a document: `handlers/engine/batch_rows.py`. How it is made and cut
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -86,14 +86,33 @@ class DocumentStore:
     @again_after_deadlock
     def remove(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime) -> int:
         """Pages are gone: their documents stay as tombstones. Not those whose page was seen again since."""
+        return self._remove(project_id, "p.last_seen_at IS NULL OR p.last_seen_at < %s", normalized_urls, unseen_since)
+
+    @again_after_deadlock
+    def take_back(self, project_id: UUID, normalized_urls: Iterable[str], since: datetime) -> int:
+        """Pages are none: take out the documents that began or came back to be made since then."""
+        return self._remove(project_id, "NOT %s <@ tstzrange(d.created_at, d.deleted_at, '(]')", normalized_urls, since)
+
+    def _remove(self, project_id: UUID, which: str, normalized_urls: Iterable[str], since: datetime) -> int:
         with transaction(self._engine) as connection, cursor(connection) as db:
             hold_projects(db, [project_id])
-            db.execute(_REMOVE, (project_id, sorted(normalized_urls), unseen_since))
+            db.execute(_REMOVE.format(which=which), (project_id, sorted(normalized_urls), since))
             ids = [row[0] for row in db]
             _drop_chunks(db, ids)
             _tell_crawls(db, dict.fromkeys(ids, ("skipped", None)))
             move_to_end(db, [(project_id, found) for found in ids])
         return len(ids)
+
+    @again_after_deadlock
+    def make_again(self, crawl_id: UUID, versions: Mapping[str, UUID | None], since: datetime) -> int:
+        """Make these documents of other versions of their pages: of the newest where none is named.
+
+        Also those that were taken out since, as a wall may do that asks not to be indexed. Not those whose page another
+        crawl has fetched meanwhile.
+        """
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_AGAIN, (list(versions), list(versions.values()), crawl_id, since))
+            return len(db.fetchall())
 
 
 def _sources(db: Cursor, ids: Sequence[UUID]) -> list[Source]:
@@ -112,13 +131,14 @@ def _source(row: dict[str, Any]) -> Source:
         attempts=row["attempts"],
         url=row["url"],
         title=row["title"],
-        language=row["language"],
-        noindex=bool(row["noindex"]),
+        language=row["language"] if row["is_newest"] else None,
+        noindex=bool(row["noindex"]) and row["is_newest"],
         content=content,
         content_type=row["content_type"] or "",
         prunes=bool(row["prunes"]),
         content_hash=None if digest is None else bytes(digest),
         text=row["content_text"],
+        is_newest=row["is_newest"],
     )
 
 
@@ -213,6 +233,7 @@ RETURNING id
 _SOURCES = """
 SELECT d.id, d.project_id, d.due_version_id, d.attempts, coalesce(v.final_url, p.url, d.url) AS url,
     coalesce(v.title, p.title) AS title, p.language, coalesce(p.noindex, false) AS noindex, s.content, s.byte_length,
+    v.id IS NOT DISTINCT FROM p.version_id AS is_newest,
     coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
     (j.settings ->> 'prune_markdown')::boolean AS prunes, v.content_hash,
     CASE WHEN v.id = p.version_id THEN p.content_text END AS content_text
@@ -258,9 +279,24 @@ UPDATE documents d SET deleted_at = coalesce(d.deleted_at, now()), status = 'ing
     embedded_with = NULL, embedding_error = NULL, updated_at = now()
 FROM (SELECT d.id FROM documents d LEFT JOIN crawled_pages p ON p.id = d.page_id
       WHERE d.project_id = %s AND d.normalized_url = ANY(%s)
-        AND (d.deleted_at IS NULL OR d.status <> 'ingested') AND (p.last_seen_at IS NULL OR p.last_seen_at < %s)
+        AND (d.deleted_at IS NULL OR d.status <> 'ingested') AND ({which})
       ORDER BY d.id FOR UPDATE OF d) AS gone
 WHERE d.id = gone.id
+RETURNING d.id
+"""
+_AGAIN = """
+UPDATE documents d SET due_version_id = other.version, status = 'pending', attempts = 0, claimed_until = NULL,
+    updated_at = now()
+FROM (SELECT d.id, coalesce(v.version, p.version_id) AS version
+      FROM unnest(%s::text[], %s::uuid[]) AS v(normalized_url, version)
+      JOIN crawl_jobs c ON c.id = %s
+      CROSS JOIN (SELECT %s::timestamptz AS at) since
+      JOIN documents d ON d.normalized_url = v.normalized_url AND d.project_id = c.project_id
+      JOIN crawled_pages p ON p.id = d.page_id AND p.crawl_id = c.id
+      WHERE (v.version IS NULL OR since.at <@ tstzrange(d.created_at, d.deleted_at, '(]'))
+        AND (d.status = 'pending' OR d.version_id IS DISTINCT FROM coalesce(v.version, p.version_id))
+      ORDER BY d.id FOR UPDATE OF d) AS other
+WHERE d.id = other.id
 RETURNING d.id
 """
 _DELETE_OTHERS = "DELETE FROM document_chunks WHERE document_id = ANY(%s) AND id <> ALL(%s)"

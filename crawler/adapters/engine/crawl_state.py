@@ -15,6 +15,7 @@ from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
+from crawler.domain.urls.keys import keys_of
 from crawler.domain.urls.url import QueryRule, Url, normalize, read
 
 
@@ -33,6 +34,8 @@ class CrawlStateReader:
             history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
             before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
             baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
+            walled = db.execute(text(_WALLED), {"baseline": baseline}).scalars() if crawl.config.ingest else ()
+            behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
             learned = db.execute(text(_LEARNED), {"project": crawl.project_id}).scalar_one()
             given: tuple[str, ...] = ()
@@ -51,6 +54,7 @@ class CrawlStateReader:
             credentials=self._credentials.headers(crawl.project_id),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
+            behind_walls=behind,
             baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
             rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
@@ -103,6 +107,9 @@ WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'c
 ORDER BY completed_at DESC LIMIT 1
 """
 _LEARNED = "SELECT learned FROM projects WHERE id = :project"
+_WALLED = (
+    "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
+)
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages
 WHERE project_id = :project AND normalized_url = :key AND status = 'success' AND crawl_method = 'lightweight'

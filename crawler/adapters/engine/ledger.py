@@ -121,6 +121,12 @@ class Ledger:
             rows = connection.execute(text(CROSSED), given)
             return {key: (b"" if told else bytes(old), bytes(new)) for key, old, new, told in rows}
 
+    def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]:
+        """For each of these URLs the key of the page on which it was first found."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_PARENTS), {"crawl": crawl_id, "urls": list(urls)})
+            return {row.url: row.parent for row in rows}
+
     def light_links(self, crawl_id: UUID) -> Iterator[str]:
         """Where the light copies of rendered pages link to."""
         with transaction(self._engine) as connection:
@@ -163,6 +169,10 @@ class Ledger:
 _ROWS = """
 SELECT normalized_url, url, depth, priority, seq, fetch_state, reason FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND (:all OR fetch_state = 'queued') ORDER BY priority, seq
+"""
+_PARENTS = """
+SELECT url, parent FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND url = ANY(:urls) AND parent IS NOT NULL
 """
 _SEEN = """
 SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status

@@ -42,6 +42,11 @@ class QuerySurvey:
         with transaction(self._engine) as db:
             return set(db.execute(text(_MET), {"crawl": crawl_id}).scalars())
 
+    def addresses(self, crawl_id: UUID, keys: Sequence[str]) -> set[str]:
+        """By which addresses the project's pages with these keys were last fetched."""
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_ADDRESSES), {"crawl": crawl_id, "keys": list(keys)}).scalars())
+
     def tried(self, crawl_id: UUID) -> list[TriedPage]:
         with transaction(self._engine) as db:
             rows = db.execute(text(_TRIED), {"crawl": crawl_id}).all()
@@ -102,6 +107,10 @@ SELECT link, min(depth) AS depth, min(parent) AS parent FROM (
 _MET = """
 SELECT normalized_url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND coalesce(reason, '') <> 'query_open'
+"""
+_ADDRESSES = """
+SELECT p.url FROM crawled_pages p JOIN crawl_jobs c ON c.project_id = p.project_id AND c.id = :crawl
+WHERE p.normalized_url = ANY(:keys) AND p.url LIKE '%?%'
 """
 _TRIED = """
 SELECT p.url, s.content, s.byte_length, s.content_type

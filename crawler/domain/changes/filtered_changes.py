@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from crawler.domain.changes import new_walls
 from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.diffs.replaced_text import Replaced
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.noise.clock_lines import without_clock_lines
 from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
@@ -45,6 +47,10 @@ class FilteredChanges(NamedTuple):
     """Further addresses of pages that are told once."""
     behind: Mapping[str, BehindWall] = {}
     """Pages behind a wall that stands there now, also those that could not be looked at this time."""
+    wall_texts: Sequence[Replaced] = ()
+    """What stands in place of some of them."""
+    only_walls: frozenset[str] = frozenset()
+    """Pages never seen before that are such a wall themselves."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -69,6 +75,7 @@ class FilteredChanges(NamedTuple):
             "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
             "behind_walls": as_record(self.behind),
+            **new_walls.as_record(self.only_walls),
         }
 
     @property
@@ -133,8 +140,15 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
         if not left
     }
     passed = frozenset(url for url, page in filtered.items() if page.wall and page.passed)
+    texts = [page.texts for url in walls if (page := filtered[url]).texts and not page.passed]
     return FilteredChanges(
-        _without_noise(changes, set(quiet), set(walls)), quiet, walls, found.template, found.edited, passed
+        _without_noise(changes, set(quiet), set(walls)),
+        quiet,
+        walls,
+        found.template,
+        found.edited,
+        passed,
+        wall_texts=[text for text in texts if text][: new_walls.MOST_WALLS],
     )
 
 

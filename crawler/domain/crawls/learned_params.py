@@ -1,5 +1,6 @@
 """What a crawl found out about a query parameter of a path: whether its values are pages of their own."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,6 +9,7 @@ MOST_LEARNED = 500
 ANY_PATH = "*"
 ANY_NAME = "&"
 """No parameter has this name."""
+NOT_TRIED = "not tried"
 
 
 class ParamRole(StrEnum):
@@ -39,12 +41,25 @@ class LearnedParam(BaseModel):
     @property
     def words(self) -> str:
         """What was found out, as a sentence without its end."""
+        if self.why == NOT_TRIED:
+            return f"{self._named} was not tried yet, so it is left out in this crawl"
         told = {
             ParamRole.KEPT: "tells pages apart, so it is kept",
             ParamRole.DROPPED: "does not tell pages apart, so it is left out",
             ParamRole.VIEW: "shows known pages in another way, so those are not crawled",
             ParamRole.TRIED: "is being tried",
         }
+        return f"{self._named} {told[self.role]}{f' ({self.why})' if self.why else ''}"
+
+    @property
+    def _named(self) -> str:
         where = "all paths" if self.path == ANY_PATH else self.path
         what = {ANY_NAME: "any other parameter", "": "a query without a name"}.get(self.name, f"`{self.name}`")
-        return f"{what} in {where} {told[self.role]}{f' ({self.why})' if self.why else ''}"
+        return f"{what} in {where}"
+
+
+def told_params(params: Iterable[LearnedParam]) -> list[LearnedParam]:
+    """What a crawl tells of parameters: what it found out, then what it had no time to find out."""
+    known = [one for one in params if one.role is not ParamRole.TRIED]
+    lasting = [one for one in known if one.lasting]
+    return [*lasting, *(one for one in known if one.why == NOT_TRIED)]

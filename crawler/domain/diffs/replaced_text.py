@@ -57,6 +57,15 @@ def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
 
 
+def said_lines(page: PageBlocks, url: str) -> dict[str, tuple[int, int]]:
+    """Lines of a page of which no other version is known: to each the hash that a wall's line has, and its words.
+
+    It is named by its address.
+    """
+    named = set(_WORD.findall(url.lower()))
+    return {line: (hash(_masked(line, named)), _words(line)) for line in page.lines if line}
+
+
 def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
     own = [line for line in page.lines if line and line not in both]
     words = sum(map(_words, own))

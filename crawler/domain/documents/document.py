@@ -36,6 +36,8 @@ class Source(NamedTuple):
     content_hash: bytes | None
     text: str | None
     """The page's text, if this is its newest version: for pages whose markdown has nothing."""
+    is_newest: bool = True
+    """Else nobody knows its language, and it was wanted before."""
 
 
 class Made(NamedTuple):

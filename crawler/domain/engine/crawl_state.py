@@ -31,5 +31,7 @@ class CrawlState:
     """What the project's last homepage decided; None when none did."""
     shapes: ShapeBook = field(default_factory=ShapeBook)
     """Which kinds of the project's pages need a browser, learned from comparisons."""
+    behind_walls: frozenset[str] = frozenset()
+    """Keys of pages that were behind a wall in the crawl before; only for crawls that make documents."""
     homepage: str = ""
     """The homepage's text, if it was fetched without a browser. What other pages repeat of it is no content."""

@@ -17,7 +17,15 @@ AGE = (
     rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
     r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
 )
+_SHORTEST_END = 3
+GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
+"""Ages end here, though the name in the next element follows without a space: `3 hours agoanna`."""
 _AN_AGE = re.compile(AGE, re.IGNORECASE)
+_BARE = re.compile(
+    rf"{_ABOUT}(?:\d{{1,4}}|an?|one|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
+    r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?",
+    re.IGNORECASE,
+)
 _SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # How units begin, in the languages in which ages are known. Months before minutes: both begin with m.
@@ -78,6 +86,18 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
         return False  # `today at 19:00` and `today at 21:00`, or no time at all
     before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
+
+
+def is_bare_age(text: str) -> bool:
+    """Whether a text is an age without a word that says so: `43 minutes`. It may be a mere duration."""
+    found = _BARE.fullmatch(text)
+    return found is not None and all(_unit(name.lower()) for name in found.groups() if name)
+
+
+def bare_span(text: str, at: datetime) -> Span:
+    """When it was that such a text speaks of."""
+    (span,) = _ages(text.lower(), at) or [Span(at, at)]
+    return span
 
 
 def _counts(moment: str) -> bool:

@@ -14,6 +14,7 @@ from crawler.domain.noise.stamps import moved_stamp
 
 OF_FETCH = "date of the fetch"
 STAMP = "stamp"
+AGE = "age"
 MOST_WORDS = 14
 """In the part of a line around a value; in longer prose it is what the page says."""
 _VIEWED = re.compile(
@@ -90,7 +91,7 @@ def _moment(change: ValueChange, moments: Moments) -> str | None:
         return None
     if is_age(change.old) or is_age(change.new):
         if same_instant(change.old, moments.old, change.new, moments.new):
-            return "age"
+            return AGE
     elif _follows(change, moments) is Follows.SURELY:
         return OF_FETCH
     return STAMP if moved_stamp(change.around, change.old, change.new, moments) else None

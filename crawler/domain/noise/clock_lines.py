@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.noise.builtin import OF_FETCH
+from crawler.domain.noise.bare_ages import age_texts
+from crawler.domain.noise.builtin import AGE, OF_FETCH
 from crawler.domain.noise.learned import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
 from crawler.domain.noise.moving_values import ValueChange, frames_of, value_changes
@@ -53,7 +54,7 @@ def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[st
 
 
 def moves(page: FilteredPage) -> Moves:
-    """Which lines of a page moved between two of its versions, and whether as the clock did."""
+    """Which lines of a page moved between two looks at it, and whether as the clock did."""
     found = {key: False for edit in page.edits if (key := clock_key(edit))}
     return found | dict.fromkeys(suspected(page), True)
 
@@ -89,6 +90,8 @@ def suspected(page: FilteredPage) -> set[LineKey]:
 
 def clock_key(edit: BlockEdit) -> LineKey | None:
     """By what a line is known that may run with the clock; None for prices and the like."""
+    if age_texts(*texts_of(edit)):
+        return LineKey("~", edit.place, AGE)
     key = line_key(edit)
     if key is None or not (edit.removed and edit.added):
         return key
@@ -119,8 +122,13 @@ def _values(
     found: dict[LineKey, set[tuple[str, str]]] = defaultdict(set)
     for edit in {edit for page in pages.values() for edit in page.clock}:
         if (key := key_of(edit)) and key in keys:
-            found[key].update((change.old, change.new) for change in _changes(edit))
+            found[key].update(_pairs(edit))
     return found
+
+
+def _pairs(edit: BlockEdit) -> list[tuple[str, str]]:
+    age = age_texts(*texts_of(edit))
+    return [age] if age else [(change.old, change.new) for change in _changes(edit)]
 
 
 def _changes(edit: BlockEdit) -> list[ValueChange]:

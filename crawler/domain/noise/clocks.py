@@ -23,7 +23,8 @@ _ROUND = 300
 _LEAST_APART = timedelta(hours=1)
 """Between two fetches of which a day can tell something: somewhere it is always midnight."""
 _HALVES = (-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75, 13.75)
-_ZONES = tuple(timedelta(hours=hours) for hours in sorted((*range(-12, 15), *_HALVES)))
+ZONES = tuple(timedelta(hours=hours) for hours in sorted((*range(-12, 15), *_HALVES)))
+"""How far local times are ahead of ours."""
 _CLOCKS_CHANGE = frozenset({3, 4, 9, 10, 11})
 """Months in which clocks are put forward or back somewhere, in the night to a Sunday."""
 _SUNDAY = 6
@@ -99,7 +100,7 @@ def _same_zone(old: timedelta, new: timedelta, step: timedelta, at: tuple[dateti
 
 
 def _zones(ahead: timedelta, slack: timedelta) -> list[timedelta]:
-    return [zone for zone in _ZONES if abs(ahead - zone) <= slack]
+    return [zone for zone in ZONES if abs(ahead - zone) <= slack]
 
 
 def _may_change_clocks(old_at: datetime, new_at: datetime) -> bool:
@@ -112,7 +113,7 @@ def _in_one_zone(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> b
         local = [(moment + zone).replace(minute=0, second=0, microsecond=0) for moment in at]
         return all(hour in side.moments for hour, side in zip(local, sides, strict=True))
 
-    return any(map(fits, _ZONES))
+    return any(map(fits, ZONES))
 
 
 def _day(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
@@ -122,7 +123,7 @@ def _day(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
     def fits(zone: timedelta) -> bool:
         return all((moment + zone).date() in side.days for moment, side in zip(at, sides, strict=True))
 
-    return Follows.MAYBE if any(map(fits, _ZONES)) else Follows.NOT
+    return Follows.MAYBE if any(map(fits, ZONES)) else Follows.NOT
 
 
 def _time(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
@@ -139,7 +140,7 @@ def _time(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:
 
 
 def _is_zone(ahead: Iterable[timedelta]) -> bool:
-    return all(any(abs(_apart(one - zone)) <= SLACK for zone in _ZONES) for one in ahead)
+    return all(any(abs(_apart(one - zone)) <= SLACK for zone in ZONES) for one in ahead)
 
 
 def _are_round(sides: tuple[Shown, Shown]) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from crawler.domain.noise.ages import AGE
+from crawler.domain.noise.ages import AGE, GLUED
 from crawler.domain.noise.moments import AT, DATE, DOTTED, TIME, WEEKDAY
 
 _MOMENT = rf"(?:{AGE}|{DATE}|{TIME}|{WEEKDAY})"
@@ -20,7 +20,7 @@ _MOMENT = rf"(?:{AGE}|{DATE}|{TIME}|{WEEKDAY})"
 _EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _JOINT = rf"(?:(?:,|\s[–—|-])?\s(?:{AT}\s)?|\s?[(（][月火水木金土日一二三四五六월화수목금토일][)）]\s?|(?<=[日일])\s?)"
 _VALUE = re.compile(
-    rf"(?<![^\W{_EAST}])(?P<moment>{_MOMENT}(?:{_JOINT}{_MOMENT})*(?:,?\s{DOTTED})?)(?![^\W{_EAST}])"
+    rf"(?<![^\W{_EAST}])(?P<moment>{_MOMENT}(?:{_JOINT}{_MOMENT})*(?:,?\s{DOTTED})?)(?:(?![^\W{_EAST}])|{GLUED})"
     r"|(?P<token>(?<!\w)(?<!\w\.)(?=[0-9A-Za-z])(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
     r"|(?P<number>(?:(?<![\w-])[-−])?\d+(?:[.,'\u202f\u00a0 ]\d{3})*(?:[.,]\d+)*)",
     re.IGNORECASE,
@@ -113,11 +113,12 @@ def singular(words: str) -> str:
     return _PLURAL.sub(r"\1", words)
 
 
-def frames_of(line: str, numbers: Iterable[int]) -> list[str]:
-    """The words next to these values of a line, within their parts: two before each and one after."""
+def frames_of(line: str, numbers: Iterable[int] | None = None) -> list[str]:
+    """The words next to these values of a line, or to all, within their parts: two before each and one after."""
     words, values = skeleton(line)
     parts = _Parts(words)
-    return [_frame(words, values[number][2], *parts.bounds(values[number][2])) for number in numbers]
+    wanted = range(len(values)) if numbers is None else numbers
+    return [_frame(words, values[number][2], *parts.bounds(values[number][2])) for number in wanted]
 
 
 def _frame(words: str, at: int, start: int, end: int) -> str:

@@ -10,7 +10,8 @@ from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.replaced_text import Replaced, replaced_text
 from crawler.domain.diffs.walls import Wall, is_walled, wall_between
-from crawler.domain.noise.builtin import STAMP, builtin_rule, may_run_with_clock
+from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
+from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import ANYWHERE, line_words, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
@@ -59,6 +60,8 @@ class FilteredPage(NamedTuple):
     """It only says now that it moved there."""
     unweighed: int = 0
     """So many of the edits are told as they are, because there were too many to look for noise in them."""
+    moments: Moments = UNKNOWN
+    """When both versions were fetched."""
 
 
 def apply_noise_rules(
@@ -114,7 +117,7 @@ class _NoiseFilter:
         weighed = left[:MOST_LEFT] if not self._unweighed else []
         clock = tuple(edit for edit in weighed if self._may_run_with_clock(edit))
         used = tuple(dict.fromkeys(self.used))
-        return FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed)
+        return FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed, moments=self._moments)
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         """Edits without links to the page itself that name another revision, as its stamp does."""
@@ -225,10 +228,10 @@ class _NoiseFilter:
         old, new = _sides(edit)
         changes = value_changes(old, new)
         if changes is None:
-            return self._reads_like_before(edit) or self._is_stamp(edit)
+            return self._reads_like_before(edit) or self._is_stamp(edit) or self._is_age(edit)
         names = self._names(changes, edit)
         if None in names:
-            return self._is_stamp(edit)
+            return self._is_stamp(edit) or self._is_age(edit)
         if STAMP in names and self._is_of_an_item(edit):
             return False
         self.used += [name for name in names if name]
@@ -240,6 +243,20 @@ class _NoiseFilter:
             return False
         self.used.append(STAMP)
         return True
+
+    def _is_age(self, edit: BlockEdit) -> bool:
+        """Whether an age without further words, or a day by its name, went on with the clock."""
+        old, new = _sides(edit)
+        age = aged(old, new, self._moments)
+        if not (age and age.agrees and edit.place in self._ages) and not is_next_day(old, new, self._moments):
+            return False
+        self.used.append(AGE)
+        return True
+
+    @cached_property
+    def _ages(self) -> frozenset[str]:
+        """Places whose ages all went on with the clock."""
+        return places_of_ages(*self._pages, self._moments)
 
     def _is_of_an_item(self, edit: BlockEdit) -> bool:
         """Whether other stamps like this one, at the same place, name other times: then it is not that of the page."""
@@ -305,6 +322,8 @@ class _NoiseFilter:
         """Whether all that is left of an edit may run with the clock."""
         if not _is_comparable(edit):
             return False
+        if age := aged(*_sides(edit), self._moments):
+            return age.is_telling
         changes = value_changes(*_sides(edit)) or []
         names = self._names(changes, edit)
         if STAMP in names and self._is_of_an_item(edit):

@@ -152,10 +152,14 @@ def plain_address(url: Url, known: Iterable[LearnedParam]) -> Url:
 
 
 def newest(url: Url, rule: QueryRule) -> tuple[int, ...]:
-    """Sorts addresses of one page by numbers that its key leaves out, the largest first: that of the last revision."""
+    """Sorts addresses of one page by numbers that its key leaves out, the largest first: that of the last revision.
+
+    Dates are those of a calendar, which goes on without end.
+    """
     path = path_key(url)
     left_out = [value for name, value in params(url) if rule.role(path, name) is ParamRole.DROPPED]
-    return tuple(-int(value[:_LONGEST_NUMBER]) for value in left_out if value.isdecimal())
+    numbers = [value for value in left_out if value.isdecimal() and not _DATE.fullmatch(value)]
+    return tuple(-int(value[:_LONGEST_NUMBER]) for value in numbers)
 
 
 def answers_without(name: str, answers: Sequence[Answer], bases: Mapping[str, Answer]) -> bool:

@@ -36,6 +36,8 @@ from crawler.domain.changes.moved_pages import (
     not_among,
     with_moves,
 )
+from crawler.domain.changes.new_walls import MOST_PAGES as MOST_NEW
+from crawler.domain.changes.new_walls import WallText, is_a_wall, without_new
 from crawler.domain.changes.removals import Move
 from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
@@ -44,6 +46,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moves, without_lines
+from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
@@ -57,8 +60,8 @@ MOST_LOOKS = 40
 """Pages of one crawl that are looked at twice; they are held while they are compared."""
 MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
-VERSIONS_BACK = (0, 1, 3, 7)
-"""How many versions before that of the baseline are asked how a line moved: a day stays for several crawls."""
+VERSIONS_BACK = (1, 2, 4, 8)
+"""How many versions before the one it is compared with are asked how a line moved: a day stays for several crawls."""
 log = telemetry.logger(__name__)
 
 
@@ -108,9 +111,21 @@ class ApplyNoiseRules:
             rules = self._rule_set(crawl.project_id)
             found = self._filter(baseline, crawl, changes, rules, walled)
         self._count(found)
+        found = self._without_new_walls(crawl, found, rules)
         found = found._replace(changes=self._with_moves(baseline, crawl, found, rules))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
+
+    def _without_new_walls(self, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> FilteredChanges:
+        if not found.wall_texts:
+            return found
+        walls = [WallText.of(text) for text in found.wall_texts]
+        urls = set()
+        for page in self._pairs.stored(crawl.id, found.changes.new[:MOST_NEW]):
+            with suppress(UnparsablePage):
+                if is_a_wall(page.side.blocks(rules), page.url, walls):
+                    urls.add(page.url)
+        return found._replace(changes=without_new(found.changes, urls), only_walls=frozenset(urls))
 
     def _with_moves(self, baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> Changes:
         changes, template = found.changes, [change.as_record() for change in found.template]
@@ -168,7 +183,7 @@ class ApplyNoiseRules:
             pages = with_errors_of_the_site(pages, compared)
             pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
             pages = {url: walled.stays(url, page) for url, page in pages.items()}
-        pages = self._by_other_looks(baseline, crawl, rules, pages, compared)
+        pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared)
         changes, pages = without_gone(changes, pages)
         also_at = self._tell_once.changed(baseline, crawl, pages, rules)
         others = {url for urls in also_at.values() for url in urls}
@@ -181,7 +196,13 @@ class ApplyNoiseRules:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
 
     def _by_other_looks(
-        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: dict[str, FilteredPage], compared: int
+        self,
+        baseline: CrawlJob,
+        crawl: CrawlJob,
+        rules: RuleSet,
+        pages: dict[str, FilteredPage],
+        back: Mapping[str, int],
+        compared: int,
     ) -> dict[str, FilteredPage]:
         """Where other pages cannot say whether a line runs with the clock, how it moved before or between looks may."""
         asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
@@ -194,10 +215,12 @@ class ApplyNoiseRules:
         seen: dict[str, Moves] = {}
         for further in VERSIONS_BACK:
             urls = sorted({url for key, urls in asked.items() for url in urls if key not in seen.get(url, {})})
-            for pair in self._between(baseline, baseline, urls, further):
-                with suppress(UnparsablePage):
-                    # The latest move counts, which is the first that is found.
-                    seen[pair.url] = {**moves(pair.apply_noise_rules(rules)), **seen.get(pair.url, {})}
+            for steps, some in _by_steps(urls, back, further):
+                for pair in self._between(baseline, crawl, some, steps):
+                    with suppress(UnparsablePage):
+                        before = moved_before(pages[pair.url], pair.old.blocks(rules), pair.old.fetched_at)
+                        # The latest move counts, which is the first that is found.
+                        seen[pair.url] = {**before, **seen.get(pair.url, {})}
         sure = confirmed(asked, seen, looks)
         return {url: without_lines(page, sure) for url, page in pages.items()}
 
@@ -258,14 +281,19 @@ class _Walled(NamedTuple):
 
     def by_steps(self, urls: Sequence[str], further: int) -> list[tuple[int, list[str]]]:
         """URLs by how many versions further back they are compared."""
-        found: dict[int, list[str]] = {}
-        for url in urls:
-            found.setdefault(self.steps.get(url, 0) + further, []).append(url)
-        return sorted(found.items())
+        return _by_steps(urls, self.steps, further)
 
     def stays(self, url: str, page: FilteredPage) -> FilteredPage:
         """A page that says what the wall said is behind it still, though others are not any more."""
         return marked(page, self.known[url].wall) if url in self.steps and url in self.same else page
+
+
+def _by_steps(urls: Iterable[str], steps: Mapping[str, int], further: int) -> list[tuple[int, list[str]]]:
+    """URLs by how many versions back they are compared: so many further than each of them is."""
+    found: dict[int, list[str]] = {}
+    for url in urls:
+        found.setdefault(steps.get(url, 0) + further, []).append(url)
+    return sorted(found.items())
 
 
 def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:

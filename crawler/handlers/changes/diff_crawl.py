@@ -4,9 +4,8 @@ What is new, changed or removed: `compare` in `domain/changes/comparison.py`, wi
 crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules.py`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -15,12 +14,15 @@ from crawler.domain.changes.baseline import choose_baseline, choose_witness, sam
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
 from crawler.domain.changes.coverage import Found, cover, sign_in_targets
 from crawler.domain.changes.filtered_changes import FilteredChanges
+from crawler.domain.changes.new_walls import only_walls
+from crawler.domain.changes.newly_watched import found_through
 from crawler.domain.changes.removals import COUNTED, SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
+from crawler.handlers.changes.settle_documents import SettleDocuments
 
 log = telemetry.logger(__name__)
 
@@ -38,6 +40,7 @@ class DiffLedger(Protocol):
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
+    def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
 
 
 class DiffProbes(Protocol):
@@ -51,10 +54,6 @@ class NoiseFilter(Protocol):
     ) -> FilteredChanges: ...
 
 
-class RemoveDocuments(Protocol):
-    def __call__(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, /) -> int: ...
-
-
 class DiffCrawl:
     def __init__(
         self,
@@ -63,14 +62,14 @@ class DiffCrawl:
         probes: DiffProbes,
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
-        remove_documents: RemoveDocuments,
+        settle_documents: SettleDocuments,
     ) -> None:
         self._store = store
         self._ledger = ledger
         self._probes = probes
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
-        self._remove_documents = remove_documents
+        self._settle_documents = settle_documents
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
         """Safe to repeat: the same two crawls give the same summary."""
@@ -100,29 +99,23 @@ class DiffCrawl:
             coverage=cover(filtered.changes, found),
         )
         summary |= filtered.as_record()
-        self._take_out(crawl, filtered.changes)
+        self._settle_documents(baseline, crawl, filtered)  # before the summary is kept: so it is repeated
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
-
-    def _take_out(self, crawl: CrawlJob, changes: Changes) -> None:
-        """Pages that are verified to be gone are documents no longer. Before the summary is kept: so it is repeated."""
-        key_of = keys_of(crawl.config)
-        gone = [*changes.removed, *(move.source for move in changes.moved)]
-        keys = [key for url in gone if (key := key_of(url)) is not None]
-        if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
-            log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
     def _compare(self, baseline: CrawlJob, crawl: CrawlJob, *, has_credentials: bool) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
         exhausted = _saw_all(baseline, crawl)
         key_of = keys_of(crawl.config)
-        seen, probed = list(self._ledger.seen_pages(crawl.id)), list(self._probes.probed(crawl.id))
+        no_pages = only_walls(baseline.change_summary)
+        seen = list(self._ledger.seen_pages(crawl.id))
+        probed = [probe for probe in self._probes.probed(crawl.id) if probe.url not in no_pages]
         sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, has_credentials=has_credentials)
         sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
         changes = compare(
-            self._ledger.seen_pages(baseline.id),
+            (page for page in self._ledger.seen_pages(baseline.id) if page.url not in no_pages),
             seen,
             probed=probed,
             remembered=[
@@ -154,13 +147,17 @@ class DiffCrawl:
         return frozenset(key for url in self._ledger.light_links(crawl.id) if (key := key_of(url)))
 
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
-        """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now."""
+        """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
+
+        Nor is what only they lead to: they are queued when nothing else is left, so no other page links to it.
+        """
         before, now = keys_of(baseline.config), keys_of(crawl.config)
         merged = {url: key for url in changes.new if (key := before(url)) is not None and key != now(url)}
         if not merged:
             return changes
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
+        watched |= found_through(watched, self._ledger.parents(crawl.id, changes.new), now) if watched else set()
         return replace(
             changes,
             new=tuple(url for url in changes.new if url not in watched),

@@ -11,7 +11,7 @@ from crawler.domain.changes.coverage_words import RENEW
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, Wait
-from crawler.domain.crawls.learned_params import ParamRole
+from crawler.domain.crawls.learned_params import told_params
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
@@ -177,8 +177,7 @@ class FinishCrawl:
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
         self._ledger.count_variants(crawl.id, keys_of(crawl.config))
-        known = [one for one in crawl.config.learned_params if one.lasting and one.role is not ParamRole.TRIED]
-        learned = {"query_params": [one.words for one in known]}
+        learned = {"query_params": [one.words for one in told_params(crawl.config.learned_params)]}
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id) | learned)
         self._events.publish(crawl.id, "completed", crawl_result(done))
         self._hints.after_crawl(crawl.id)

@@ -3,8 +3,8 @@
 The rules: `domain/urls/query_survey.py`. Who keeps what a step finds out: `survey_queries.py`.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Protocol
@@ -13,7 +13,7 @@ from uuid import UUID
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState
 from crawler.domain.crawls.frontier import Priority
-from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, LearnedParam, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
@@ -89,7 +89,7 @@ class QueryStep:
                 for group in open_groups(self._still_open(), self.rule)
                 if group.name not in habits and (verdict := judge_by_links(group, book))
             ]
-            if not self._learn((*habits.values(), *found)):
+            if not self._learn((*habits.values(), *found)) and not self._learn(self._kept_habits()):
                 break
         if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
             self._learn(views_by_default(LinkBook(self._links, self.rule), self.config.meaningful_params))
@@ -137,6 +137,20 @@ class QueryStep:
             if len(found) > 1 and set(found) == {ParamRole.DROPPED}
         }
 
+    def _kept_habits(self) -> list[LearnedParam]:
+        """A parameter that was found to tell pages apart at several paths, and nowhere something else, does so in this
+        crawl at all paths of which the links say nothing. Else a site with hundreds of them would be learned for years.
+        """
+        known = [one for one in self.config.learned_params if one.lasting]
+        tried = Counter(one.name for one in known if one.role is ParamRole.KEPT)
+        otherwise = {one.name for one in known if one.role is not ParamRole.KEPT}
+        waiting = {group.name for group in open_groups(self._still_open(), self.rule)}
+        return [
+            LearnedParam(path=ANY_PATH, name=name, role=ParamRole.KEPT, why="as at other paths", lasting=False)
+            for name, paths in sorted(tried.items())
+            if paths >= FEWEST_PAGES and name in waiting - otherwise
+        ]
+
     def _is_plain(self, name: str) -> bool:
         return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
 
@@ -173,20 +187,30 @@ class QueryStep:
             for name in param_names(link.url):
                 if self.rule.role(path, name) in (None, ParamRole.TRIED):
                     paths[name].add(path)
+        groups = open_groups(self._still_open(), self.rule)
+        had_no_turn = {group.name for group in groups if len(trials(group)) > 1}
         self._learn(
-            _dropped(path, name, "not tried")
+            _dropped(path, name, NOT_TRIED if name in had_no_turn else "too few addresses have it")
             for name, found in sorted(paths.items())
             for path in ([ANY_PATH] if len(found) >= FEWEST_PAGES else sorted(found))
         )
         if self._still_open():  # more than are kept one by one
-            self._learn([_dropped(ANY_PATH, ANY_NAME, "not tried")])
+            self._learn([_dropped(ANY_PATH, ANY_NAME, NOT_TRIED)])
 
-    def found(self, crawl: CrawlJob, scope: Scope, met: set[str]) -> Iterator[Found]:
-        """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters."""
+    @property
+    def keys(self) -> list[str]:
+        """Of the pages that the links lead to which need not wait any more."""
+        return sorted({normalize(link.url, self.rule) for link in self.open if not self._is_open(link)})
+
+    def found(
+        self, crawl: CrawlJob, scope: Scope, met: set[str], addresses: Container[str] = frozenset()
+    ) -> Iterator[Found]:
+        """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters, and
+        of those the one among `addresses`, those that the project's pages had before."""
         seen = set(met)
         known = [link for link in self.open if not self._is_open(link)]
         rule = self.rule
-        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule)):
+        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule, addresses)):
             url = plain_address(link.url, self.config.learned_params)
             candidate = scope.candidate(url, link.depth)
             verdict = candidate.verdict
@@ -236,8 +260,10 @@ def _is_door(one: LearnedParam) -> bool:
     return one.why == _DOOR.why
 
 
-def _fewest_parameters(url: Url, rule: QueryRule) -> tuple[int, tuple[int, ...], int, str]:
-    return url.query.count("&"), newest(url, rule), len(url.href), url.href
+def _fewest_parameters(
+    url: Url, rule: QueryRule, addresses: Container[str]
+) -> tuple[int, tuple[int, ...], bool, int, str]:
+    return url.query.count("&"), newest(url, rule), url.href not in addresses, len(url.href), url.href
 
 
 def _learned(group: Group, verdict: Verdict) -> LearnedParam:

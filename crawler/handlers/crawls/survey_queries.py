@@ -29,6 +29,7 @@ log = telemetry.logger(__name__)
 class Survey(Protocol):
     def links(self, crawl_id: UUID) -> Iterator[tuple[str, int, str]]: ...
     def met(self, crawl_id: UUID) -> set[str]: ...
+    def addresses(self, crawl_id: UUID, keys: Sequence[str]) -> set[str]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def save(
         self,
@@ -91,7 +92,7 @@ class SurveyQueries:
         done = crawl.model_copy(update={"config": step.config})
         scope = scope_of(replace(state, crawl=done))
         met = self._survey.met(crawl.id)
-        found = list(step.found(done, scope, met))
+        found = list(step.found(done, scope, met, self._survey.addresses(crawl.id, step.keys)))
         if not found and not last:
             return False
         first = self._frontier.reserve_sequence(crawl.id, len(found)) if found else 0

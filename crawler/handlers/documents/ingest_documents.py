@@ -20,6 +20,7 @@ from crawler.domain.documents.document import Failed, Made, Source, config_of
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.files import is_pdf, kind_of
+from crawler.domain.pages.language import detect
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.retries import MOST_LOSSES
 
@@ -123,7 +124,8 @@ class IngestDocuments:
         if source.content is not None and is_pdf(source.content_type, source.content):
             return self._file(source, source.content)
         try:
-            return self._made(source, _text_of(source), source.language)
+            text = _text_of(source)
+            return self._made(source, text, source.language if source.is_newest else detect(text, None))
         except UnparsablePage as exc:
             return Failed(source, exc.message)
 

@@ -52,9 +52,14 @@ def _add_entry(rows: Batch, settled: LeaseResult) -> None:
 
 
 def _add_document(rows: Batch, settled: LeaseResult) -> None:
-    """Add the document to make of this page. Only crawls that ingest make documents."""
+    """Add the document to make of this page. Only crawls that ingest make documents.
+
+    That of a page behind a wall waits for the comparison: `handlers/changes/settle_documents.py`.
+    """
     crawl, end = settled.context.crawl, settled.url_end
     if not crawl.config.ingest or end is None or (end.state is not FetchState.DONE and end.reason != Reason.EXISTS):
+        return
+    if settled.key.normalized_url in settled.context.state.behind_walls:
         return
     url, project = settled.key.normalized_url, crawl.project_id
     due = DocumentDue(settled.key, document_id(project, url), page_id(project, url))

@@ -105,6 +105,32 @@ def test_pages_that_are_refused_for_several_runs_are_neither_forgotten_nor_quiet
     assert (told(crawl)["new_page_urls"], coverage(crawl)["failing"]) == ([], False)
 
 
+def test_an_address_that_leads_on_and_shows_the_wall_meanwhile_is_neither_new_nor_removed(
+    crawler: Engine, site: Site
+) -> None:
+    lay_pages(site)
+    lay(site, {"/haus": page(*PATHS, "/", title="Home", body=TEXT.format("home"))})
+    leads = site.set_fault("/", redirect="/haus")
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    assert crawl.pages_crawled == 13
+    site.mend(leads)
+    for run in range(2):
+        body = f"{WORKS}<p>Stand: 10:{run:02} Uhr</p>"
+        lay(site, dict.fromkeys(["/", "/haus", *PATHS], page(*PATHS, "/haus", title="Umbau", body=body)))
+        crawl = crawler.again(crawl)
+        assert quiet(crawl), f"run {run}"
+        assert coverage(crawl)["failing"]
+    lay_pages(site, edited="/p3")
+    lay(site, {"/haus": page(*PATHS, "/", title="Home", body=TEXT.format("home"))})
+    leads = site.set_fault("/", redirect="/haus")
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/p3"]
+    assert (told(crawl)["new_page_urls"], told(crawl)["removed_page_urls"], told(crawl)["moved"]) == ([], [], [])
+    site.mend(leads)
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["new_page_urls"]) == ["/"], "now it is a page"
+
+
 CLOSED = ["/intern/a", "/intern/b", "/intern/c/d"]
 
 

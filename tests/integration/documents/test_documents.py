@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -370,3 +371,46 @@ def test_a_worker_that_has_to_stop_leaves_the_rest_to_another(crawler: Engine, s
     crawler.sent.clear()
     crawler.tools.documents.ingest.recover()
     assert crawler.sent == []
+
+
+CLOSED = page("/", title="Closed", head='<meta name="robots" content="{}">', body="<p>Painting. Come back. Run {}.</p>")
+
+
+def said(crawler: Engine, crawl: CrawlJob, path: str) -> list[tuple[list[str], str]]:
+    return [(chunk["headings"], chunk["content"]) for chunk in chunks(crawler, crawl, path)]
+
+
+@pytest.mark.parametrize(("robots", "early"), [("all", False), ("all", True), ("noindex", True)])
+def test_a_wall_is_not_what_a_document_says(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch, robots: str, early: bool
+) -> None:
+    """Neither when it comes, nor while it stands and says something else each time. What is new behind it is.
+
+    `early`: documents are made before anybody has compared the crawl.
+    """
+    crawl = ingest(crawler, site)
+    crawler.tools.documents.ingest()
+    compare = crawler.tools.changes.diff_crawl
+
+    def compare_late(crawl_id: UUID) -> CrawlJob:
+        crawler.tools.documents.ingest()
+        return compare(crawl_id)
+
+    if early:
+        monkeypatch.setattr(crawler.tools.changes, "diff_crawl", compare_late)
+    before = {path: said(crawler, crawl, path) for path in ("/", "/a", "/c")}
+    for run in range(2):
+        lay(site, dict.fromkeys(SITE, CLOSED.format(robots, run)))
+        crawl = crawler.again(crawl)
+        assert (crawl.change_summary or {})["coverage"]["failing"]
+        crawler.tools.documents.ingest()
+        assert {path: said(crawler, crawl, path) for path in before} == before, f"run {run}"
+        assert [row for row in documents(crawler, crawl).values() if row["status"] == "pending"] == []
+        assert all(row["deleted_at"] for path, row in documents(crawler, crawl).items() if path == "/b")
+    lay(site, SITE | {"/a": page("/c", title="About", body="<h1>About</h1><p>We bake white bread in Porto.</p>")})
+    crawl = crawler.again(crawl)
+    crawler.tools.documents.ingest()
+    after = {path: said(crawler, crawl, path) for path in before}
+    assert after == {**before, "/a": [(["About"], "We bake white bread in Porto.\n\nto /c")]}
+    alive = [path for path, row in documents(crawler, crawl).items() if not row["deleted_at"]]
+    assert sorted(alive) == ["/", "/a", "/c"], "not what was never one"

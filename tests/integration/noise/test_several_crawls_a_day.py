@@ -126,3 +126,39 @@ def test_a_wiki_with_clocks_and_stamps_is_quiet_until_somebody_edits_it(crawler:
         clock.forward(minutes=23)
         crawl = crawler.again(crawl)
         assert told(crawl) == ([], []), "a new stamp alone is none"
+
+
+def test_a_clock_in_a_sentence_is_known_again_after_an_edit_and_after_a_wall(crawler: Engine) -> None:
+    """On one page only, to the minute: that it ran before is all that tells it from an appointment."""
+    clock = clock_at(crawler, 6, 2)
+    boats, closed = ["heron"], False
+
+    def respond(_: object, request: Request) -> bytes:
+        path = request.path.strip("/")
+        if closed:
+            return response(b"<title>Closed</title><h1>Closed</h1><p>We paint the pier. Come back on another day.</p>")
+        listed = "".join(f"<li>{name} came in</li>" for name in boats)
+        now = f"<p>Seen at {clock():%H:%M} from the pier. There are {len(boats)} boats.</p><ul>{listed}</ul>"
+        links = "".join(f'<a href="/{name}">{name}</a> ' for name in NAMES)
+        main = now if path == "lynx" else f"<p>All that we know about the {path or 'valley'} and who saw it there.</p>"
+        return response(f"<title>{path}</title><h1>{path}</h1>{main}<footer>{links}</footer>".encode())
+
+    with serving(respond) as server:
+        crawl = crawler.crawl(server.url("/"), use_sitemaps=False)
+        clock.forward(hours=2, minutes=13)
+        crawl = crawler.again(crawl)  # nobody can know yet that it is a clock
+        clock.forward(hours=1, minutes=47)
+        boats.append("tern")
+        crawl = crawler.again(crawl)
+        assert told(crawl) == (["lynx"], [])
+        clock.forward(hours=3, minutes=11)
+        crawl = crawler.again(crawl)
+        assert told(crawl) == ([], []), "the boat was told, and the clock is known by what it said before"
+        clock.forward(hours=1, minutes=5)
+        closed = True
+        crawl = crawler.again(crawl)
+        assert told(crawl) == ([], [])
+        clock.forward(hours=2, minutes=21)
+        closed = False
+        crawl = crawler.again(crawl)
+        assert told(crawl) == ([], []), "open again, and nobody edited anything"

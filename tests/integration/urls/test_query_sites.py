@@ -352,3 +352,59 @@ def test_where_only_revisions_are_linked_the_page_is_fetched_without_one(crawler
         assert not [row["url"] for row in crawler.ledger(second).values() if "rev=" in row["url"]]
         site.revisions["ropes"] = 10
         assert changed(crawler.again(second)) == ["lately", "ropes"]
+
+
+def test_a_page_that_a_calendar_shows_by_any_date_is_fetched_by_the_address_it_had(crawler: Engine) -> None:
+    days = ["2026-11-02", "2026-11-03"]
+
+    def diary(path: str, query: dict[str, str]) -> str | None:
+        links = [f"/diary?day={day}" for day in days]
+        if path == "/":
+            return page(*links, title="Harbour", body=FRAME)
+        return page(*links, title="Diary", body=text(f"the day {query['day']}")) if path == "/diary" else None
+
+    with served(diary) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", "/diary"]
+        days.insert(0, "2026-11-01")
+        second = crawler.again(first)
+        assert [row["url"] for key, row in crawler.ledger(second).items() if "diary" in key] == [
+            f"{url}diary?day=2026-11-02"
+        ]
+
+
+SHELVES = [
+    "oak",
+    "ash",
+    "elm",
+    "yew",
+    "fir",
+    "pine",
+    "lime",
+    "plum",
+    "pear",
+    "rowan",
+    "larch",
+    "beech",
+    "maple",
+    "alder",
+]
+
+
+def test_a_parameter_that_names_pages_at_several_paths_does_so_at_all_of_them(crawler: Engine) -> None:
+    """There are more paths than one crawl tries: what was not tried is not told as new one crawl later."""
+
+    def library(path: str, query: dict[str, str]) -> str | None:
+        shelf, volume = path.strip("/"), query.get("volume", "")
+        if not shelf:
+            return page(*(f"/{name}" for name in SHELVES), title="Library", body=FRAME)
+        if shelf not in SHELVES or volume not in ("", "1", "2"):
+            return None
+        links = [f"/{shelf}?volume={n}" for n in (1, 2)]
+        return page(*links, title=f"{shelf} {volume}", body=text(f"{shelf} {volume or 'all'}"))
+
+    with served(library) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert len(kept(crawler, first)) == 1 + 3 * len(SHELVES)
+        assert told(crawler.again(first)) == (0, 0, 0)
+        assert len(asked) < 3 * 3 * len(SHELVES)

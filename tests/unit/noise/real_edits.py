@@ -27,6 +27,18 @@ REAL_EDITS: dict[str, tuple[tuple[str, str], ...]] = {
         ("Served in 20 minutes or free", "Served in 30 minutes or free"),
         ("Sessions: 3 per account", "Sessions: 1 per account"),
     ),
+    "durations": (
+        ("2 days", "3 days"),
+        ("4 hours", "1 day"),
+        ("Delivery: 1 day", "Delivery: 2 days"),
+        ("Delivered in 3 hours", "Delivered in 1 day"),
+        ("Trial: 24 hours", "Trial: 2 days"),
+        ("Rope course · 1 day", "Rope course · 2 days"),
+        ("Cooking time: 45 minutes", "Cooking time: 1 hour"),
+        ("Sold out today", "Sold out yesterday"),
+        ("Today closed", "Yesterday closed"),
+        ("Heute Ruhetag", "Gestern Ruhetag"),
+    ),
     "versions": (
         ("Node 18", "Node 20"),
         ("Requires Node 18 or later", "Requires Node 20 or later"),

@@ -1,0 +1,118 @@
+"""Ages that say nothing else, as columns have them (`43 minutes`), and days by name (`Today`): they follow our fetches.
+
+Without `ago` such a text may just as well be how long something takes. So words are not enough: it must have moved by
+the time that went by, and so must all others like it that stand at the same place.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import cache
+from typing import NamedTuple
+
+from crawler.domain.diffs.block_diff import diff_blocks
+from crawler.domain.diffs.line_diff import line_hunks
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.ages import bare_span, is_bare_age
+from crawler.domain.noise.clocks import ZONES, Moments
+from crawler.domain.noise.moments import DATE, TIME, dates_in
+
+FEWEST = 3
+"""Ages of one place that must have moved by the time that went by."""
+_LONGEST = 200
+_SEPARATORS = re.compile(r"\s*[·|•]\s*|\s[–—]\s")
+# Of each language: today, and the same day one day later.
+_DAYS = (
+    ("today", "yesterday"), ("heute", "gestern"), ("aujourd['’]hui", "hier"), ("hoy", "ayer"), ("oggi", "ieri"),
+    ("hoje", "ontem"), ("vandaag", "gisteren"), ("i ?dag", "i ?går"), ("dziś|dzisiaj", "wczoraj"), ("dnes", "včera"),
+    ("tänään", "eilen"), ("сегодня", "вчера"), ("bugün", "dün"), ("今日|本日", "昨日"), ("今天", "昨天"),
+    ("오늘", "어제"),
+)  # fmt: skip
+_EAST = frozenset("今本昨오어")
+_MOMENT = re.compile(rf"{DATE}|{TIME}", re.IGNORECASE)
+_WORD = re.compile(r"\w")
+
+
+class Aged(NamedTuple):
+    """How an age moved."""
+
+    agrees: bool
+    """It speaks of the same time in the past as before."""
+    had_to_move: bool
+    """So much time went by that it could not stay."""
+
+    @property
+    def is_telling(self) -> bool:
+        return self.agrees and self.had_to_move
+
+
+def age_texts(old: str, new: str) -> tuple[str, str] | None:
+    """The age in two lines, if nothing else differs and it is all of its part of the line."""
+    if max(len(old), len(new)) > _LONGEST:
+        return None
+    before, after = _SEPARATORS.split(old), _SEPARATORS.split(new)
+    if len(before) != len(after):
+        return None
+    pairs = list(zip(before, after, strict=True))
+    pairs = [pair for pair in pairs if pair[0] != pair[1]] or [pair for pair in pairs if is_bare_age(pair[0])]
+    return pairs[0] if len(pairs) == 1 and all(map(is_bare_age, pairs[0])) else None
+
+
+def aged(old: str, new: str, moments: Moments) -> Aged | None:
+    """How the age in two lines moved; None where there is none, or nobody knows when they were fetched."""
+    texts = age_texts(old, new)
+    if texts is None or moments.old is None or moments.new is None:
+        return None
+    before = bare_span(texts[0], moments.old)
+    agrees = before.meets(bare_span(texts[1], moments.new))
+    return Aged(agrees, not before.meets(bare_span(texts[0], moments.new)))
+
+
+def places_of_ages(old: PageBlocks, new: PageBlocks, moments: Moments) -> frozenset[str]:
+    """Places whose ages all moved by the time that went by, enough of them, and from different ones."""
+    moved: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    otherwise: set[str] = set()
+    for place, before, after in _pairs(old, new):
+        found = aged(before, after, moments)
+        if found is not None and not found.agrees:
+            otherwise.add(place)
+        elif found is not None and found.had_to_move:
+            moved[place].add((before, after))
+    return frozenset(place for place, pairs in moved.items() if len(pairs) >= FEWEST and place not in otherwise)
+
+
+def _pairs(old: PageBlocks, new: PageBlocks) -> Iterator[tuple[str, str, str]]:
+    """Places and lines, each with what stands in for it; also those with ages that stayed."""
+    hunks = line_hunks(old.lines, new.lines)
+    gone = {at for removed, _ in hunks for at in removed}
+    for at, line in enumerate(old.lines):
+        if at not in gone and age_texts(line, line):
+            yield old.block(at).place, line, line
+    for edit in diff_blocks(old, new):
+        if edit.removed and edit.added:
+            yield edit.place, edit.removed.text, edit.added.text
+
+
+def is_next_day(old: str, new: str, moments: Moments) -> bool:
+    """Whether `today` became `yesterday` as the days went by: alone, or beside a date or time that stayed."""
+    if max(len(old), len(new)) > _LONGEST or moments.old is None or moments.new is None:
+        return False
+    at = moments.old, moments.new
+    gaps = {(at[1] + zone).date() - (at[0] + zone).date() for zone in ZONES}
+    if timedelta(days=1) not in gaps:
+        return False
+    for today, yesterday in _DAYS:
+        before, after = _named(today).split(old), _named(yesterday).split(new)
+        if len(before) == 2 and before == after:
+            rest = " ".join(before)
+            days = dates_in(rest)
+            if days:
+                return any((at[0] + zone).date() in days and (at[1] + zone).date() not in days for zone in ZONES)
+            return bool(_MOMENT.search(rest)) or not _WORD.search(rest)
+    return False
+
+
+@cache
+def _named(day: str) -> "re.Pattern[str]":
+    return re.compile(f"(?:{day})" if day[0] in _EAST else rf"\b(?:{day})\b", re.IGNORECASE)

@@ -1,0 +1,95 @@
+"""What earlier versions of a page say about a line that may run with the clock (`clock_lines.py`)."""
+
+from collections import defaultdict
+from datetime import datetime
+from functools import cached_property
+
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.bare_ages import age_texts, aged
+from crawler.domain.noise.builtin import AGE, may_run_with_clock
+from crawler.domain.noise.clock_lines import MOST_LINES, Moves, clock_key
+from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.learned import ANYWHERE
+from crawler.domain.noise.moving_values import LONGEST_LINE, frames_of, skeleton, value_changes
+from crawler.domain.noise.page_noise import FilteredPage
+from crawler.domain.noise.template_changes import LineKey, texts_of
+
+
+def moved_before(page: FilteredPage, earlier: PageBlocks, at: datetime | None) -> Moves:
+    """How the suspected lines of a page had moved since an earlier version of it, fetched at this moment.
+
+    Only the values themselves are asked, by the words next to them: whatever else was edited since, in the same line or
+    in others, says nothing about the clock. A line that is not there, or did not move, tells nothing.
+    """
+    asked = [(edit, key) for edit in page.clock if (key := clock_key(edit))]
+    version = _Version(earlier, Moments(at, page.moments.old))
+    found: dict[LineKey, bool] = {}
+    for edit, key in asked:
+        aged_line = texts_of(edit)[0] if key.words == AGE else None
+        ran = version.aged(aged_line, key.place) if aged_line else version.ran(edit, key.place, page.moments)
+        if ran is not None:
+            found[key] = ran and found.get(key, True)
+    return found
+
+
+class _Version:
+    """An earlier version of a page, and what its values say about those of the next one."""
+
+    def __init__(self, page: PageBlocks, since: Moments) -> None:
+        self._page = page
+        self._since = since
+        self._found: dict[tuple[str, str], set[str]] = {}
+
+    def ran(self, edit: BlockEdit, place: str, now: Moments) -> bool | None:
+        """Whether the values that were edited ran with the clock before; None if that cannot be said."""
+        told = []
+        for change in value_changes(*texts_of(edit)) or ():
+            if not may_run_with_clock(change, now):
+                continue  # a rule of another kind has it
+            values = self._values(frames_of(texts_of(edit)[0], [change.number])[0], place)
+            if len(values) != 1 or values == {change.old}:
+                return None
+            told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), self._since))
+        return all(told) if told else None
+
+    def aged(self, line: str, place: str) -> bool | None:
+        """The same of the only age at a place that may be this one."""
+        there = self._ages.get(place, set())
+        lines = {one for one in there if age_texts(one, line)} if len(there) <= MOST_LINES else set()
+        age = aged(lines.pop(), line, self._since) if len(lines) == 1 else None
+        if age is None or (age.agrees and not age.had_to_move):
+            return None
+        return age.agrees
+
+    def _values(self, frame: str, place: str) -> set[str]:
+        """The values that stand between these words, at this place or anywhere; two of them are enough to know."""
+        if (frame, place) not in self._found:
+            values: set[str] = set()
+            for at, value in self._framed.get(frame, ()):
+                if value not in values and (place == ANYWHERE or self._page.block(at).place == place):
+                    values.add(value)
+                if len(values) > 1:
+                    break
+            self._found[frame, place] = values
+        return set(self._found[frame, place])
+
+    @cached_property
+    def _framed(self) -> dict[str, list[tuple[int, str]]]:
+        """Lines and values, by the words next to these."""
+        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for at, line in enumerate(self._page.lines):
+            if len(line) <= LONGEST_LINE:
+                values = [text for _, text, _ in skeleton(line).values]
+                for frame, value in zip(frames_of(line), values, strict=True):
+                    found[frame].append((at, value))
+        return found
+
+    @cached_property
+    def _ages(self) -> dict[str, set[str]]:
+        """Lines with ages, by place."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for at, line in enumerate(self._page.lines):
+            if age_texts(line, line):
+                found[self._page.block(at).place].add(line)
+        return found

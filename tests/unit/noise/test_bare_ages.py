@@ -1,0 +1,124 @@
+"""Ages in columns and days by name: quiet when they follow our fetches, told when they do not."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
+from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.earlier_values import moved_before
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from tests.unit.noise.pages import blocks
+
+AT = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
+
+
+def rows(*ages: str) -> str:
+    boats = ("Heron", "Osprey", "Tern", "Gannet", "Eider", "Skua")
+    cells = (f"<tr><td>{boat}</td><td class='since'>{age}</td></tr>" for boat, age in zip(boats, ages, strict=False))
+    return f"<table>{''.join(cells)}</table>"
+
+
+def compared(old: str, new: str, *, hours: float) -> FilteredPage:
+    return apply_noise_rules(blocks(old), blocks(new), moments=Moments(AT, AT + timedelta(hours=hours)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hours"),
+    [
+        (("43 minutes", "2 hours", "5 hours", "3 days"), ("3 hours", "4 hours", "7 hours", "3 days"), 2.3),
+        (("5 min", "20 min", "1 h"), ("8 h", "8 h", "9 h"), 8),
+        (("6 Stunden", "9 Stunden", "12 Stunden"), ("1 Tag", "1 Tag", "1 Tag"), 26),
+        (("1 hour, 5 minutes", "2 h 10 min", "3 h 1 min"), ("2 hours, 35 minutes", "3 h 40 min", "4 h 31 min"), 1.5),
+        (("12m", "40m", "2h"), ("1d", "1d", "1d"), 25),
+        (("3 jours", "5 jours", "9 jours"), ("8 jours", "10 jours", "14 jours"), 120),
+        (
+            ("anna · 2 hours", "ben · 3 hours", "eva · 7 hours"),
+            ("anna · 6 hours", "ben · 7 hours", "eva · 11 hours"),
+            4,
+        ),
+    ],
+)
+def test_a_column_of_ages_follows_our_fetches(old: tuple[str, ...], new: tuple[str, ...], hours: float) -> None:
+    page = compared(rows(*old), rows(*new), hours=hours)
+    assert (page.edits, page.rules) == ((), ("age",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hours"),
+    [
+        (("2 hours", "3 hours", "5 hours"), ("4 hours", "5 hours", "9 hours"), 2),
+        (("2 hours", "3 hours", "5 hours", "30 minutes"), ("4 hours", "5 hours", "7 hours", "30 minutes"), 2),
+        (("2 days", "3 days", "5 days"), ("3 days", "4 days", "6 days"), 2),
+        (("3 hours", "3 hours", "3 hours"), ("5 hours", "5 hours", "5 hours"), 2),
+        (("2 hours", "3 hours"), ("4 hours", "5 hours"), 2),
+        (("anna · 2 hours", "ben · 3 hours", "eva · 7 hours"), ("ida · 6 hours", "ben · 7 hours", "eva · 11 hours"), 4),
+    ],
+)
+def test_durations_that_do_not_all_follow_our_fetches_are_told(
+    old: tuple[str, ...], new: tuple[str, ...], hours: float
+) -> None:
+    """One moved otherwise, one stayed, none had to move yet, all were the same, they are too few, a name changed."""
+    assert compared(rows(*old), rows(*new), hours=hours).edits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<p>Delivery in 3 hours</p>", "<p>Delivery in 5 hours</p>"),
+        ("<p>We answer within 2 hours</p>", "<p>We answer within 4 hours</p>"),
+        ("<p>Baking: 1 hour</p>", "<p>Baking: 3 hours</p>"),
+        ("<p>3 hours</p>", "<p>5 hours</p>"),
+        ("<p>Open 3 hours a day</p>", "<p>Open 5 hours a day</p>"),
+    ],
+)
+def test_how_long_something_takes_is_told_though_it_grew_by_the_time_that_went_by(old: str, new: str) -> None:
+    assert len(compared(old, new, hours=2).edits) == 1
+
+
+def test_a_single_age_is_quiet_once_it_moved_with_the_clock_before() -> None:
+    page = compared("<p class='up'>3 hours</p>", "<p class='up'>1 day</p>", hours=24)
+    asked = lines_to_confirm({"/": page})
+    before = moved_before(page, blocks("<p class='up'>40 minutes</p>"), AT - timedelta(hours=2.5))
+    assert confirmed(asked, {"/": before}) == set(asked) != set()
+    other = moved_before(page, blocks("<p class='up'>2 hours</p>"), AT - timedelta(hours=20))
+    assert confirmed(asked, {"/": other}) == set(), "it was edited then"
+    stayed = moved_before(page, blocks("<p class='up'>3 hours</p>"), AT - timedelta(hours=20))
+    assert confirmed(asked, {"/": stayed}) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<h3>Today</h3>", "<h3>Yesterday</h3>"),
+        ("<p>Today, 12 May 2026</p>", "<p>Yesterday, 12 May 2026</p>"),
+        ("<p>Heute · 12.05.2026 · 3 Boote</p>", "<p>Gestern · 12.05.2026 · 3 Boote</p>"),
+        ("<p>Anna, aujourd’hui, 10:15</p>", "<p>Anna, hier, 10:15</p>"),
+        ("<p>오늘 10:15</p>", "<p>어제 10:15</p>"),
+    ],
+)
+def test_today_is_yesterday_a_day_later(old: str, new: str) -> None:
+    page = compared(old, new, hours=24)
+    assert (page.edits, page.rules) == ((), ("age",))
+    assert compared(old, new, hours=72).edits, "but not three days later"
+    assert compared(old, new, hours=0.2).edits, "nor on the same day"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<p>Closed today because of the storm</p>", "<p>Closed yesterday because of the storm</p>"),
+        ("<p>Today, 14 May 2026</p>", "<p>Yesterday, 14 May 2026</p>"),
+        ("<p>Today, 12 May 2026</p>", "<p>Yesterday, 11 May 2026</p>"),
+        ("<p>Today: soup, 12:00</p>", "<p>Yesterday: stew, 12:00</p>"),
+    ],
+)
+def test_a_day_by_name_with_anything_else_is_told(old: str, new: str) -> None:
+    assert compared(old, new, hours=24).edits
+
+
+def test_an_age_is_read_though_the_next_element_follows_without_a_space() -> None:
+    old, new = "<p>43 minutes ago<a>Heron</a></p>", "<p>3 hours ago<a>Heron</a></p>"
+    assert compared(old, new, hours=2.3).rules == ("age",)
+    assert compared(old, new.replace("Heron", "Tern"), hours=2.3).edits
+    assert compared(old, new, hours=9).edits
