@@ -99,7 +99,13 @@ class Door:
         return f"http://127.0.0.1:{self.port}"
 
     async def open(self) -> "Door":
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES, start_serving=False)
+        try:
+            await server.start_serving()
+        except asyncio.CancelledError:  # the visit is given up: nobody else knows of this port
+            server.close()
+            raise
+        self._server = server
         self.port = int(self._server.sockets[0].getsockname()[1])
         return self
 

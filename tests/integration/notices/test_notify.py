@@ -102,8 +102,8 @@ def test_a_webhook_gets_the_payload_signed_and_under_one_id(crawler: Engine) -> 
 
 def test_a_webhook_gets_no_credentials_of_the_project_even_at_their_own_origin(crawler: Engine, inbox: Inbox) -> None:
     with serving(lambda *_: response(b"thanks")) as receiver:
-        urls: dict[str, Any] = {"notification_webhook": receiver.url("/hook"), "notification_email": "ops@example.org"}
-        crawl = told_crawl(crawler, **urls)
+        hook = receiver.url("/hook")
+        crawl = told_crawl(crawler, notification_webhook=hook, notification_email="ops@example.org")
         manage = crawler.tools.projects.credentials
         for kind, name in ((CredentialKind.HEADER, "X-Key"), (CredentialKind.COOKIE, "sid")):
             manage.set(crawl.project_id, receiver.url(), kind, name, "hunter2")
