@@ -7,13 +7,12 @@ WORKDIR /app
 RUN useradd --system --uid 10001 --home-dir /app crawler && install -d -o crawler /data && python -m venv /opt/venv
 
 # The dependencies first: a layer that an edit of the source leaves alone.
-COPY pyproject.toml requirements.lock ./
-RUN python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['notify'], sep='\n')" > /tmp/base.txt \
-    && pip install --no-cache-dir -c requirements.lock -r /tmp/base.txt
+COPY requirements ./requirements
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/base.lock -r requirements/notify.lock
 
 # Editable, because the migrations are found beside the package.
 COPY . .
-RUN pip install --no-cache-dir --no-deps -e . && python -m compileall -q crawler workers migrations
+RUN pip install --no-cache-dir --no-deps --no-build-isolation -e . && python -m compileall -q crawler workers migrations
 
 USER crawler
 ENV CRAWLER_DATA_DIR=/data
@@ -26,7 +25,8 @@ USER root
 RUN apt-get update \
     && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-core \
     && rm -rf /var/lib/apt/lists/*
-RUN pip install --no-cache-dir -c requirements.lock -e '.[render]'
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: \
+    -r requirements/base.lock -r requirements/notify.lock -r requirements/render.lock
 USER crawler
 ENV CRAWLER_CHROMIUM=/usr/bin/chromium-headless-shell CRAWL4_AI_BASE_DIRECTORY=/tmp
 CMD ["celery", "-A", "workers.app", "worker", "-n", "render@%h", "-Q", "render", "-l", "info", "-c", "1", \

@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run up test test-all check docs reference bench chaos lock assets browser
+.PHONY: help setup run up test test-all check docs reference bench chaos lock audit dist assets browser
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -56,12 +56,30 @@ bench: browser ## measure, side by side with peers; one part with ARGS="--only p
 chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
-lock: $(BIN)/python ## newest versions into requirements.lock
+lock: $(BIN)/python ## newest versions and their hashes into requirements/
 	@$(BIN)/python -m pip install --quiet uv 2> $(LOG)
-	@echo "# Versions only, for pip -c; made by make lock." > $(VENV)/lock
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
-		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet >> $(VENV)/lock
-	@cp $(VENV)/lock requirements.lock
+	@$(BIN)/python -m scripts.lock
+
+audit: $(VENV)/.dist ## known weaknesses of the locked versions, where the data about them can be reached
+	@$(BIN)/python -m scripts.audit
+
+# What is delivered, without what only development needs.
+DELIVERED := base notify render embed
+CLEAN := $(VENV)/clean
+
+dist: $(VENV)/.dist ## wheel and sdist in dist/, tried in a clean environment, with bill of materials and licences
+	@rm -rf dist build $(CLEAN)
+	@echo "Building, and trying it in $(CLEAN), which takes a minute or two (log: $(LOG)) …"
+	@$(call logged,$(BIN)/python -m build --no-isolation --outdir dist,>)
+	@$(call logged,$(BIN)/python -m venv $(CLEAN),>>)
+	@$(call logged,$(CLEAN)/bin/$(call pip,$(DELIVERED)),>>)
+	@$(call logged,$(CLEAN)/bin/python -m pip install --no-deps --no-index --find-links dist crawler,>>)
+	@cd dist && env -u PYTHONPATH $(abspath $(CLEAN))/bin/crawler --help > /dev/null
+	@env -u PYTHONPATH $(CLEAN)/bin/python scripts/licences.py > dist/licences.txt
+	@$(call logged,$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/sbom.cdx.json $(CLEAN)/bin/python,>>)
+	@rm -rf build $(CLEAN)
+	@ls dist
 
 assets: $(BIN)/python ## the dashboard's foreign files anew, from their npm packages (scripts/assets.json)
 	@$(BIN)/python scripts/vendor_assets.py $(ARGS)
@@ -70,25 +88,33 @@ browser: $(VENV)/.full
 	@$(BIN)/python -m crawler.adapters.browser.chromium --install
 
 # pip can be very talkative: its output goes to a log, whose end is shown only when it fails.
+logged = $(1) $(2) $(LOG) 2>&1 || { tail -n 20 $(LOG); echo "It failed; all of its output is in $(LOG)."; exit 1; } >&2
+
+# Only files with the hashes we know, and no foreign code that runs to build them.
+pip = python -m pip install --disable-pip-version-check --require-hashes --only-binary :all: \
+	$(foreach layer,$(1),-r requirements/$(layer).lock)
+
 define install
 	@echo "Installing $(2) into $(VENV), which takes a minute or two (log: $(LOG)) …"
-	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '$(1)' > $(LOG) 2>&1 \
-		|| { tail -n 20 $(LOG); echo "The installation failed; all of its output is in $(LOG)."; exit 1; } >&2
+	@$(call logged,$(BIN)/$(call pip,$(1)),>)
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation -e .,>>)
 endef
 
-$(VENV)/.base: pyproject.toml requirements.lock | $(BIN)/python
-	$(call install,.,what a crawl needs)
+$(VENV)/.base: pyproject.toml requirements/base.lock | $(BIN)/python
+	$(call install,base,what a crawl needs)
 	@touch $@
 
-$(VENV)/.full: pyproject.toml requirements.lock | $(BIN)/python
-	$(call install,.[render$(comma)embed$(comma)dev],everything)
+$(VENV)/.full: pyproject.toml $(wildcard requirements/*.lock) | $(BIN)/python
+	$(call install,base notify render embed dev,everything)
 	@touch $(VENV)/.base $@
 
-$(VENV)/.docs: pyproject.toml requirements.lock | $(BIN)/python
-	$(call install,.[docs],what the docs need)
+$(VENV)/.docs: pyproject.toml requirements/base.lock requirements/docs.lock | $(BIN)/python
+	$(call install,base docs,what the docs need)
 	@touch $(VENV)/.base $@
 
-comma := ,
+$(VENV)/.dist: pyproject.toml $(wildcard requirements/*.lock) | $(BIN)/python
+	$(call install,base notify render embed dev dist,what a release needs)
+	@touch $(VENV)/.base $(VENV)/.full $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

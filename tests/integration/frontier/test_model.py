@@ -21,7 +21,7 @@ CRAWLS = (
     Limits(max_pages=15, max_fetches=25, max_concurrent=8, delay_ms=0, respect_robots=False),
     Limits(max_pages=40, max_fetches=400, max_concurrent=2, delay_ms=4, respect_robots=False),
 )
-SHORT, LONG = 0.012, 30.0
+SHORT, LONG = 0.012, 600.0
 ENDS = [End.STORED, End.STORED, End.DROPPED, End.RETRY, End.MOVED, End.RENDER]
 
 

@@ -1,26 +1,17 @@
-"""The files around the code agree with it: lock, Procfile, docker-compose.yml, Makefile."""
+"""The files around the code agree with it: Procfile, docker-compose.yml, Makefile."""
 
 import re
 import subprocess
-import tomllib
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from crawler.adapters.operating.queues import QUEUES
 
 ROOT = Path(__file__).parents[3]
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "FLOWER_BASIC_AUTH")
-
-
-def locked() -> list[str]:
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    return [line for line in lines if not line.startswith("#")]
 
 
 def procfile() -> dict[str, str]:
@@ -41,25 +32,6 @@ def command(service: dict[str, Any]) -> str:
 def queues(text: str) -> list[str]:
     found = re.search(r" -Q (\S+)", text)
     return found[1].split(",") if found else []
-
-
-def test_the_lock_names_versions_and_nothing_else() -> None:
-    line_form = re.compile(r"[a-z0-9._-]+==[0-9][0-9a-z.]*( ; [a-z_]+ .*)?")
-    assert [line for line in locked() if not line_form.fullmatch(line)] == []
-    assert "://" not in (ROOT / "requirements.lock").read_text()
-
-
-def test_the_lock_has_a_fitting_version_of_every_dependency() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
-    pinned: dict[str, list[str]] = {}
-    for line in locked():
-        pin = Requirement(line)
-        pinned.setdefault(canonicalize_name(pin.name), []).append(str(pin.specifier).removeprefix("=="))
-    for requirement in map(Requirement, wanted):
-        versions = pinned.get(canonicalize_name(requirement.name), [])
-        assert versions, f"{requirement.name} is not locked; run make lock"
-        assert all(requirement.specifier.contains(version) for version in versions), requirement.name
 
 
 @pytest.mark.parametrize("source", ["Procfile", "docker-compose.yml"])

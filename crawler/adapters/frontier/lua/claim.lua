@@ -116,12 +116,14 @@ for _, h in pairs(hosts) do
   end
 end
 for _, p in ipairs(batch) do place(p) end
-for _, c in pairs(crawls) do pass_turn(c) end
 for _, h in pairs(hosts) do
   save(h)
   if h.batch and h.shared then rescore(h, 'GT') end
 end
-for _, c in pairs(crawls) do unpark(c) end
+for _, c in pairs(crawls) do
+  unpark(c)
+  pass_turn(c)
+end
 
 if #rows > 0 then redis.call('SET', KEYS[3], whole(token)) end
 

@@ -12,7 +12,7 @@ local function wake(c, key, count)
   for i = 1, #woken, 2 do
     local lane = woken[i]:sub(1, 1)
     set_ready(lane, c.name, woken[i]:sub(2), now - 1 + i / 1024, 'LT')
-    join_turns(lane, c.name, now)
+    join_turns(lane, c.name, LAST)
   end
 end
 

@@ -36,6 +36,9 @@ local function set_ready(lane, crawl_name, host_name, score, mode)
   end
 end
 
+-- Still in this millisecond, behind the crawls that were served in it.
+local LAST = now + 1023 / 1024
+
 -- The crawl has its turn in this lane, from `at` on. One that waits for its turn already keeps its place.
 local function join_turns(lane, crawl_name, at)
   redis.call('ZADD', ready[lane], 'LT', math.max(at, now), crawl_name)
@@ -66,7 +69,7 @@ local function rescore(h, mode)
     else
       redis.call('ZADD', key, 'XX', score, h.name)
     end
-    if mode ~= 'GT' then redis.call('ZADD', ready[lane], 'XX', 'LT', math.max(score, now), name) end
+    if mode ~= 'GT' then redis.call('ZADD', ready[lane], 'XX', 'LT', math.max(score, LAST), name) end
   end
 end
 
