@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
-OLDEST_PROGRAM = "0014"
+OLDEST_PROGRAM = "0016"
 """The oldest program that works on this schema, by the newest revision it knows: machines are upgraded one after the
 other, so the release before must work beside this one. A migration that breaks it raises this number."""
 _SERVES = "serves programs from "
