@@ -110,8 +110,8 @@ def _as_files(old: bytes, new: bytes) -> object:
     lines = [[line.decode("utf-8", "replace") for line in side.split(b">")] for side in (old, new)]
     found = []
     for content_type, written in (("text/plain", "\n".join), ("application/json", json.dumps), ("text/xml", _as_xml)):
-        sides = [written(some).encode("utf-8", "replace") for some in lines]
-        found.append(pair(*sides, content_type).apply_noise_rules(NO_RULES))
+        before, after = (written(some).encode("utf-8", "replace") for some in lines)
+        found.append(pair(before, after, content_type).apply_noise_rules(NO_RULES))
     return found
 
 
