@@ -62,6 +62,20 @@ def test_what_is_all_noise_is_quiet_up_to_a_bound_and_told_beyond_it(monkeypatch
     assert len(told.edits) == told.unweighed > 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("99999999999999 days ago", "3 days ago"),
+        ("9" * 3_000 + " years ago", "3 days ago"),
+        ("31.12.9999", "yesterday"),
+        ("0001-01-01", "2 days ago"),
+        ("9999-12-31 99:99:99", "9999-12-31 99:99:98"),
+    ],
+)
+def test_moments_that_no_calendar_has_are_told_and_break_nothing(old: str, new: str) -> None:
+    assert compared(page(f"<p>Seen {old} here</p>"), page(f"<p>Seen {new} here</p>")).edits
+
+
 def test_a_page_in_another_order_is_told_however_long_it_is() -> None:
     lines = [f"<p>This is line {n} of many</p>" for n in range(2_000)]
     assert compared(page("".join(lines)), page("".join(lines[::-1]))).edits
@@ -120,7 +134,7 @@ def test_words_that_repeat_are_told_apart_in_time() -> None:
     assert time.process_time() - began < 2
 
 
-def test_lines_that_move_on_thousands_of_pages_are_gathered_in_time() -> None:
+def test_lines_that_move_on_many_pages_are_gathered_in_time() -> None:
     def edits(number: int) -> tuple[BlockEdit, ...]:
         return tuple(
             BlockEdit(Block("p", f"Kind {n} has {number} of them"), Block("p", f"Kind {n} has {number + 1} of them"))
