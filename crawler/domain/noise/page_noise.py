@@ -109,7 +109,7 @@ class _NoiseFilter:
         loose = self._loose_places
         if left and loose.intersection(edit.place for edit in edits):
             # Lines that come and go by themselves can make others look moved: once more without them.
-            self._unweighed = 0
+            self._unweighed, self._searches_left, self._likenings_left = 0, MOST_SEARCHED, MOST_LIKENED
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
         if STAMP in self.used:

@@ -8,7 +8,7 @@ from tests.chaos.scenario import Arena, scenario
 SECONDS = 600
 
 
-@scenario(starts=False, judged=False, seconds=0)
+@scenario(starts=False, judged=False, seconds=5)
 def random_pages(arena: Arena) -> None:
     """Ten minutes of random and hostile pairs of pages, by seed: none crashes what judges them, or takes long."""
     command = [sys.executable, "-m", "tests.unit.changes.fuzzing", "--seed", str(arena.seed), "--seconds", str(SECONDS)]
