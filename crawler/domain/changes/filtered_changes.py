@@ -10,7 +10,6 @@ from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
-from crawler.domain.diffs.replaced_text import Replaced
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.noise.clock_lines import without_clock_lines
 from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
@@ -47,8 +46,8 @@ class FilteredChanges(NamedTuple):
     """Further addresses of pages that are told once."""
     behind: Mapping[str, BehindWall] = {}
     """Pages behind a wall that stands there now, also those that could not be looked at this time."""
-    wall_texts: Sequence[Replaced] = ()
-    """What stands in place of some of them."""
+    wall_words: Mapping[str, int] = {}
+    """How many words stand in place of some of them."""
     only_walls: frozenset[str] = frozenset()
     """Pages never seen before that are such a wall themselves."""
 
@@ -140,7 +139,7 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
         if not left
     }
     passed = frozenset(url for url, page in filtered.items() if page.wall and page.passed)
-    texts = [page.texts for url in walls if (page := filtered[url]).texts and not page.passed]
+    words = {url: texts.sides[1].words for url in walls if url not in passed and (texts := filtered[url].texts)}
     return FilteredChanges(
         _without_noise(changes, set(quiet), set(walls)),
         quiet,
@@ -148,7 +147,7 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
         found.template,
         found.edited,
         passed,
-        wall_texts=[text for text in texts if text][: new_walls.MOST_WALLS],
+        wall_words=dict(sorted(words.items())[: new_walls.MOST_WALLS]),
     )
 
 

@@ -6,10 +6,11 @@ times, paths and the words of the page's title do not count.
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.walls import asks_who
@@ -57,13 +58,24 @@ def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
 
 
-def said_lines(page: PageBlocks, url: str) -> dict[str, tuple[int, int]]:
-    """Lines of a page of which no other version is known: to each the hash that a wall's line has, and its words.
+class SaidLines(NamedTuple):
+    """All that a page says, each line also without what walls say about each request."""
 
-    It is named by its address.
-    """
-    named = set(_WORD.findall(url.lower()))
-    return {line: (hash(_masked(line, named)), _words(line)) for line in page.lines if line}
+    lines: Mapping[str, str]
+    masked: frozenset[str]
+
+    def words_beyond(self, other: "SaidLines") -> int:
+        """How many words it says in lines that another page has not."""
+        left = (line for line, masked in self.lines.items() if line not in other.lines and masked not in other.masked)
+        return sum(map(_words, left))
+
+
+def said_lines(page: PageBlocks, url: str) -> SaidLines:
+    """The lines of a page that is named by its address: no other version of it is looked at."""
+    parts = urlsplit(url)
+    named = set(_WORD.findall(f"{parts.path} {parts.query}".lower()))
+    lines = {line: _masked(line, named) for line in page.lines if line}
+    return SaidLines(lines, frozenset(lines.values()))
 
 
 def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:

@@ -44,6 +44,7 @@ from crawler.domain.changes.shared_walls import marked, with_shared_walls
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.diffs.replaced_text import said_lines
 from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moves, without_lines
 from crawler.domain.noise.earlier_values import moved_before
@@ -117,9 +118,10 @@ class ApplyNoiseRules:
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
 
     def _without_new_walls(self, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> FilteredChanges:
-        if not found.wall_texts:
+        if not found.wall_words or not found.changes.new:
             return found
-        walls = [WallText.of(text) for text in found.wall_texts]
+        behind = self._candidates(crawl.id, list(found.wall_words), rules)
+        walls = [WallText(said_lines(one.blocks, one.page.url), found.wall_words[one.page.url]) for one in behind]
         urls = set()
         for page in self._pairs.stored(crawl.id, found.changes.new[:MOST_NEW]):
             with suppress(UnparsablePage):

@@ -1,7 +1,7 @@
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.new_walls import WallText, as_record, is_a_wall, only_walls, without_new
 from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks
-from crawler.domain.diffs.replaced_text import replaced_text
+from crawler.domain.diffs.replaced_text import replaced_text, said_lines
 
 FRAME = (
     "<nav><ul><li>Boats</li><li>Piers</li></ul></nav>{}<footer><p>The harbour office is at the north pier.</p></footer>"
@@ -15,13 +15,15 @@ def read(title: str, body: str) -> PageBlocks:
 
 
 def wall(name: str) -> PageBlocks:
-    return read("Members only", ASKS.format(name))
+    return read("Members only - Harbour", ASKS.format(name))
 
 
-WALLS = [
-    WallText.of(replaced_text(read(name, f"<p>All about the {name} and its crew.</p>"), wall(name)))
-    for name in ("heron", "osprey")
-]
+def behind(path: str, name: str) -> WallText:
+    old = read(f"{name} - Harbour", f"<p>All about the {name} and its crew.</p>")
+    return WallText(said_lines(wall(name), f"http://e.org/{path}"), replaced_text(old, wall(name)).sides[1].words)
+
+
+WALLS = [behind("boats/heron", "heron"), behind("boats/osprey", "osprey")]
 
 
 def test_a_page_that_only_says_what_the_wall_says_is_one() -> None:
@@ -31,7 +33,9 @@ def test_a_page_that_only_says_what_the_wall_says_is_one() -> None:
 
 
 def test_a_page_that_says_more_or_something_else_is_new() -> None:
-    more = read("Members only", ASKS.format("heron") + "<p>The summer party is on Saturday at the old pier.</p>")
+    more = read(
+        "Members only - Harbour", ASKS.format("heron") + "<p>The summer party is on Saturday at the old pier.</p>"
+    )
     assert not is_a_wall(more, "http://e.org/x", WALLS)
     other = read("Crews", "<h1>Crews</h1><p>Who sails with whom.</p>")
     assert not is_a_wall(other, "http://e.org/crews", WALLS), "though most of its lines are the frame of the site"
