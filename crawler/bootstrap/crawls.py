@@ -62,6 +62,7 @@ class Crawls:
             self._app.engine.fill_frontier,
             self._app.frontier,
             self._app.hints,
+            self._app.judging.for_survey,
         )
         return FinishCrawl(
             self._app.store,

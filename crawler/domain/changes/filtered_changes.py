@@ -10,6 +10,7 @@ from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.diffs.walls import Wall
+from crawler.domain.judging import Bound
 from crawler.domain.noise.clock_lines import without_clock_lines
 from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
@@ -45,6 +46,8 @@ class FilteredChanges(NamedTuple):
     """Further addresses of pages that are told once."""
     behind: Mapping[str, BehindWall] = {}
     """Pages behind a wall that stands there now, also those that could not be looked at this time."""
+    by_hash: Mapping[str, Bound] = {}
+    """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -69,6 +72,8 @@ class FilteredChanges(NamedTuple):
             "further_back": {url: back for url in self.changes.changed if (back := self.further_back.get(url))},
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
             "behind_walls": as_record(self.behind),
+            "by_hash_pages": len(self.by_hash),
+            "by_hash": [{"url": url, "reason": self.by_hash[url].value} for url in sorted(self.by_hash)[:MOST_LISTED]],
         }
 
     @property

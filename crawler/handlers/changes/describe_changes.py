@@ -55,13 +55,23 @@ class DescribeChanges:
         if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
             crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:
-            never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
-            state = Compared.NOTHING if never or self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
-            return CrawlChanges(crawl_id=crawl.id, state=state, changed_pages=() if pages else None)
+            return CrawlChanges(
+                crawl_id=crawl.id,
+                state=self._state(crawl),
+                reason=crawl.comparison_failed,
+                changed_pages=() if pages else None,
+            )
         found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
         if not pages:
             return found
         return found.model_copy(update={"changed_pages": self._versions(crawl, found)})
+
+    def _state(self, crawl: CrawlJob) -> Compared:
+        """How it stands with a crawl that has no summary."""
+        if crawl.comparison_failed:
+            return Compared.FAILED
+        never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
+        return Compared.NOTHING if never or self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
 
     def _versions(self, crawl: CrawlJob, found: CrawlChanges) -> tuple[ChangedPage, ...]:
         """The changed pages, each with the versions that were compared: not with a wall that stood there in between."""

@@ -19,6 +19,7 @@ from crawler.domain.changes.removals import COUNTED, SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.judging import Judge, Look, OpenJudge, go_on
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 
@@ -30,6 +31,7 @@ class DiffStore(ProjectReader, Protocol):
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
     def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
+    def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
 
 
 class DiffLedger(Protocol):
@@ -47,7 +49,7 @@ class DiffProbes(Protocol):
 
 class NoiseFilter(Protocol):
     def __call__(
-        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /, *, has_credentials: bool
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, judge: Judge, /, *, has_credentials: bool
     ) -> FilteredChanges: ...
 
 
@@ -64,6 +66,7 @@ class DiffCrawl:
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
         remove_documents: RemoveDocuments,
+        open_judge: OpenJudge,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -71,17 +74,19 @@ class DiffCrawl:
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
         self._remove_documents = remove_documents
+        self._open_judge = open_judge
 
-    def __call__(self, crawl_id: UUID) -> CrawlJob:
-        """Safe to repeat: the same two crawls give the same summary."""
+    def __call__(self, crawl_id: UUID, look: Look = go_on) -> CrawlJob:
+        """Safe to repeat: the same two crawls give the same summary. `look` may end it between two pages."""
         crawl = self._store.get_crawl(crawl_id)
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
         has_credentials = self._store.find_secrets(crawl.project_id) is not None
-        changes, sign_ins = self._compare(baseline, crawl, has_credentials=has_credentials)
-        changes = self._without_newly_watched(baseline, crawl, changes)
-        filtered = self._apply_noise_rules(baseline, crawl, changes, has_credentials=has_credentials)
+        with self._open_judge(look) as judge:
+            changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
+            changes = self._without_newly_watched(baseline, crawl, changes)
+            filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
         found = Found(
             walls=filtered.standing,
             is_limited=crawl.end_reason is EndReason.MAX_PAGES,
@@ -104,6 +109,11 @@ class DiffCrawl:
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
 
+    def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
+        """Record that the crawl cannot be compared. Later ones are compared with an earlier one: nothing is missed."""
+        log.error("crawl_not_compared", crawl_id=str(crawl_id), reason=reason)
+        return self._store.fail_diff(crawl_id, reason)
+
     def _take_out(self, crawl: CrawlJob, changes: Changes) -> None:
         """Pages that are verified to be gone are documents no longer. Before the summary is kept: so it is repeated."""
         key_of = keys_of(crawl.config)
@@ -112,12 +122,14 @@ class DiffCrawl:
         if keys and (count := self._remove_documents(crawl.project_id, keys, crawl.started_at or crawl.created_at)):
             log.info("documents_removed", crawl_id=str(crawl.id), count=count)
 
-    def _compare(self, baseline: CrawlJob, crawl: CrawlJob, *, has_credentials: bool) -> tuple[Changes, SignIns]:
+    def _compare(
+        self, baseline: CrawlJob, crawl: CrawlJob, judge: Judge, *, has_credentials: bool
+    ) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
         exhausted = _saw_all(baseline, crawl)
         key_of = keys_of(crawl.config)
         seen, probed = list(self._ledger.seen_pages(crawl.id)), list(self._probes.probed(crawl.id))
-        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, has_credentials=has_credentials)
+        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, judge, has_credentials=has_credentials)
         sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)

@@ -3,7 +3,7 @@
 The rules: `domain/changes/several_addresses.py`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -16,13 +16,12 @@ from crawler.domain.changes.several_addresses import (
     same_addresses,
     to_read_again,
 )
+from crawler.domain.changes.weighing import same_pages
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
-from crawler.domain.noise.page_pairs import PagePair, PageSide
+from crawler.domain.judging import Judge, Unjudged
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.ports import PagePairReader
 from crawler.domain.noise.rules import RuleSet
-from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.urls.keys import keys_of
 
 
@@ -34,7 +33,14 @@ class TellOnce:
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
 
-    def changed(self, baseline: CrawlJob, crawl: CrawlJob, pages: Mapping[str, FilteredPage], rules: RuleSet) -> AlsoAt:
+    def changed(
+        self,
+        baseline: CrawlJob,
+        crawl: CrawlJob,
+        pages: Mapping[str, FilteredPage],
+        rules: RuleSet,
+        judge: Judge,
+    ) -> AlsoAt:
         """Changed pages that are one: the address it is told under, and the others."""
         edited = [url for url, page in pages.items() if page.edits]
         if len(edited) < 2:
@@ -46,7 +52,12 @@ class TellOnce:
         again = to_read_again(pages, found)
         urls = [url for group in again for url in group]
         pairs = {pair.url: pair for pair in self._pairs.between(crawl.id, baseline.id, urls)} if urls else {}
-        same = [group for urls in again for group in _same_pages([pairs[url] for url in urls if url in pairs], rules)]
+        groups = ([pairs[url] for url in urls if url in pairs] for urls in again)
+        same = [
+            group
+            for _, found in judge.each(same_pages, groups, rules)
+            for group in (found if not isinstance(found, Unjudged) else ())
+        ]
         return merged(found, same, canonicals, key_of) if same else found
 
     def came_and_went(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> AlsoAt:
@@ -59,30 +70,3 @@ class TellOnce:
         named = sorted({page.canonical for page in pages if page.canonical})
         homes = self._pairs.addresses(of.id, named) if named and with_known else []
         return same_addresses(pages, homes, keys_of(crawl.config))
-
-
-def _same_pages(pairs: Sequence[PagePair], rules: RuleSet) -> Iterator[list[str]]:
-    """Those of a few pages with the same edit that say the same as the first, noise apart, before and now."""
-    for at, first in enumerate(pairs):
-        same = [pair.url for pair in pairs[at + 1 :] if _is_one_page(first, pair, rules)]
-        if same:
-            yield [first.url, *same]
-
-
-def _is_one_page(one: PagePair, other: PagePair, rules: RuleSet) -> bool:
-    sides = ((one.old, other.old), (one.new, other.new))
-    return all(_says_the_same(*both, rules, one.shape) for both in sides)
-
-
-def _says_the_same(one: PageSide, other: PageSide, rules: RuleSet, shape: str) -> bool:
-    try:
-        page = apply_noise_rules(
-            one.blocks(rules),
-            other.blocks(rules),
-            rules,
-            shape=shape,
-            moments=Moments(one.fetched_at, other.fetched_at),
-        )
-    except UnparsablePage:
-        return False
-    return page.wall is None and not page.edits
