@@ -22,7 +22,7 @@ from crawler.errors import CrawlerError
 
 MEMORY_BYTES = 2048 * 1024 * 1024
 """Address space, of which Python and its libraries take 300 MB before anything is read."""
-NICE = 10
+NICE = 5
 """Whoever answers people or fetches pages comes first."""
 HEAD = struct.Struct("!Id")
 """Before each message: its length, and the CPU time that went into it."""
