@@ -3,6 +3,7 @@
 import pickle
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ class JudgePool:
     def __init__(self, size: int) -> None:
         self._free = threading.BoundedSemaphore(size)
         self._idle: list[JudgeProcess] = []
+        self.close = weakref.finalize(self, _close, self._idle)  # also when nobody uses the pool any more
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
@@ -54,9 +56,10 @@ class JudgePool:
         finally:
             self._free.release()
 
-    def close(self) -> None:
-        for process in self._idle:
-            process.close()
+
+def _close(processes: list[JudgeProcess]) -> None:
+    for process in processes:
+        process.close()
 
 
 class Sitting:

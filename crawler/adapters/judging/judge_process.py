@@ -5,6 +5,7 @@ A limit in CPU time for each item is kept by the kernel, one in wall time by thi
 
 import os
 import pickle
+import secrets
 import selectors
 import signal
 import subprocess
@@ -27,6 +28,8 @@ WAIT_SECONDS = 5.0
 LOOK_SECONDS = 0.2
 """How often the caller is asked whether to go on, while an item is being judged."""
 LOST = "lost"
+SEED = str(secrets.randbelow(2**32))
+"""What Python's hashes begin with in all judges of a process: what two of them say of pages is compared by hashes."""
 log = telemetry.logger(__name__)
 
 
@@ -46,6 +49,7 @@ class JudgeProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._items = 0
         self._is_asked = False
+        self._owner = 0
 
     @property
     def is_idle(self) -> bool:
@@ -73,7 +77,7 @@ class JudgeProcess:
 
     def close(self) -> None:
         child, self._child, self._is_asked, self._items = self._child, None, False, 0
-        if child is None:
+        if child is None or self._owner != os.getpid():  # after a fork it is the parent's
             return
         with child, suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)  # with its fork
@@ -96,7 +100,7 @@ class JudgeProcess:
 
     def _ready(self) -> "subprocess.Popen[bytes]":
         child = self._child
-        if child is None or child.poll() is not None or self._is_asked:
+        if child is None or self._owner != os.getpid() or child.poll() is not None or self._is_asked:
             self.close()
             child = self._start()
         if self._items >= ITEMS_A_FORK:
@@ -106,6 +110,7 @@ class JudgeProcess:
         return child
 
     def _start(self) -> "subprocess.Popen[bytes]":
+        self._owner = os.getpid()
         command = [sys.executable, "-m", "crawler.adapters.judging.judge_child"]
         child = self._child = subprocess.Popen(  # noqa: S603 - our own module
             command,
@@ -114,6 +119,7 @@ class JudgeProcess:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
+            env={**os.environ, "PYTHONHASHSEED": SEED},
         )
         self._wait_for_fork(child)
         return child

@@ -63,6 +63,17 @@ def test_one_that_takes_too_much_memory_or_crashes_costs_itself_alone(judge: Sit
     assert [found for _, found in judge.each(chores.die, range(3), 1)] == [0, TOO_LARGE, 2]
 
 
+def test_what_two_processes_say_can_be_compared_by_its_hashes(judge: Sitting) -> None:
+    """Pages of one comparison are compared so, and a process may be replaced in its midst."""
+    ((_, before),) = judge.each(chores.hashed, ["a line"], None)
+    assert [found for _, found in judge.each(chores.die, [1, 2], 1)] == [TOO_LARGE, 2]
+    ((_, after),) = judge.each(chores.hashed, ["a line"], None)
+    assert not isinstance(before, Unjudged)
+    assert not isinstance(after, Unjudged)
+    assert before[1] != after[1]
+    assert before[0] == after[0]
+
+
 def test_what_is_asked_at_once_is_too_slow_or_refused_with_its_own_error(judge: Sitting) -> None:
     with pytest.raises(TooSlowToTry):
         judge.one(chores.match, SLOW, 300)
