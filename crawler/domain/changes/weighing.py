@@ -53,6 +53,11 @@ def asks_password(page: PageOfCrawl, _: None) -> bool:
         return False
 
 
+def can_be_read(page: PageOfCrawl, rules: RuleSet) -> bool:
+    """Whether a page can be looked for among others; if it takes too long, the judge says so."""
+    return bool(_candidates([page], rules))
+
+
 class ThreeLooks(NamedTuple):
     """A page that one crawl fetched twice, and the same page in the crawl before or after."""
 

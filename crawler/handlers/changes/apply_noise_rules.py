@@ -5,7 +5,7 @@ The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -28,6 +28,7 @@ from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
 from crawler.domain.changes.weighing import (
     ThreeLooks,
+    can_be_read,
     edited_moves_among,
     learned_values,
     moves_among,
@@ -61,6 +62,7 @@ log = telemetry.logger(__name__)
 
 
 class StoredPairs(tell_once.Pairs, Protocol):
+    def too_large(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> set[str]: ...
     def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
@@ -122,14 +124,11 @@ class ApplyNoiseRules:
         if not removed:
             return changes
         gone, come = (list(self._pairs.stored(of.id, urls)) for of, urls in ((baseline, removed), (crawl, new)))
-        moves: list[Move] = []
-        # Pages that take too long to be looked for stay removed and new.
-        with suppress(TooSlowToTry):
-            moves = judge.one(moves_among, gone, come, rules, template, seconds=MOVE_SECONDS)
-            gone, come = not_among(gone, come, moves)
-            if gone and come:
-                near = list(self._pairs.stored(crawl.id, neighbours(changes)))
-                moves += judge.one(edited_moves_among, gone, come, near, rules, template, seconds=MOVE_SECONDS)
+        moves = _found_among(judge, moves_among, [gone, come], rules, template)
+        gone, come = not_among(gone, come, moves)
+        if gone and come:
+            near = list(self._pairs.stored(crawl.id, neighbours(changes)))
+            moves += _found_among(judge, edited_moves_among, [gone, come, near], rules, template)
         return with_moves(changes, moves)
 
     def _with_edits(
@@ -163,6 +162,7 @@ class ApplyNoiseRules:
         """Changes without what these rules leave out; nothing is learned or counted."""
         pages: dict[str, FilteredPage] = {}
         unjudged: dict[str, Bound] = dict(walled.unjudged)
+        met: set[str] = set()
         back: dict[str, int] = {}
         versions: dict[str, UUID] = {}
         compared = len(changes.changed) + len(changes.unchanged)
@@ -172,6 +172,7 @@ class ApplyNoiseRules:
             for steps, urls in walled.by_steps(passed if further else changes.changed, further):
                 known = (pair for pair in self._between(baseline, crawl, urls, steps) if pair.url not in unjudged)
                 for pair, page in judge.each(weigh, known, rules):
+                    met.add(pair.url)
                     if isinstance(page, Unjudged):
                         unjudged[pair.url] = page.bound
                     elif page is not None:
@@ -181,6 +182,8 @@ class ApplyNoiseRules:
             pages = with_errors_of_the_site(pages, compared)
             pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
             pages = {url: walled.stays(url, page) for url, page in pages.items()}
+        if unread := [url for url in changes.changed if url not in met and url not in unjudged]:
+            unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
         pages = self._by_other_looks(baseline, crawl, rules, pages, compared, judge)
         changes, pages = without_gone(changes, pages)
         also_at = self._tell_once.changed(baseline, crawl, pages, rules, judge)
@@ -270,3 +273,21 @@ class _Walled(NamedTuple):
     def stays(self, url: str, page: FilteredPage) -> FilteredPage:
         """A page that says what the wall said is behind it still, though others are not any more."""
         return marked(page, self.known[url].wall) if url in self.steps and url in self.same else page
+
+
+def _found_among(
+    judge: Judge,
+    find: Callable[..., list[Move]],
+    pages: Sequence[Sequence[PageOfCrawl]],
+    rules: RuleSet,
+    template: Sequence[Mapping[str, Any]],
+) -> list[Move]:
+    """Moves among these pages. If that takes too long, without pages that take too long by themselves."""
+    try:
+        return judge.one(find, *pages, rules, template, seconds=MOVE_SECONDS)
+    except TooSlowToTry:
+        readable = [[page for page, read in judge.each(can_be_read, some, rules) if read is True] for some in pages]
+    try:
+        return judge.one(find, *readable, rules, template, seconds=MOVE_SECONDS)
+    except TooSlowToTry:  # they stay removed and new
+        return []

@@ -12,6 +12,7 @@ from crawler.domain.ids import new_id
 from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.mail import change_sections
 from crawler.errors import TooSlowToTry
+from crawler.handlers.changes import apply_noise_rules
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -102,3 +103,31 @@ def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) ->
     )
     shown = tools.changes.diff_without_noise(crawl.project_id, large.page_id, (versions[0], versions[1]))
     assert shown.note == "It is too large to weigh: only its hash tells that it changed."
+
+
+def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> None:
+    words = "<p>{}</p>" + "<p>All of these words.</p>" * 90_000
+    lay(site, {"/": page("/large"), "/large": page(body=words.format("One."))})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/large": page(body=words.format("Two."))})
+    summary = crawler.again(first).change_summary or {}
+    assert summary["changed_page_urls"] == [site.url("/large")]
+    assert summary["by_hash"] == [{"url": site.url("/large"), "reason": "too_large_to_weigh"}]
+
+
+@pytest.mark.usefixtures("little_time")
+def test_a_page_that_takes_minutes_does_not_hide_that_another_moved(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apply_noise_rules, "MOVE_SECONDS", 0.8)
+    about = "<p>All about bicycles, and who mends them.</p><p>Ask for Anna, she knows the most.</p>"
+    lay(site, {"/": page("/old", "/slow"), "/old": page(title="Bicycles", body=about)})
+    lay(site, {"/slow": page(title="Boxes", body=BOXES)})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    stored_selector(crawler, first, "*:has(~ * ~ * ~ * ~ .zzz)")
+    lay(site, {"/": page("/new", "/slower"), "/new": page(title="Bicycles", body=about)})
+    lay(site, {"/slower": page(title="Boxes", body=f"{BOXES}<p>More.</p>")})
+    site.remove("/old")
+    site.remove("/slow")
+    summary = crawler.again(first).change_summary or {}
+    assert {"from": site.url("/old"), "to": site.url("/new")} in summary["moved"]
