@@ -133,7 +133,7 @@ class Crawls:
 
     @cached_property
     def report(self) -> ReportCrawl:
-        builder = ReportBuilder(self._app.database, product_token(self._app.user_agent))
+        builder = ReportBuilder(self._app.database, self._app.judging.for_report, product_token(self._app.user_agent))
         return ReportCrawl(self._app.store, builder, ReportReader(self._app.database))
 
     @cached_property
