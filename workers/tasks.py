@@ -195,7 +195,7 @@ def diff_crawl(self: Any, crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
     asked, compare = crawl_of(crawl_id), container().changes.compare_in_turn
     try:
-        start = compare(asked, self.request.id or "")
+        start = compare(asked, self.request.id or "", is_stopping)
     except SoftTimeLimitExceeded:
         compare.give_up(asked, f"Comparing it took more than {COMPARISON_SECONDS // 60} minutes.")
         return str(asked)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 """Judges of one process: so many people can have pages judged at once, whoever asks."""
 COMPARISON = Limits(page_seconds=3.0, total_seconds=60.0, item_seconds=0.05)
-PEOPLE = Limits(page_seconds=3.0, total_seconds=8.0, wait_seconds=20.0)
+PEOPLE = Limits(page_seconds=3.0, total_seconds=15.0, wait_seconds=20.0)
 """A request has half a minute; somebody may have to wait for a judge first."""
 DIGEST = Limits(page_seconds=3.0, total_seconds=8.0, busy_seconds=20.0)
 """What took too long has a note in place of its lines."""

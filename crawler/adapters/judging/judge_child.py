@@ -15,6 +15,7 @@ import signal
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -57,7 +58,17 @@ def main() -> None:
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
             return
         if not os.WIFEXITED(status) or os.WEXITSTATUS(status) != AGAIN:
+            _forget_order()
             _write(answers, pickle.dumps((DIED, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)))
+
+
+def _forget_order() -> None:
+    """Drop what the fork has not read of its order. The parent sends no other before it hears of the next fork."""
+    os.set_blocking(0, False)
+    with suppress(BlockingIOError):
+        while os.read(0, 1 << 20):
+            pass
+    os.set_blocking(0, True)
 
 
 def _own_stdout() -> int:

@@ -50,8 +50,7 @@ class JudgePool:
             try:
                 yield Sitting(process, limits, look)
             finally:
-                if not process.is_idle:
-                    process.close()
+                process.abandon()
                 self._idle.append(process)
         finally:
             self._free.release()

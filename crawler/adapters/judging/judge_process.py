@@ -25,6 +25,7 @@ START_SECONDS = 60.0
 WAIT_FACTOR = 6
 WAIT_SECONDS = 5.0
 """An item may take so many times its CPU time, and so many seconds more, on a busy machine."""
+ABANDON_SECONDS = 5.0
 LOOK_SECONDS = 0.2
 """How often the caller is asked whether to go on, while an item is being judged."""
 LOST = "lost"
@@ -50,11 +51,7 @@ class JudgeProcess:
         self._items = 0
         self._is_asked = False
         self._owner = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether another order may be given: all items of the last one were answered."""
-        return not self._is_asked
+        self._fork = 0
 
     def ask(
         self, shared: bytes, items: Sequence[bytes], seconds: float, look: Callable[[float], None]
@@ -73,6 +70,21 @@ class JudgeProcess:
             if answer.kind in (DIED, LOST):
                 return
         self._items += len(items)
+        self._is_asked = False
+
+    def abandon(self) -> None:
+        """End what is being judged. The next order finds another fork, and nothing has to be imported again."""
+        child = self._child
+        if child is None or not self._is_asked or self._owner != os.getpid():
+            return
+        try:
+            with suppress(ProcessLookupError):
+                os.kill(self._fork, signal.SIGKILL)
+            while _receive(child, ABANDON_SECONDS, lambda _: None)[0][0] != DIED:
+                pass  # what it had answered meanwhile
+            self._wait_for_fork(child)
+        except Exception:  # noqa: BLE001 - half an answer may read as anything
+            self.close()
         self._is_asked = False
 
     def close(self) -> None:
@@ -100,7 +112,8 @@ class JudgeProcess:
 
     def _ready(self) -> "subprocess.Popen[bytes]":
         child = self._child
-        if child is None or self._owner != os.getpid() or child.poll() is not None or self._is_asked:
+        self.abandon()
+        if child is None or self._child is None or self._owner != os.getpid() or child.poll() is not None:
             self.close()
             child = self._start()
         if self._items >= ITEMS_A_FORK:
@@ -125,7 +138,7 @@ class JudgeProcess:
         return child
 
     def _wait_for_fork(self, child: "subprocess.Popen[bytes]") -> None:
-        (kind, _), _ = _receive(child, START_SECONDS, lambda _: None)
+        (kind, self._fork), _ = _receive(child, START_SECONDS, lambda _: None)
         assert kind == BORN
 
 

@@ -34,10 +34,10 @@ class CompareInTurn:
         self._turns = turns
         self._seconds = seconds
 
-    def __call__(self, crawl_id: UUID, asked_by: str = "") -> Start:
+    def __call__(self, crawl_id: UUID, asked_by: str = "", is_stopping: Callable[[], bool] = lambda: False) -> Start:
         """Whether it was compared now; if not, it is to be asked for later, or somebody else does it.
 
-        `asked_by` is the same each time one and the same caller asks.
+        `asked_by` is the same each time one and the same caller asks. When this process is to stop, another goes on.
         """
         project_id = self._crawls.get_crawl(crawl_id).project_id
         turn = self._turns.begin(project_id, crawl_id, asked_by)
@@ -46,7 +46,7 @@ class CompareInTurn:
         if turn.attempts > MOST_ATTEMPTS:
             self.give_up(crawl_id, f"{_LOST}, {MOST_ATTEMPTS} times.")
             return Start.NOW
-        look = _Looks(self._turns, project_id, crawl_id, turn, self._seconds)
+        look = _Looks(self._turns, project_id, crawl_id, turn, self._seconds, is_stopping)
         try:
             self._diff(crawl_id, look)
         except OthersFirst:
@@ -73,8 +73,15 @@ class _Looks:
     """Asked now and then by the comparison whether it may go on."""
 
     def __init__(
-        self, turns: Turns, project_id: UUID, crawl_id: UUID, turn: Turn, seconds: Callable[[], float]
+        self,
+        turns: Turns,
+        project_id: UUID,
+        crawl_id: UUID,
+        turn: Turn,
+        seconds: Callable[[], float],
+        is_stopping: Callable[[], bool],
     ) -> None:
+        self._is_stopping = is_stopping
         self._turns = turns
         self._project_id = project_id
         self._crawl_id = crawl_id
@@ -87,6 +94,8 @@ class _Looks:
         return self._turn.is_long
 
     def __call__(self, used: float) -> None:
+        if self._is_stopping():
+            raise OthersFirst
         if not self.is_long and used >= self._turn.seconds:
             if not self._turns.take_long(self._crawl_id):
                 raise OthersFirst

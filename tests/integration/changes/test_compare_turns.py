@@ -193,6 +193,17 @@ def test_a_long_comparison_ends_when_others_have_the_long_turn_and_is_made_later
     assert crawler.tools.redis.keys("cr:compare:*") == [], "nothing is left behind"
 
 
+def test_a_worker_that_is_to_stop_leaves_the_comparison_to_another_and_that_is_no_failure(
+    crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
+) -> None:
+    _, second = editions(crawler, site)
+    compare = CompareInTurn(crawler.tools.store, crawler.tools.changes.diff_crawl, turns, clock)
+    for _ in range(2 * MOST_ATTEMPTS):
+        assert compare(second.id, "a message", lambda: True) is Start.LATER
+    assert compare(second.id, "a message") is Start.NOW
+    assert not crawler.tools.store.get_crawl(second.id).comparison_failed
+
+
 def test_what_a_dead_worker_held_is_free_after_a_while(crawler: Engine, turns: CompareTurns) -> None:
     (one,) = ids(1)
     turns.begin(*one)

@@ -103,12 +103,28 @@ def test_who_waits_is_asked_meanwhile_and_may_end_it(pool: JudgePool) -> None:
         if used > 0.3:
             raise Enough
 
+    with pool.open(LIMITS) as judge:
+        ((_, before),) = judge.each(chores.pids, [0], None)
     began = time.monotonic()
     with pytest.raises(Enough), pool.open(Limits(page_seconds=20, total_seconds=60), look) as judge:
-        list(judge.each(chores.sleep, [10.0], None))
+        list(judge.each(chores.sleep, [0.0, 10.0, 0.0], None))
     assert time.monotonic() - began < 8
     with pool.open(LIMITS) as judge:
         assert judge.one(chores.double, 2, 2) == 4
+        ((_, after),) = judge.each(chores.pids, [0], None)
+    assert not isinstance(before, Unjudged)
+    assert not isinstance(after, Unjudged)
+    assert before[0] != after[0]
+    assert before[1] == after[1], "nothing was imported again"
+
+
+def test_an_order_that_is_given_up_half_way_spoils_none_that_follow(pool: JudgePool) -> None:
+    for wanted in range(1, 6):
+        with pool.open(LIMITS) as judge:
+            answers = judge.each(chores.repeat, range(40), 70_000)
+            assert [len(str(next(answers)[1])) for _ in range(wanted)] == [70_000] * wanted
+        with pool.open(LIMITS) as judge:
+            assert list(judge.each(chores.double, range(60), 2)) == [(n, 2 * n) for n in range(60)]
 
 
 def test_a_request_does_not_wait_longer_than_it_may_however_busy_the_machine_is(pool: JudgePool) -> None:
