@@ -34,9 +34,9 @@ from workers.task_contract import ContractTask
 
 COMPARISON_SECONDS = 2400
 """For the largest sites: judging has narrower limits of its own."""
-LATER_SECONDS = 2.0
+LATER_SECONDS = (2, 8)
 MOST_RETRIES = 100_000
-"""A comparison that lets others go first asks again every two seconds."""
+"""A comparison that lets others go first asks again soon, and then ever less often."""
 
 # Few and quick retries: the work of a lost worker is found again when its lease expires.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
@@ -202,7 +202,8 @@ def diff_crawl(self: Any, crawl_id: str) -> str:
     if start is Start.ELSEWHERE:
         raise Ignore  # whoever compares it goes on with what follows
     if start is Start.LATER:
-        raise self.retry(countdown=LATER_SECONDS, max_retries=MOST_RETRIES)
+        first, last = LATER_SECONDS
+        raise self.retry(countdown=min(first + self.request.retries, last), max_retries=MOST_RETRIES)
     return str(asked)
 
 

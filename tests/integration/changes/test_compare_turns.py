@@ -11,6 +11,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.judging import Look
 from crawler.errors import RedisUnavailable
 from crawler.handlers.changes.compare_in_turn import CompareInTurn
+from crawler.handlers.changes.describe_changes import DescribeChanges
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -210,3 +211,27 @@ def test_what_a_dead_worker_held_is_free_after_a_while(crawler: Engine, turns: C
     turns.take_long(one[1])
     for key in (turns._project(one[0]), turns._long):
         assert 0 < int(crawler.tools.redis.pttl(key)) <= 1000 * HELD_SECONDS
+
+
+def test_who_asks_while_a_crawl_is_compared_hears_that_it_is_not_yet_and_never_that_there_is_nothing(
+    crawler: Engine, site: Site
+) -> None:
+    _, second = editions(crawler, site)
+    tools = crawler.tools
+
+    class ComparedMeanwhile:
+        """The comparison ends right after the first question."""
+
+        def __init__(self) -> None:
+            self.answers = iter((False, True))
+
+        def is_diffed(self, _: UUID) -> bool:
+            return next(self.answers)
+
+        def get_crawl(self, crawl_id: UUID) -> CrawlJob:
+            return tools.store.get_crawl(crawl_id)
+
+    describe = DescribeChanges(ComparedMeanwhile(), lambda *_: (), tools.changes.digest)
+    read_before = second.model_copy(update={"change_summary": None})
+    assert describe(read_before).state is Compared.NOT_YET
+    assert describe(read_before).state is Compared.YES
