@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from crawler import telemetry
 from crawler.adapters.judging.judge_child import BORN, CRASHED, DIED, DONE, HEAD, LARGE, RAISED
+from crawler.errors import JudgesBusy
 
 ITEMS_A_FORK = 2000
 """After which a fresh one is taken: what leaks is gone."""
@@ -29,6 +30,7 @@ ABANDON_SECONDS = 5.0
 LOOK_SECONDS = 0.2
 """How often the caller is asked whether to go on, while an item is being judged."""
 LOST = "lost"
+_NOT_STARTED = "The process that judges pages did not start; try again, or see whether the machine has memory left."
 SEED = str(secrets.randbelow(2**32))
 """What Python's hashes begin with in all judges of a process: what two of them say of pages is compared by hashes."""
 log = telemetry.logger(__name__)
@@ -63,7 +65,12 @@ class JudgeProcess:
         """
         child = self._ready()
         self._is_asked = True
-        _send(child, pickle.dumps((seconds, shared, list(items))))
+        try:
+            _send(child, pickle.dumps((seconds, shared, list(items))))
+        except BrokenPipeError:
+            self.close()
+            yield Answer(LOST, 0.0)
+            return
         for _ in items:
             answer = self._answer(child, seconds, look)
             yield answer
@@ -134,7 +141,11 @@ class JudgeProcess:
             start_new_session=True,
             env={**os.environ, "PYTHONHASHSEED": SEED},
         )
-        self._wait_for_fork(child)
+        try:
+            self._wait_for_fork(child)
+        except (EOFError, TimeoutError) as exc:
+            self.close()
+            raise JudgesBusy(_NOT_STARTED) from exc
         return child
 
     def _wait_for_fork(self, child: "subprocess.Popen[bytes]") -> None:

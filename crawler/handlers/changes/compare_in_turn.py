@@ -11,7 +11,7 @@ from crawler.domain.changes.compare_turns import MOST_ATTEMPTS, Start, Turn, Tur
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.judging import Look
-from crawler.errors import NotFound, Unavailable
+from crawler.errors import CrawlerError, DatabaseUnavailable, NotFound, RedisUnavailable
 
 LOOK_SECONDS = 2.0
 """How often Redis is asked."""
@@ -52,14 +52,15 @@ class CompareInTurn:
         except OthersFirst:
             self._turns.put_off(project_id, crawl_id, was_long=look.is_long)
             return Start.LATER
-        except (NotFound, Unavailable):  # no fault of the comparison
+        except (NotFound, DatabaseUnavailable, RedisUnavailable):  # no fault of the comparison
             self._turns.put_off(project_id, crawl_id, was_long=False)
             raise
         except Exception as exc:
             self._turns.leave(project_id, crawl_id, is_over=False)
             if turn.attempts < MOST_ATTEMPTS:
                 raise
-            self.give_up(crawl_id, f"Comparing it broke {MOST_ATTEMPTS} times ({type(exc).__name__}).")
+            said = exc.message.rstrip(".") if isinstance(exc, CrawlerError) else type(exc).__name__
+            self.give_up(crawl_id, f"Comparing it broke {MOST_ATTEMPTS} times ({said}).")
             return Start.NOW
         self._turns.leave(project_id, crawl_id, is_over=True)
         return Start.NOW

@@ -1,5 +1,8 @@
 """Whatever a page does to the process that judges it, it costs that page and no other, and a bounded time."""
 
+import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -149,6 +152,23 @@ def test_no_more_than_so_many_judge_at_once(pool: JudgePool) -> None:
     assert len(refused) == 1
     ask()
     assert len(refused) == 1
+
+
+@pytest.mark.parametrize("which", [[0], [1], [0, 1]])
+def test_a_process_that_somebody_killed_meanwhile_is_replaced(pool: JudgePool, which: list[int]) -> None:
+    with pool.open(LIMITS) as judge:
+        ((_, found),) = judge.each(chores.pids, [0], None)
+    assert not isinstance(found, Unjudged)
+    for at in which:
+        os.kill(found[at], signal.SIGKILL)
+    with pool.open(LIMITS) as judge:
+        assert list(judge.each(chores.double, range(3), 2)) == [(0, 0), (1, 2), (2, 4)]
+
+
+def test_one_that_cannot_be_started_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(JudgesBusy, match="did not start"), JudgePool(1).open(LIMITS) as judge:
+        judge.one(chores.double, 1, 1)
 
 
 def test_nothing_is_left_when_it_is_closed() -> None:
