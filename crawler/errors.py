@@ -6,7 +6,8 @@
     ├── Invalid                 422  the caller gave something unusable
     │   ├── InvalidUrl
     │   ├── InvalidPattern
-    │   └── InvalidConfig
+    │   ├── InvalidConfig
+    │   └── TooSlowToTry        what was asked takes longer than one request may
     ├── NotFound                404
     ├── Unauthorized            401
     ├── Forbidden               403
@@ -16,6 +17,7 @@
     ├── SettingsError           exit 2: the environment of this process is wrong
     ├── EgressRefused           the address may not be dialled
     └── Unavailable             503  a server we need does not answer as it should
+        ├── JudgesBusy
         ├── DatabaseUnavailable
         │   └── DatabaseContended
         ├── SchemaOutdated
@@ -66,6 +68,12 @@ class InvalidConfig(Invalid):
     """These crawl options are not valid."""
 
     code = "invalid_config"
+
+
+class TooSlowToTry(Invalid):
+    """Judging this takes longer than one request may; try fewer crawls or pages, or a simpler rule."""
+
+    code = "too_slow_to_try"
 
 
 class NotFound(CrawlerError):
@@ -131,6 +139,12 @@ class Unavailable(CrawlerError):
     code = "unavailable"
     http_status = 503
     exit_code = 3
+
+
+class JudgesBusy(Unavailable):
+    """Others are having pages judged, as many as may at once; try again in a few seconds."""
+
+    code = "judges_busy"
 
 
 class DatabaseUnavailable(Unavailable):

@@ -36,7 +36,7 @@ def main(fetchers: int, *, render: bool) -> int:
     gc.enable()
     renders = render and _can_render()
     # Without a browser the control worker takes the render queue, so that no URL waits for one.
-    queues = ["coordinator", "notify", *(["render"] if render and not renders else [])]
+    queues = ["coordinator", "compare", "notify", *(["render"] if render and not renders else [])]
     children = {
         _fork(lambda: _work("control", queues, pool_cls="solo")),
         _fork(lambda: _work("fetch", ["fetch"], pool_cls="prefork", concurrency=fetchers)),

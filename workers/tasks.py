@@ -8,11 +8,13 @@ from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from celery.exceptions import Ignore, SoftTimeLimitExceeded
 from structlog.contextvars import bind_contextvars
 
 from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
+from crawler.domain.changes.compare_turns import Start
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Conflict, RedisUnavailable
 from crawler.handlers.engine.work_shift import WorkShift
@@ -29,6 +31,12 @@ from workers.task_arguments import (
     start_order,
 )
 from workers.task_contract import ContractTask
+
+COMPARISON_SECONDS = 2400
+"""For the largest sites: judging has narrower limits of its own."""
+LATER_SECONDS = (2, 8)
+MOST_RETRIES = 100_000
+"""A comparison that lets others go first asks again soon, and then ever less often."""
 
 # Few and quick retries: the work of a lost worker is found again when its lease expires.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
@@ -182,10 +190,28 @@ def embed_documents() -> None:
     _begin("embed_documents").documents.embed(is_stopping)
 
 
-@app.task(name="crawler.diff_crawl", ignore_result=False, **_options)
-def diff_crawl(crawl_id: str) -> str:
+@app.task(
+    name="crawler.diff_crawl",
+    bind=True,
+    ignore_result=False,
+    soft_time_limit=COMPARISON_SECONDS,
+    time_limit=COMPARISON_SECONDS + 60,
+    **_options,
+)
+def diff_crawl(self: Any, crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
-    return str(container().changes.diff_crawl(crawl_of(crawl_id)).id)
+    asked, compare = crawl_of(crawl_id), container().changes.compare_in_turn
+    try:
+        start = compare(asked, self.request.id or "", is_stopping)
+    except SoftTimeLimitExceeded:
+        compare.give_up(asked, f"Comparing it took more than {COMPARISON_SECONDS // 60} minutes.")
+        return str(asked)
+    if start is Start.ELSEWHERE:
+        raise Ignore  # whoever compares it goes on with what follows
+    if start is Start.LATER:
+        first, last = LATER_SECONDS
+        raise self.retry(countdown=min(first + self.request.retries, last), max_retries=MOST_RETRIES)
+    return str(asked)
 
 
 @app.task(name="crawler.report_crawl", ignore_result=False, **_options)

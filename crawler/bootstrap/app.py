@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crawler.bootstrap.documents import Documents
     from crawler.bootstrap.engine import Engine
     from crawler.bootstrap.hosts import Hosts
+    from crawler.bootstrap.judging import Judging
     from crawler.bootstrap.notices import Notices
     from crawler.bootstrap.operating import Operating
     from crawler.bootstrap.pages import Pages
@@ -55,6 +56,7 @@ class App(Shared):
     acquisition: Lazy["Acquisition"] = Lazy()
     documents: Lazy["Documents"] = Lazy()
     operating: Lazy["Operating"] = Lazy()
+    judging: Lazy["Judging"] = Lazy()
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

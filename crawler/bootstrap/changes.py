@@ -1,15 +1,18 @@
 """Builds handlers that compare crawls, apply noise rules and show diffs."""
 
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawler.adapters.changes.changed_pages import ChangedPagesReader
+from crawler.adapters.changes.compare_turns import CompareTurns
 from crawler.adapters.changes.compared_pages import ComparedPages
 from crawler.adapters.changes.history import ChangeHistory
 from crawler.adapters.changes.noise_store import NoiseStore
 from crawler.adapters.changes.page_pairs import PagePairs
 from crawler.handlers.changes.apply_noise_rules import ApplyNoiseRules
-from crawler.handlers.changes.compare_versions import CompareVersions
+from crawler.handlers.changes.compare_in_turn import CompareInTurn
+from crawler.handlers.changes.compare_versions import CompareVersions, ShowMarkdown
 from crawler.handlers.changes.describe_changes import DescribeChanges
 from crawler.handlers.changes.diff_crawl import DiffCrawl
 from crawler.handlers.changes.diff_without_noise import DiffWithoutNoise
@@ -35,7 +38,13 @@ class Changes:
             FindSignIns(self.page_pairs),
             self.apply_noise_rules,
             SettleDocuments(self._app.documents.store, self._app.hints.ingest_documents),
+            self._app.judging.for_comparison,
         )
+
+    @cached_property
+    def compare_in_turn(self) -> CompareInTurn:
+        turns = CompareTurns(self._app.redis, time.time)
+        return CompareInTurn(self._app.store, self.diff_crawl, turns, time.monotonic)
 
     @cached_property
     def noise_rules(self) -> NoiseStore:
@@ -55,7 +64,7 @@ class Changes:
 
     @cached_property
     def digest(self) -> DigestChanges:
-        return DigestChanges(self._app.store, self.page_pairs, self.noise_rules)
+        return DigestChanges(self._app.store, self.page_pairs, self.noise_rules, self._app.judging.for_digest)
 
     @cached_property
     def describe(self) -> DescribeChanges:
@@ -71,8 +80,14 @@ class Changes:
 
     @cached_property
     def compare_versions(self) -> CompareVersions:
-        return CompareVersions(self._app.pages.content, self._app.pages.read_pdf)
+        return CompareVersions(self._app.pages.content, self._app.pages.read_pdf, self._app.judging.for_people)
+
+    @cached_property
+    def show_markdown(self) -> ShowMarkdown:
+        return ShowMarkdown(self._app.pages.read_pdf, self._app.judging.for_people)
 
     @cached_property
     def diff_without_noise(self) -> DiffWithoutNoise:
-        return DiffWithoutNoise(self._app.pages.content, self.noise_rules, self._app.pages.read_pdf)
+        return DiffWithoutNoise(
+            self._app.pages.content, self.noise_rules, self._app.pages.read_pdf, self._app.judging.for_people
+        )

@@ -62,6 +62,7 @@ class Crawls:
             self._app.engine.fill_frontier,
             self._app.frontier,
             self._app.hints,
+            self._app.judging.for_survey,
         )
         return FinishCrawl(
             self._app.store,
@@ -132,7 +133,7 @@ class Crawls:
 
     @cached_property
     def report(self) -> ReportCrawl:
-        builder = ReportBuilder(self._app.database, product_token(self._app.user_agent))
+        builder = ReportBuilder(self._app.database, self._app.judging.for_report, product_token(self._app.user_agent))
         return ReportCrawl(self._app.store, builder, ReportReader(self._app.database))
 
     @cached_property

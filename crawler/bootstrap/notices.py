@@ -52,7 +52,12 @@ class Notices:
     def backtest_schedule(self) -> BacktestSchedule:
         changes = self._app.changes
         return BacktestSchedule(
-            self._app.store, self.schedules, changes.page_pairs, changes.noise_rules, self.notifications
+            self._app.store,
+            self.schedules,
+            changes.page_pairs,
+            changes.noise_rules,
+            self.notifications,
+            self._app.judging.for_people,
         )
 
     @cached_property

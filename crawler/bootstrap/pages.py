@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from crawler.adapters.acquisition.pdf_texts import PdfTexts
 from crawler.adapters.pages.content import PageContent
 from crawler.adapters.pages.export import PageExport
+from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.pages.neighbours import PageNeighbours
 from crawler.adapters.pages.reader import PageReader
 
@@ -23,11 +24,15 @@ class Pages:
 
     @cached_property
     def content(self) -> PageContent:
-        return PageContent(self._app.database, self.read_pdf)
+        return PageContent(self._app.database, self.markdown)
 
     @cached_property
     def read_pdf(self) -> PdfTexts:
         return PdfTexts(self._app.acquisition.extractor)
+
+    @cached_property
+    def markdown(self) -> JudgedMarkdown:
+        return JudgedMarkdown(self.read_pdf, self._app.judging.for_exports)
 
     @cached_property
     def neighbours(self) -> PageNeighbours:
@@ -35,4 +40,4 @@ class Pages:
 
     @cached_property
     def export(self) -> PageExport:
-        return PageExport(self._app.database, self.read_pdf)
+        return PageExport(self._app.database, self.markdown, self._app.judging.for_exports)

@@ -271,6 +271,13 @@ class RedirectedPages(Value):
     example_urls: tuple[str, ...] = ()
 
 
+class PageByHash(Value):
+    """A changed page that was too large to weigh: only its hash shows the change."""
+
+    url: str
+    reason: str
+
+
 class PageText(Value):
     url: str
     page_id: UUID | None
@@ -285,7 +292,9 @@ class Changes(Value):
     crawl_id: UUID
     compared_to: UUID | None
     state: str
-    """The state: compared, not_yet, or nothing_to_compare_with."""
+    """The state: compared, not_yet, nothing_to_compare_with, or failed."""
+    reason: str | None = None
+    """Why it could not be compared, if that failed."""
     summary: ChangeCounts | None
     new_page_urls: tuple[str, ...] = ()
     removed_page_urls: tuple[str, ...] = ()
@@ -312,6 +321,9 @@ class Changes(Value):
     wall_notes: tuple[WallNote, ...] = ()
     also_at: dict[str, tuple[str, ...]] = Field(default={})
     """Pages with several addresses count once; further addresses of each."""
+    by_hash_pages: int = 0
+    """Changed pages that were too large to weigh."""
+    by_hash: tuple[PageByHash, ...] = ()
     texts: tuple[PageText, ...] | None = None
     """The diff of the first changed pages, line by line, if it was requested."""
     changed_pages: tuple[PageChange, ...] | None = None

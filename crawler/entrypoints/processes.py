@@ -54,6 +54,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     return [
         ProcessSpec("api", (sys.executable, "-m", *api), env, essential=True),
         worker("control", "coordinator", "-c", "2", env=env),
+        worker("compare", "compare", "-c", "3", env=env),
         worker("notify", "notify", *NOTIFY_POOL, env=env),
         worker("fetch", "fetch", "-c", str(fetchers), env=env),
         worker("render", "render", "-c", "1", env=env),

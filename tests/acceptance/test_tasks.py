@@ -99,7 +99,8 @@ def workers(
         reconcile_seconds=1,
     )
     tools, env = build(settings), child_environment(settings)
-    specs = [worker("control", "coordinator,notify", "-c", "2", env=env), worker("fetch", "fetch", "-c", "1", env=env)]
+    control = worker("control", "coordinator,compare,notify", "-c", "2", env=env)
+    specs = [control, worker("fetch", "fetch", "-c", "1", env=env)]
     supervisor = Supervisor(specs, FileOutput(data_dir / "logs"))
     foreign = Celery("foreign", broker=settings.broker, backend=settings.results, set_as_current=False)
     supervisor.start()

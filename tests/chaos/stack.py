@@ -156,7 +156,7 @@ class Stack:
     def start_workers(self) -> None:
         """In the order of the product; two fetch workers of one process each, so that one can go while one stays."""
         env = self.environment()
-        specs = [worker("control", "coordinator,notify", "-c", "2", env=env)]
+        specs = [worker("control", "coordinator,compare,notify", "-c", "2", env=env)]
         specs += [worker(name, "fetch", "-c", "1", env=env) for name in self.fetchers]
         if self._clock_jump:
             specs[1] = skewed(specs[1], *self._clock_jump)

@@ -13,8 +13,10 @@ import sqlalchemy
 from sqlalchemy import text
 
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.adapters.judging.judge_pool import JudgePool
 from crawler.adapters.postgres.database import connect
 from crawler.bootstrap import App, build
+from crawler.bootstrap.judging import AT_ONCE
 from crawler.config import load_settings
 from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.crawl import CrawlJob
@@ -147,6 +149,14 @@ def _shared_extractor(seconds: float, pid: int) -> ExtractionProcess:
 
 
 @cache
+def _shared_judges(pid: int) -> JudgePool:
+    """As few processes as there can be for all engines of a process."""
+    pool = JudgePool(AT_ONCE)
+    atexit.register(pool.close)
+    return pool
+
+
+@cache
 def _shared_connections(database_url: str, pool_size: int, pid: int) -> sqlalchemy.Engine:
     """With the statements that were compiled: to compile them again is a tenth of most tests."""
     return connect(database_url, pool_size)
@@ -169,6 +179,7 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
         hints=InlineHints(),
         database=_shared_connections(database_url, named.database_pool_size, os.getpid()),
     )
+    tools.judging.pool = _shared_judges(os.getpid())
     tools.acquisition.extractor = _shared_extractor(named.extract_timeout_seconds, os.getpid())
     try:
         yield Engine(tools)

@@ -19,6 +19,8 @@ from tests.site.website import Website
 
 BACKLOG = 1024
 TRIES = 20
+LONGEST_ORDER = 16_000_000
+"""Bytes: a page that is laid by hand comes in one order."""
 
 
 def listen(hosts: int, port: int) -> list[socket.socket]:
@@ -74,7 +76,7 @@ async def serve(control_port: int, first: tuple[Spec, int, Path] | None, *, unti
         # Where we may: who judges gaps by the moment of reading should read at once, also on a busy machine.
         os.setpriority(os.PRIO_PROCESS, 0, -15)
     sites = Control(OpenSite.open)
-    control = await asyncio.start_server(sites.serve, "127.0.0.1", control_port)
+    control = await asyncio.start_server(sites.serve, "127.0.0.1", control_port, limit=LONGEST_ORDER)
     told = {"control": control.sockets[0].getsockname()[1]}
     if first:
         told["port"] = (await sites.open(*first))["port"]

@@ -49,6 +49,12 @@ class PagePairs:
             given = {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
             yield from self._read(_BETWEEN, given)
 
+    def too_large(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> set[str]:
+        """Those of these URLs whose page is too large to be read, in one of the two crawls."""
+        given = {"crawl": crawl_id, "before": compared_to, "urls": list(urls), "further": 0, "most": MAX_BYTES}
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_TOO_LARGE), given).scalars())
+
     def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]:
         """How many versions further back each of these is, by URL; without those no longer kept."""
         given = {
@@ -170,6 +176,13 @@ LEFT JOIN snapshots ls ON ls.id = told_last.snapshot_id AND ls.byte_length <= :m
 LEFT JOIN snapshots fs ON fs.id = told_first.snapshot_id AND fs.byte_length <= :most AND ls.id IS NOT NULL
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = ANY(:keys) ORDER BY u.url
 """  # noqa: S608 - both parts are constants
+_TOO_LARGE = f"""
+SELECT u.url FROM crawl_discovered_urls u
+{COMPARED}
+JOIN snapshots ns ON ns.id = v.snapshot_id
+JOIN snapshots os ON os.id = o.snapshot_id
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND greatest(ns.byte_length, os.byte_length) > :most
+"""  # noqa: S608 - our own text
 _STEPS_BACK = f"""
 SELECT u.url, (SELECT count(*) FROM ({EARLIER}) newer WHERE newer.fetched_at > good.fetched_at)
 FROM unnest(CAST(:urls AS text[]), CAST(:versions AS uuid[])) AS known(url, version)

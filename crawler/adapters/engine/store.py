@@ -8,14 +8,29 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, literal, null, select, text, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    Text,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.engine.batch_writer import admit
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import COMPARISON_FAILED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
 from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
@@ -312,7 +327,25 @@ class Store:
             row = db.execute(
                 update(t.crawl_jobs)
                 .where(t.crawl_jobs.c.id == crawl_id)
-                .values(change_summary=summary or null(), compared_to=compared_to, diffed_at=func.now())
+                .values(
+                    change_summary=summary or null(),
+                    compared_to=compared_to,
+                    diffed_at=func.now(),
+                    stats=t.crawl_jobs.c.stats.op("-")(cast(COMPARISON_FAILED, Text)),
+                )
+                .returning(*_CRAWL_COLUMNS)
+            ).one()
+        return _crawl(row)
+
+    def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob:
+        """Keep why the crawl could not be compared, beside its statistics."""
+        c = t.crawl_jobs.c
+        failed = func.jsonb_build_object(cast(COMPARISON_FAILED, Text), cast(reason, Text))
+        with transaction(self.engine) as db:
+            row = db.execute(
+                update(t.crawl_jobs)
+                .where(c.id == crawl_id)
+                .values(change_summary=null(), diffed_at=func.now(), stats=c.stats.op("||")(failed))
                 .returning(*_CRAWL_COLUMNS)
             ).one()
         return _crawl(row)

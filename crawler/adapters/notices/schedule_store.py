@@ -198,11 +198,12 @@ WITH RECURSIVE tries AS (
 """
 _TRIES = f"{_CHAIN} SELECT max(retries) FROM tries"  # noqa: S608 - our own text
 # A run is its first try; all since the last scheduled crawl that worked. What was cancelled says nothing. One that
-# ended well and could compare too few pages has failed (`domain/changes/coverage.py`).
+# ended well and could not be compared, or compare too few pages, has failed (`domain/changes/coverage.py`).
 _STREAK = f"""
 WITH runs AS (
     SELECT r.id, r.completed_at, r.retry_of,
-        r.status = 'failed' OR coalesce((r.change_summary -> 'coverage' ->> 'failing')::boolean, false) AS failed
+        r.status = 'failed' OR r.stats ->> 'comparison_failed' IS NOT NULL
+            OR coalesce((r.change_summary -> 'coverage' ->> 'failing')::boolean, false) AS failed
     FROM crawl_jobs c JOIN crawl_jobs r ON r.project_id = c.project_id
     WHERE c.id = :id AND r.id <= c.id AND r.crawl_type = 'scheduled' AND r.status IN ('failed', 'completed')
     ORDER BY r.id DESC LIMIT {MOST_RUNS}

@@ -5,14 +5,14 @@
 
 from crawler.domain.crawls.frontier import Lane
 
-QUEUES = ("coordinator", "notify", "fetch", "render", "ingest")
+QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {
     "crawler.start_crawl": "coordinator",
     "crawler.finish_crawl": "coordinator",
     "crawler.reconcile": "coordinator",
-    "crawler.diff_crawl": "coordinator",
-    "crawler.report_crawl": "coordinator",
+    "crawler.diff_crawl": "compare",
+    "crawler.report_crawl": "compare",
     "crawler.run_scheduled_crawl": "coordinator",
     "crawler.run_queue": "coordinator",
     "crawler.notify": "notify",

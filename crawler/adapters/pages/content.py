@@ -9,16 +9,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Engine, text
 
+from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports.files import ExportedMarkdown
-from crawler.domain.markdown.page import MarkdownPage, stored_markdown
+from crawler.domain.markdown.page import MarkdownPage
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.lists import PagePicture, PageSnapshot, VersionRow
-from crawler.domain.pages.parsing import UnparsablePage
-from crawler.domain.pages.pdf_reading import ReadPdf
 from crawler.errors import NotFound
 
 ROWS_AT_ONCE = 10
@@ -26,9 +25,9 @@ ROWS_AT_ONCE = 10
 
 
 class PageContent:
-    def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
+    def __init__(self, engine: Engine, markdown: JudgedMarkdown) -> None:
         self._engine = engine
-        self._read_pdf = read_pdf
+        self._markdown = markdown
 
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot:
         """The stored bytes of this version; of the newest when none is named."""
@@ -74,20 +73,12 @@ class PageContent:
             for some in ordered.scalars().partitions(ROWS_AT_ONCE):
                 rows = {row.page_id: row for row in db.execute(text(_PAGES), {"pages": list(some)})}
                 for page_id in some:
-                    if page_id in rows and (markdown := _markdown(rows[page_id], self._read_pdf)) is not None:
-                        page = rows[page_id]
+                    if (page := rows.get(page_id)) is None:
+                        continue
+                    pruning = Pruning() if page.prunes else None
+                    markdown = self._markdown(snapshot_bytes(page), page.url, page.content_type or "", pruning)
+                    if markdown is not None:
                         yield ExportedMarkdown(page_id, MarkdownPage(page.url, page.depth or 0, markdown))
-
-
-def _markdown(row: Row[Any], read_pdf: ReadPdf) -> str | None:
-    """A page's markdown; None of markup that was built to hurt a parser."""
-    pruning = Pruning() if row.prunes else None
-    try:
-        return stored_markdown(
-            snapshot_bytes(row), url=row.url, content_type=row.content_type or "", read_pdf=read_pdf, pruning=pruning
-        )
-    except UnparsablePage:
-        return None
 
 
 _EXISTS = "SELECT 1 FROM crawled_pages WHERE id = :page AND project_id = :project"

@@ -11,16 +11,18 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
+from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.engine.ledger import RENDERED
 from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, Rows
 from crawler.domain.exports.warc_export import ArchivedPage
-from crawler.domain.markdown.page import MarkdownPage, stored_markdown
+from crawler.domain.judging import OpenJudge
+from crawler.domain.markdown.page import MarkdownPage
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.files import file_page, kind_of
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
-from crawler.domain.pages.pdf_reading import ReadPdf
+from crawler.errors import TooSlowToTry
 
 ROWS_AT_ONCE = 50
 """A page's text may have megabytes."""
@@ -28,16 +30,17 @@ SNAPSHOTS_AT_ONCE = 10
 
 
 class PageExport:
-    def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
+    def __init__(self, engine: Engine, markdown: JudgedMarkdown, open_judge: OpenJudge) -> None:
         self._engine = engine
-        self._read_pdf = read_pdf
+        self._markdown = markdown
+        self._open_judge = open_judge
 
     def __call__(self, crawl_id: UUID) -> Generator[ExportedPage]:
         """Every URL the crawl asked for, in the order of its keys; those it never asked for are in no export."""
         with transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
             for row in streamed.execute(text(_PAGES), {"crawl": crawl_id}):
-                yield _page(row)
+                yield self._page(row)
 
     def rows(self, crawl_id: UUID, kind: Rows) -> Generator[Any]:
         """What a format is made of."""
@@ -56,7 +59,8 @@ class PageExport:
             pruned = connection.execute(text(_IS_PRUNED), {"crawl": crawl_id}).scalar_one_or_none()
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_SNAPSHOTS), {"crawl": crawl_id}):
-                markdown = _markdown(row, Pruning() if pruned else None, self._read_pdf)
+                pruning = Pruning() if pruned else None
+                markdown = self._markdown(snapshot_bytes(row), row.url, row.content_type or "", pruning)
                 if markdown is not None:
                     yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
 
@@ -66,6 +70,28 @@ class PageExport:
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_ARCHIVE), {"crawl": crawl_id}):
                 yield _archived(row)
+
+    def _page(self, row: Row[Any]) -> ExportedPage:
+        page = ExportedPage(*row[: len(ExportedPage._fields)])
+        return page if row.old is None else self._as_it_was(page, row)
+
+    def _as_it_was(self, page: ExportedPage, row: Row[Any]) -> ExportedPage:
+        """The page has changed since: what it said at that crawl is read again from its snapshot."""
+        page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
+        if row.content is None:  # pruned
+            return page
+        with self._open_judge() as judge:
+            try:
+                old = judge.one(_parsed, snapshot_bytes(row), page.url, row.content_type or "", row.old_headers)
+            except (TooSlowToTry, UnparsablePage):
+                return page
+        return page._replace(
+            h1=old.h1,
+            meta_description=old.meta_description,
+            content_text=old.text,
+            word_count=old.word_count,
+            language=old.language,
+        )
 
 
 def _archived(row: Row[Any]) -> ArchivedPage:
@@ -82,45 +108,11 @@ def _archived(row: Row[Any]) -> ArchivedPage:
     )
 
 
-def _page(row: Row[Any]) -> ExportedPage:
-    page = ExportedPage(*row[: len(ExportedPage._fields)])
-    return page if row.old is None else _as_it_was(page, row)
-
-
-def _as_it_was(page: ExportedPage, row: Row[Any]) -> ExportedPage:
-    """The page has changed since: what it said at that crawl is read again from its snapshot."""
-    page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
-    if row.content is None:  # pruned
-        return page
-    body = snapshot_bytes(row)
-    try:
-        old = _parsed(body, page.url, row.content_type or "", row.old_headers)
-    except UnparsablePage:
-        return page
-    return page._replace(
-        h1=old.h1,
-        meta_description=old.meta_description,
-        content_text=old.text,
-        word_count=old.word_count,
-        language=old.language,
-    )
-
-
 def _parsed(body: bytes, url: str, content_type: str, headers: Mapping[str, str]) -> ParsedPage:
     kind = kind_of(content_type, body)
     if kind is None:
         return parse_page(body, url=url, content_type=content_type, headers=headers)
     return file_page(kind, body, url=url, content_type=content_type, headers=headers)
-
-
-def _markdown(row: Row[Any], pruning: Pruning | None, read_pdf: ReadPdf) -> str | None:
-    """A page's markdown; None for what no parser should be given, which was refused when it was crawled, too."""
-    try:
-        return stored_markdown(
-            snapshot_bytes(row), url=row.url, content_type=row.content_type or "", read_pdf=read_pdf, pruning=pruning
-        )
-    except UnparsablePage:
-        return None
 
 
 _ASKED = "u.crawl_job_id = :crawl AND (u.fetch_state IN ('done', 'failed') OR u.http_status IS NOT NULL)"

@@ -14,6 +14,7 @@ from crawler.adapters.reports.facts import Facts, KeyOf, lay_out
 from crawler.adapters.reports.queries import QUERIES
 from crawler.domain.crawls.crawl import CrawlJob, EndReason
 from crawler.domain.exports.reports import BROKEN_REASONS, REDIRECT_REASONS, FindingKind, ReportHead, ReportLimits
+from crawler.domain.judging import OpenJudge
 from crawler.errors import Conflict
 
 # What a page's row says, and an older version of it no longer does when its snapshot is gone.
@@ -32,8 +33,9 @@ _NOT_WHOLE = "The crawl did not see the whole site, so nobody can tell which pag
 
 
 class ReportBuilder:
-    def __init__(self, engine: Engine, robot: str = "") -> None:
+    def __init__(self, engine: Engine, open_judge: OpenJudge, robot: str = "") -> None:
         self._engine = engine
+        self._open_judge = open_judge
         self._robot = robot
 
     def __call__(self, crawl: CrawlJob, baseline: ReportHead | None, key_of: KeyOf, limits: ReportLimits) -> None:
@@ -45,7 +47,7 @@ class ReportBuilder:
             _refuse_pruned(db, crawl)
             db.execute(text("SET LOCAL work_mem = '64MB'"))
             db.execute(text("SET LOCAL statement_timeout = '10min'"))
-            facts = lay_out(db, crawl.id, key_of, limits, self._robot)
+            facts = lay_out(db, crawl.id, key_of, limits, self._robot, self._open_judge)
             _lay_out_baseline(db, baseline)
             notes = _notes(db, crawl, facts)
             for kind in FindingKind:

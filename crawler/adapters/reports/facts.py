@@ -17,10 +17,10 @@ from sqlalchemy import Connection, Row, text
 from crawler.adapters.postgres.database import cursor
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.exports.reports import BROKEN_REASONS, REDIRECT_REASONS, ReportLimits
+from crawler.domain.exports.stale_pages import StalePage, as_it_was
+from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.pages.header_canonical import header_canonical
 from crawler.domain.pages.language_tags import is_language_tag
-from crawler.domain.pages.parsing import UnparsablePage, parse_page
-from crawler.domain.urls.url import Url, read
 
 KeyOf = Callable[[str], str | None]
 
@@ -37,7 +37,9 @@ class Facts(NamedTuple):
     invalid_tags: list[str]
 
 
-def lay_out(db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits, robot: str) -> Facts:
+def lay_out(
+    db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits, robot: str, open_judge: OpenJudge
+) -> Facts:
     given = {
         "crawl": crawl_id,
         "pointed_to": sorted(BROKEN_REASONS | REDIRECT_REASONS),
@@ -45,7 +47,7 @@ def lay_out(db: Connection, crawl_id: UUID, key_of: KeyOf, limits: ReportLimits,
         "reread": MOST_REREAD,
     }
     _run(db, _PAGES, given)
-    _reread(db, robot)
+    _reread(db, robot, open_judge)
     _read_headers(db)
     _run(db, _TRANSLATIONS, given)
     _run(db, _HREFS, given)
@@ -79,28 +81,15 @@ def _change(db: Connection, statement: str, rows: Iterable[Any]) -> None:
             execute_values(low, statement, part, page_size=_AT_ONCE)
 
 
-def _reread(db: Connection, robot: str) -> None:
+def _reread(db: Connection, robot: str, open_judge: OpenJudge) -> None:
     """Pages that have changed since say what they said then in their snapshots."""
-    found = _streamed(db, _STALE, _SNAPSHOTS_AT_ONCE, most=MOST_REREAD)
-    _change(db, _SET_FACTS, filter(None, (_as_it_was(row, robot) for row in found)))
-
-
-def _as_it_was(row: Row[Any], robot: str) -> tuple[Any, ...] | None:
-    body = snapshot_bytes(row)
-    try:
-        page = parse_page(
-            body,
-            url=row.url,
-            content_type=row.content_type or "",
-            headers=row.headers,
-            detect_language=False,
-            robot=robot,
-        )
-    except UnparsablePage:
-        return None
-    canonical = read(page.canonical, page.base_url) if page.canonical else None
-    href = canonical.href if isinstance(canonical, Url) else None
-    return row.key, page.title, page.h1, page.meta_description, href, page.noindex, row.byte_length
+    rows = _streamed(db, _STALE, _SNAPSHOTS_AT_ONCE, most=MOST_REREAD)
+    pages = (
+        StalePage(row.key, row.url, row.content_type, row.headers, row.byte_length, snapshot_bytes(row)) for row in rows
+    )
+    with open_judge() as judge:
+        found = (facts for _, facts in judge.each(as_it_was, pages, robot))
+        _change(db, _SET_FACTS, (facts for facts in found if facts and not isinstance(facts, Unjudged)))
 
 
 def _read_headers(db: Connection) -> None:

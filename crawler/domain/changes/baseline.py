@@ -46,6 +46,7 @@ def _is_comparable(earlier: CrawlJob, crawl: CrawlJob) -> bool:
         and earlier.status is CrawlStatus.COMPLETED
         and earlier.end_reason in _COMPARABLE_ENDS
         and not earlier.stats.get("by_reason", {}).get(Reason.EXISTS)  # it left out what had a document
+        and not earlier.comparison_failed  # what changed until then was never told
         and _ended(earlier) < _ended(crawl)
     )
 

@@ -11,6 +11,7 @@ from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.diffs.walls import Wall
+from crawler.domain.judging import Bound
 from crawler.domain.noise.clock_lines import without_clock_lines
 from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
@@ -50,6 +51,8 @@ class FilteredChanges(NamedTuple):
     """How many words stand in place of some of them."""
     only_walls: frozenset[str] = frozenset()
     """Pages never seen before that are such a wall themselves."""
+    by_hash: Mapping[str, Bound] = {}
+    """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -75,6 +78,8 @@ class FilteredChanges(NamedTuple):
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
             "behind_walls": as_record(self.behind),
             **new_walls.as_record(self.only_walls),
+            "by_hash_pages": len(self.by_hash),
+            "by_hash": [{"url": url, "reason": self.by_hash[url].value} for url in sorted(self.by_hash)[:MOST_LISTED]],
         }
 
     @property

@@ -117,12 +117,12 @@ def lines_of(edits: Sequence[BlockEdit]) -> tuple[tuple[str | None, str | None],
 
 
 def not_among(
-    removed: Iterable[Candidate], new: Iterable[Candidate], moves: Iterable[Move]
-) -> tuple[list[Candidate], list[Candidate]]:
+    removed: Iterable[PageOfCrawl], new: Iterable[PageOfCrawl], moves: Iterable[Move]
+) -> tuple[list[PageOfCrawl], list[PageOfCrawl]]:
     """Removed and new pages without those that are known to have moved."""
     found = list(moves)
     gone, come = {move.source for move in found}, {move.target for move in found}
-    return [page for page in removed if page.page.url not in gone], [page for page in new if page.page.url not in come]
+    return [page for page in removed if page.url not in gone], [page for page in new if page.url not in come]
 
 
 def neighbours(changes: Changes) -> list[str]:

@@ -28,6 +28,7 @@ class Compared(StrEnum):
     YES = "compared"
     NOT_YET = "not_yet"
     NOTHING = "nothing_to_compare_with"
+    FAILED = "failed"
 
 
 class ChangeCounts(_Value):
@@ -117,6 +118,15 @@ class RedirectedPages(_Value):
     example_urls: tuple[str, ...] = ()
 
 
+class PageByHash(_Value):
+    """A changed page that could not be weighed within bounds: its hash says that it changed, not what."""
+
+    url: str
+    reason: str = Field(
+        description="too_large_to_weigh: it takes too long by itself; no_time_to_weigh: the pages before it did"
+    )
+
+
 class ChangedLine(_Value):
     removed: str | None
     added: str | None
@@ -137,6 +147,7 @@ class CrawlChanges(_Value):
     crawl_id: UUID
     compared_to: UUID | None = None
     state: Compared
+    reason: str | None = Field(None, description="Why it could not be compared, if that failed")
     summary: ChangeCounts | None = None
     new_page_urls: tuple[str, ...] = ()
     removed_page_urls: tuple[str, ...] = ()
@@ -162,6 +173,8 @@ class CrawlChanges(_Value):
     also_at: dict[str, tuple[str, ...]] = Field(
         {}, description="Pages with several addresses are counted once; the first five others of each"
     )
+    by_hash_pages: int = Field(0, description="Changed pages that were too large to weigh: told by their hash alone")
+    by_hash: tuple[PageByHash, ...] = Field((), description="The first 1,000")
     texts: tuple[PageText, ...] | None = Field(
         None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
     )

@@ -151,6 +151,10 @@ class CrawlConfig(BaseModel):
         return self
 
 
+COMPARISON_FAILED = "comparison_failed"
+"""Key in a crawl's statistics, with a sentence that says why it could not be compared."""
+
+
 class CrawlJob(BaseModel):
     """One run over a project."""
 
@@ -214,6 +218,12 @@ class CrawlJob(BaseModel):
             created_at=now,
             updated_at=now,
         )
+
+    @property
+    def comparison_failed(self) -> str | None:
+        """Why the crawl could not be compared with the one before; None if it could, or was not tried."""
+        reason: str | None = self.stats.get(COMPARISON_FAILED)
+        return reason
 
     @property
     def urls_left(self) -> int:

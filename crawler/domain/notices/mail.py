@@ -75,7 +75,11 @@ def failing_mail(sender: Sender, project: Project, crawl: CrawlJob, streak: Stre
     runs = "the last run" if streak.runs == 1 else f"the last {streak.runs} runs"
     since = f" since {_moment(streak.since)}" if streak.since else ""
     blind = coverage_sentence(crawl.change_summary)
-    if blind:
+    if crawl.comparison_failed:
+        opening = f"What changed on {_named(project, crawl)} could not be found out: {runs} failed{since}."
+        said = Section("The pages were fetched, but could not be compared:", [crawl.comparison_failed])
+        subject = f"[{sender.product}] Could not compare {project.name}"
+    elif blind:
         opening = f"The scheduled crawl for {_named(project, crawl)} does not see enough of it: {runs} failed{since}."
         said = Section("The last one said:", [blind])
         subject = f"[{sender.product}] Could not compare enough of {project.name}"
@@ -100,6 +104,9 @@ def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
 def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
     """What changed, page by page, for the part of a mail below its opening; older summaries say less."""
     yield from _changed_pages(summary, digests)
+    if by_hash := summary.get("by_hash"):
+        pages = shortened([page["url"] for page in by_hash])
+        yield Section(f"Too large to weigh, changed by hash ({summary['by_hash_pages']}):", pages)
     yield from _removed_pages(summary)
     if moved := summary.get("moved"):
         yield Section("Moved pages:", shortened([f"{pair['from']} → {pair['to']}" for pair in moved]))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from crawler.domain.changes.coverage import CREDENTIALS_EXPIRED
 from crawler.domain.changes.coverage import is_failing as is_blind
 from crawler.domain.changes.coverage_words import RENEW
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import COMPARISON_FAILED, CrawlJob, CrawlStatus
 from crawler.domain.notices.schedule import NotifyOn, Schedule, ScheduleConfig
 
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
@@ -140,12 +140,14 @@ def has_changes(summary: dict[str, Any]) -> bool:
 
 
 def has_failed(crawl: CrawlJob) -> bool:
-    """Whether a crawl that is over failed, or could compare too few pages to have done its work."""
-    return crawl.status is CrawlStatus.FAILED or is_blind(crawl.change_summary)
+    """Whether a crawl that is over failed, or could not compare enough pages to have done its work."""
+    return crawl.status is CrawlStatus.FAILED or bool(crawl.comparison_failed) or is_blind(crawl.change_summary)
 
 
 def failure_code(crawl: CrawlJob) -> str:
-    """Why a run counts as failed, for programs: `crawl_failed`, or a code of `Coverage`."""
+    """Why a run counts as failed, for programs: `crawl_failed`, `comparison_failed`, or a code of `Coverage`."""
+    if crawl.comparison_failed:
+        return COMPARISON_FAILED
     found: str | None = ((crawl.change_summary or {}).get("coverage") or {}).get("code")
     if found is None and RENEW in (crawl.error_message or ""):
         return CREDENTIALS_EXPIRED

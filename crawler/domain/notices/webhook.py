@@ -28,6 +28,7 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime, link: str 
         "is_significant": summary["is_significant"],
         "moved_pages": summary.get("moved_pages", 0),
         "template_changes": len(summary.get("template_changes", ())),
+        **({"by_hash_pages": summary["by_hash_pages"]} if summary.get("by_hash_pages") else {}),
     }
     return _payload("crawl_completed", project, crawl, now, {"changes": changes, **_coverage(crawl)}, link)
 
@@ -35,7 +36,7 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime, link: str 
 def failing_payload(
     project: Project, crawl: CrawlJob, streak: Streak, now: datetime, link: str | None = None
 ) -> dict[str, Any]:
-    said = crawl.error_message or coverage_sentence(crawl.change_summary)
+    said = crawl.error_message or crawl.comparison_failed or coverage_sentence(crawl.change_summary)
     failures = {"runs": streak.runs, "since": _iso(streak.since), "error_message": said, "code": failure_code(crawl)}
     return _payload(NoticeKind.FAILING.value, project, crawl, now, {"failures": failures, **_coverage(crawl)}, link)
 

@@ -5,7 +5,7 @@ The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +17,6 @@ from crawler.domain.changes.behind_walls import BehindWall, behind_walls, carrie
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.filtered_changes import (
     FilteredChanges,
-    bounded,
     filter_across_pages,
     filter_changes,
     rules_for_random_tokens,
@@ -26,34 +25,39 @@ from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_g
 from crawler.domain.changes.moved_pages import (
     MOST_BYTES,
     MOST_PAGES,
-    Candidate,
-    edits_between,
-    find_edited_moves,
-    find_moves,
-    lines_of,
     may_have_moved,
     neighbours,
     not_among,
     with_moves,
 )
 from crawler.domain.changes.new_walls import MOST_PAGES as MOST_NEW
-from crawler.domain.changes.new_walls import WallText, is_a_wall, without_new
+from crawler.domain.changes.new_walls import without_new
 from crawler.domain.changes.removals import Move
 from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
+from crawler.domain.changes.weighing import (
+    ThreeLooks,
+    can_be_read,
+    edited_moves_among,
+    is_only_a_wall,
+    learned_values,
+    moved_since,
+    moves_among,
+    wall_texts,
+    weigh,
+    weigh_moves,
+    with_edits,
+)
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.diffs.replaced_text import said_lines
-from crawler.domain.diffs.walls import wall_between
-from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, moves, without_lines
-from crawler.domain.noise.earlier_values import moved_before
-from crawler.domain.noise.learned import MOST_RULES, TwoLooks, learn
-from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
+from crawler.domain.judging import Bound, Judge, Unjudged
+from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, without_lines
+from crawler.domain.noise.learned import MOST_RULES
+from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
 from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import RuleSet
-from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import TooSlowToTry
 from crawler.handlers.changes import tell_once
 from crawler.handlers.changes.tell_once import TellOnce
 
@@ -63,10 +67,14 @@ MOST_WALLS = 3
 """Versions that may be walls before nobody looks further back."""
 VERSIONS_BACK = (1, 2, 4, 8)
 """How many versions before the one it is compared with are asked how a line moved: a day stays for several crawls."""
+MOVE_SECONDS = 30.0
+LEARN_SECONDS = 15.0
+"""CPU time for looking for moves among hundreds of pages, and for learning from dozens."""
 log = telemetry.logger(__name__)
 
 
 class StoredPairs(tell_once.Pairs, Protocol):
+    def too_large(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> set[str]: ...
     def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
@@ -91,9 +99,12 @@ class ApplyNoiseRules:
         self._clock = clock
 
     def __call__(
-        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, *, has_credentials: bool = False
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, judge: Judge, *, has_credentials: bool = False
     ) -> FilteredChanges:
-        """Changes without noise. Learns from pages that were fetched twice, and counts what each rule did."""
+        """Changes without noise. Learns from pages that were fetched twice, and counts what each rule did.
+
+        A page that is too much for the judge is changed, by its hash.
+        """
         known = behind_walls(baseline.change_summary)
         walled = _Walled(
             known,
@@ -104,43 +115,47 @@ class ApplyNoiseRules:
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
             return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
-        self._learn(crawl.project_id, baseline.id, crawl.id)
+        self._learn(crawl.project_id, baseline.id, crawl.id, judge)
         rules = self._rule_set(crawl.project_id)
-        found = self._filter(baseline, crawl, changes, rules, walled)
+        found = self._filter(baseline, crawl, changes, rules, walled, judge)
         again = rules_for_random_tokens(baseline.change_summary, found.template)
         if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
             rules = self._rule_set(crawl.project_id)
-            found = self._filter(baseline, crawl, changes, rules, walled)
+            found = self._filter(baseline, crawl, changes, rules, walled._replace(unjudged=found.by_hash), judge)
         self._count(found)
-        found = self._without_new_walls(crawl, found, rules)
-        found = found._replace(changes=self._with_moves(baseline, crawl, found, rules))
+        found = self._without_new_walls(crawl, found, rules, judge)
+        found = found._replace(changes=self._with_moves(baseline, crawl, found, rules, judge))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
 
-    def _without_new_walls(self, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> FilteredChanges:
+    def _without_new_walls(
+        self, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet, judge: Judge
+    ) -> FilteredChanges:
         if not found.wall_words or not found.changes.new:
             return found
-        behind = self._candidates(crawl.id, list(found.wall_words), rules)
-        walls = [WallText(said_lines(one.blocks, one.page.url), found.wall_words[one.page.url]) for one in behind]
-        urls = set()
-        for page in self._pairs.stored(crawl.id, found.changes.new[:MOST_NEW]):
-            with suppress(UnparsablePage):
-                if is_a_wall(page.side.blocks(rules), page.url, walls):
-                    urls.add(page.url)
+        behind = self._stored(crawl.id, list(found.wall_words))
+        try:
+            walls = judge.one(wall_texts, behind, dict(found.wall_words), rules)
+        except TooSlowToTry:  # then they are told as new
+            return found
+        new = self._pairs.stored(crawl.id, found.changes.new[:MOST_NEW])
+        urls = {page.url for page, is_wall in judge.each(is_only_a_wall, new, (rules, walls)) if is_wall is True}
         return found._replace(changes=without_new(found.changes, urls), only_walls=frozenset(urls))
 
-    def _with_moves(self, baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet) -> Changes:
+    def _with_moves(
+        self, baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet, judge: Judge
+    ) -> Changes:
         changes, template = found.changes, [change.as_record() for change in found.template]
-        changes = replace(changes, moved=self._with_edits(baseline, crawl, changes.moved, rules, template))
+        changes = replace(changes, moved=self._with_edits(baseline, crawl, changes.moved, (rules, template), judge))
         removed, new = may_have_moved(changes)
         if not removed:
             return changes
-        gone, come = self._candidates(baseline.id, removed, rules), self._candidates(crawl.id, new, rules)
-        moves = find_moves(gone, come, rules, template)
+        gone, come = self._stored(baseline.id, removed), self._stored(crawl.id, new)
+        moves = _found_among(judge, moves_among, [gone, come], rules, template)
         gone, come = not_among(gone, come, moves)
         if gone and come:
-            near = self._candidates(crawl.id, neighbours(changes), rules)
-            moves += find_edited_moves(gone, come, near, rules, template)
+            near = self._stored(crawl.id, neighbours(changes))
+            moves += _found_among(judge, edited_moves_among, [gone, come, near], rules, template)
         return with_moves(changes, moves)
 
     def _with_edits(
@@ -148,28 +163,33 @@ class ApplyNoiseRules:
         baseline: CrawlJob,
         crawl: CrawlJob,
         moves: Sequence[Move],
-        rules: RuleSet,
-        template: Sequence[Mapping[str, Any]],
+        given: tuple[RuleSet, Sequence[Mapping[str, Any]]],
+        judge: Judge,
     ) -> tuple[Move, ...]:
         """Moves that a redirect told, with what was edited meanwhile; of the first few hundred."""
         few = moves[:MOST_PAGES]
-        old = {one.page.url: one for one in self._candidates(baseline.id, [move.source for move in few], rules)}
-        new = {one.page.url: one for one in self._candidates(crawl.id, [move.target for move in few], rules)}
-        return tuple(
-            move._replace(edits=lines_of(edits_between(old[move.source], new[move.target], rules, template)))
-            if move.source in old and move.target in new
-            else move
-            for move in moves
-        )
+        if not few:
+            return tuple(moves)
+        old = {page.url: page for page in self._stored(baseline.id, [move.source for move in few])}
+        new = {page.url: page for page in self._stored(crawl.id, [move.target for move in few])}
+        both = [(move, old[move.source], new[move.target]) for move in few if move.source in old and move.target in new]
+        told = {
+            move: found
+            for (move, _, _), found in judge.each(with_edits, both, given)
+            if not isinstance(found, Unjudged)
+        }
+        return tuple(told.get(move, move) for move in moves)
 
     def _rule_set(self, project_id: UUID) -> RuleSet:
         return RuleSet.of(self._rules.list_rules(project_id))
 
     def _filter(
-        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet, walled: "_Walled"
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, rules: RuleSet, walled: "_Walled", judge: Judge
     ) -> FilteredChanges:
         """Changes without what these rules leave out; nothing is learned or counted."""
         pages: dict[str, FilteredPage] = {}
+        unjudged: dict[str, Bound] = dict(walled.unjudged)
+        met: set[str] = set()
         back: dict[str, int] = {}
         versions: dict[str, UUID] = {}
         compared = len(changes.changed) + len(changes.unchanged)
@@ -177,22 +197,29 @@ class ApplyNoiseRules:
             # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
             passed = [url for url, page in pages.items() if page.wall and page.passed]
             for steps, urls in walled.by_steps(passed if further else changes.changed, further):
-                for pair in self._between(baseline, crawl, urls, steps):
-                    with suppress(UnparsablePage):
-                        pages[pair.url] = bounded(pair.apply_noise_rules(rules))
+                known = (pair for pair in self._between(baseline, crawl, urls, steps) if pair.url not in unjudged)
+                for pair, page in judge.each(weigh, known, rules):
+                    met.add(pair.url)
+                    if isinstance(page, Unjudged):
+                        unjudged[pair.url] = page.bound
+                    elif page is not None:
+                        pages[pair.url] = page
                         back[pair.url] = steps
                         versions |= {pair.url: pair.old_version} if pair.old_version else {}
             pages = with_errors_of_the_site(pages, compared)
             pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
             pages = {url: walled.stays(url, page) for url, page in pages.items()}
-        pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared)
+        if unread := [url for url in changes.changed if url not in met and url not in unjudged]:
+            unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
+        pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared, judge)
         changes, pages = without_gone(changes, pages)
-        also_at = self._tell_once.changed(baseline, crawl, pages, rules)
+        also_at = self._tell_once.changed(baseline, crawl, pages, rules, judge)
         others = {url for urls in also_at.values() for url in urls}
         pages = {url: page for url, page in pages.items() if url not in others}
         found = filter_changes(told_once(changes, also_at), pages)._replace(further_back=back, also_at=also_at)
         behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
-        return found._replace(behind=carried_on(walled.known, changes) | behind)
+        by_hash = {url: unjudged[url] for url in found.changes.changed if url in unjudged}
+        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
@@ -205,28 +232,27 @@ class ApplyNoiseRules:
         pages: dict[str, FilteredPage],
         back: Mapping[str, int],
         compared: int,
+        judge: Judge,
     ) -> dict[str, FilteredPage]:
         """Where other pages cannot say whether a line runs with the clock, how it moved before or between looks may."""
         asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
         if not asked:
             return pages
-        looks = []
-        for pair in (*self._second_looks(baseline.id), *self._second_looks(crawl.id)):
-            with suppress(UnparsablePage):
-                looks.append(moves(pair.apply_noise_rules(rules)))
+        twice = (*self._second_looks(baseline.id), *self._second_looks(crawl.id))
+        looks = [moved for _, moved in judge.each(weigh_moves, twice, rules) if not isinstance(moved, Unjudged)]
         seen: dict[str, Moves] = {}
         for further in VERSIONS_BACK:
             urls = sorted({url for key, urls in asked.items() for url in urls if key not in seen.get(url, {})})
             for steps, some in _by_steps(urls, back, further):
-                for pair in self._between(baseline, crawl, some, steps):
-                    with suppress(UnparsablePage):
-                        before = moved_before(pages[pair.url], pair.old.blocks(rules), pair.old.fetched_at)
+                earlier = ((pages[pair.url], pair) for pair in self._between(baseline, crawl, some, steps))
+                for (_, pair), moved in judge.each(moved_since, earlier, rules):
+                    if not isinstance(moved, Unjudged):
                         # The latest move counts, which is the first that is found.
-                        seen[pair.url] = {**before, **seen.get(pair.url, {})}
+                        seen[pair.url] = {**moved, **seen.get(pair.url, {})}
         sure = confirmed(asked, seen, looks)
         return {url: without_lines(page, sure) for url, page in pages.items()}
 
-    def _candidates(self, crawl_id: UUID, urls: Sequence[str], rules: RuleSet) -> list[Candidate]:
+    def _stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[PageOfCrawl]:
         """Some pages of a crawl, as far as they can be held all at once."""
         found = []
         left = MOST_BYTES
@@ -234,14 +260,16 @@ class ApplyNoiseRules:
             left -= len(page.side.content)
             if left < 0:
                 break
-            with suppress(UnparsablePage):
-                found.append(Candidate(page, page.side.blocks(rules)))
+            found.append(page)
         return found
 
-    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID) -> None:
+    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, judge: Judge) -> None:
         """Learn rules. Each crawl's pages are a third look at what the other fetched twice."""
         looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
-        new = self._rules.learn(project_id, [rule.as_value() for rule in learn(looks)], self._clock(), MOST_RULES)
+        values: list[str] = []
+        with suppress(TooSlowToTry):
+            values = judge.one(learned_values, looks, seconds=LEARN_SECONDS) if looks else []
+        new = self._rules.learn(project_id, values, self._clock(), MOST_RULES)
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)
 
@@ -249,17 +277,10 @@ class ApplyNoiseRules:
         looks = list(self._looks.second_looks(crawl_id))[:MOST_LOOKS]
         return list(self._pairs.second_looks(crawl_id, looks)) if looks else []
 
-    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> Iterator[TwoLooks]:
+    def _looks_at(self, crawl_id: UUID, other_id: UUID, *, is_later: bool = False) -> list[ThreeLooks]:
         pairs = self._second_looks(crawl_id)
         others = {page.url: page.side for page in self._pairs.alike(other_id, crawl_id, [pair.url for pair in pairs])}
-        for pair in pairs:
-            with suppress(UnparsablePage):
-                if side := others.get(pair.url):
-                    first, second, third = (one.blocks(NO_RULES) for one in (pair.old, pair.new, side))
-                    # A wall in place of one of them teaches nothing about the page.
-                    if _is_one_page(first, second) and _is_one_page(third, first if is_later else second):
-                        before, after = (third, None) if is_later else (None, third)
-                        yield TwoLooks(pair.shape, first, second, before, after)
+        return [ThreeLooks(pair, others[pair.url], is_later) for pair in pairs if pair.url in others]
 
     def _count(self, found: FilteredChanges) -> None:
         hits: Counter[UUID] = Counter()
@@ -280,6 +301,8 @@ class _Walled(NamedTuple):
     same: frozenset[str]
     """URLs that say what they said in the crawl before."""
     has_credentials: bool
+    unjudged: Mapping[str, Bound] = {}
+    """Pages that were too much for the judge before, and are not tried again."""
 
     def by_steps(self, urls: Sequence[str], further: int) -> list[tuple[int, list[str]]]:
         """URLs by how many versions further back they are compared."""
@@ -298,5 +321,19 @@ def _by_steps(urls: Iterable[str], steps: Mapping[str, int], further: int) -> li
     return sorted(found.items())
 
 
-def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:
-    return wall_between(one, other) is None and bool(set(one.body) & set(other.body))
+def _found_among(
+    judge: Judge,
+    find: Callable[..., list[Move]],
+    pages: Sequence[Sequence[PageOfCrawl]],
+    rules: RuleSet,
+    template: Sequence[Mapping[str, Any]],
+) -> list[Move]:
+    """Moves among these pages. If that takes too long, without pages that take too long by themselves."""
+    try:
+        return judge.one(find, *pages, rules, template, seconds=MOVE_SECONDS)
+    except TooSlowToTry:
+        readable = [[page for page, read in judge.each(can_be_read, some, rules) if read is True] for some in pages]
+    try:
+        return judge.one(find, *readable, rules, template, seconds=MOVE_SECONDS)
+    except TooSlowToTry:  # they stay removed and new
+        return []

@@ -7,11 +7,13 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.diffs.text_diff import TextDiff, diff_lines
+from crawler.domain.judging import OpenJudge
 from crawler.domain.markdown.page import stored_markdown
 from crawler.domain.markdown.pruning import Pruning
+from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.lists import PageSnapshot, VersionRow
 from crawler.domain.pages.parsing import UnparsablePage
-from crawler.domain.pages.pdf_reading import ReadPdf
+from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
 from crawler.errors import Invalid, NotFound
 
 MOST_VERSIONS = 20
@@ -30,9 +32,10 @@ class PageDiff(NamedTuple):
 
 
 class CompareVersions:
-    def __init__(self, content: VersionReader, read_pdf: ReadPdf) -> None:
+    def __init__(self, content: VersionReader, read_pdf: ReadPdf, open_judge: OpenJudge) -> None:
         self._content = content
         self._read_pdf = read_pdf
+        self._open_judge = open_judge
 
     def __call__(self, project_id: UUID, page_id: UUID, older: UUID | None, newer: UUID | None) -> PageDiff:
         """What changed between two versions of a page; if none are named, the newest two that were fetched alike."""
@@ -42,8 +45,9 @@ class CompareVersions:
             newer, older = self._newest_two(project_id, page_id)
         before = self._content.get_snapshot(project_id, page_id, older)
         after = self._content.get_snapshot(project_id, page_id, newer)
-        old, new = (markdown_of(one, self._read_pdf) for one in (before, after))
-        return PageDiff(before.version_id, after.version_id, diff_lines(old, new))
+        sides = [with_pdf(one, self._read_pdf) for one in (before, after)]
+        with self._open_judge() as judge:
+            return PageDiff(before.version_id, after.version_id, judge.one(diff_versions, *sides))
 
     def _newest_two(self, project_id: UUID, page_id: UUID) -> tuple[UUID, UUID]:
         newest, *rest = self._content.list_versions(project_id, page_id, None, MOST_VERSIONS) or (None,)
@@ -53,15 +57,47 @@ class CompareVersions:
         return newest.id, (alike or rest)[0].id
 
 
-def markdown_of(snapshot: PageSnapshot, read_pdf: ReadPdf, pruning: Pruning | None = None) -> str:
-    """A version as markdown, whole unless pruned: what changed may stand in a part that looks like no content."""
+class ShowMarkdown:
+    """A stored version as markdown, whole unless pruned: what changed may stand in a part that looks like no content.
+
+    Raises Invalid for markup built to hurt parsers, and TooSlowToTry.
+    """
+
+    def __init__(self, read_pdf: ReadPdf, open_judge: OpenJudge) -> None:
+        self._read_pdf = read_pdf
+        self._open_judge = open_judge
+
+    def __call__(self, snapshot: PageSnapshot, pruning: Pruning | None = None) -> str:
+        side = with_pdf(snapshot, self._read_pdf)
+        with self._open_judge() as judge:
+            return judge.one(markdown_of, side, pruning)
+
+
+class ReadVersion(NamedTuple):
+    snapshot: PageSnapshot
+    pdf: PdfReading | None
+    """What it says, if it is a PDF: those are read elsewhere."""
+
+
+def with_pdf(snapshot: PageSnapshot, read_pdf: ReadPdf) -> ReadVersion:
+    return ReadVersion(
+        snapshot, read_pdf(snapshot.content) if is_pdf(snapshot.content_type, snapshot.content) else None
+    )
+
+
+def markdown_of(version: ReadVersion, pruning: Pruning | None = None) -> str:
+    snapshot, pdf = version
     try:
         return stored_markdown(
             snapshot.content,
             url=snapshot.url,
             content_type=snapshot.content_type,
-            read_pdf=read_pdf,
+            read_pdf=lambda _: pdf or PdfReading(""),
             pruning=pruning,
         )
     except UnparsablePage as exc:
         raise Invalid("This page's markup was built to hurt parsers, so it is not read again.") from exc
+
+
+def diff_versions(before: ReadVersion, after: ReadVersion) -> TextDiff:
+    return diff_lines(markdown_of(before), markdown_of(after))

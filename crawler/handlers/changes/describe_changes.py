@@ -52,12 +52,16 @@ class DescribeChanges:
 
     def __call__(self, crawl: CrawlJob, *, pages: bool = False) -> CrawlChanges:
         """A crawl's changes. `pages` adds the changed pages' ids and versions, which can be compared word by word."""
-        if crawl.change_summary is None and self._crawls.is_diffed(crawl.id):
+        is_diffed = crawl.change_summary is None and self._crawls.is_diffed(crawl.id)
+        if is_diffed:
             crawl = self._crawls.get_crawl(crawl.id)  # compared since it was read, perhaps
         if crawl.change_summary is None:
-            never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
-            state = Compared.NOTHING if never or self._crawls.is_diffed(crawl.id) else Compared.NOT_YET
-            return CrawlChanges(crawl_id=crawl.id, state=state, changed_pages=() if pages else None)
+            return CrawlChanges(
+                crawl_id=crawl.id,
+                state=_state(crawl, is_diffed=is_diffed),
+                reason=crawl.comparison_failed,
+                changed_pages=() if pages else None,
+            )
         found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
         if not pages:
             return found
@@ -73,6 +77,14 @@ class DescribeChanges:
             keys = [key for url in found.changed_page_urls if back.get(url, 0) == further and (key := key_of(url))]
             changed += self._changed_pages(crawl.id, found.compared_to, keys, further) if keys else ()
         return tuple(sorted(changed, key=lambda page: page.url))
+
+
+def _state(crawl: CrawlJob, *, is_diffed: bool) -> Compared:
+    """How it stands with a crawl that has no summary."""
+    if crawl.comparison_failed:
+        return Compared.FAILED
+    never = crawl.status in (CrawlStatus.CANCELLED, CrawlStatus.FAILED)  # only completed ones are compared
+    return Compared.NOTHING if never or is_diffed else Compared.NOT_YET
 
 
 def _text(digest: PageDigest) -> PageText:

@@ -20,6 +20,7 @@ from crawler.domain.changes.removals import COUNTED, SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.judging import Judge, Look, OpenJudge, go_on
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.settle_documents import SettleDocuments
@@ -32,6 +33,7 @@ class DiffStore(ProjectReader, Protocol):
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
     def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
+    def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
 
 
 class DiffLedger(Protocol):
@@ -50,7 +52,7 @@ class DiffProbes(Protocol):
 
 class NoiseFilter(Protocol):
     def __call__(
-        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, /, *, has_credentials: bool
+        self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes, judge: Judge, /, *, has_credentials: bool
     ) -> FilteredChanges: ...
 
 
@@ -63,6 +65,7 @@ class DiffCrawl:
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
         settle_documents: SettleDocuments,
+        open_judge: OpenJudge,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -70,17 +73,19 @@ class DiffCrawl:
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
         self._settle_documents = settle_documents
+        self._open_judge = open_judge
 
-    def __call__(self, crawl_id: UUID) -> CrawlJob:
-        """Safe to repeat: the same two crawls give the same summary."""
+    def __call__(self, crawl_id: UUID, look: Look = go_on) -> CrawlJob:
+        """Safe to repeat: the same two crawls give the same summary. `look` may end it between two pages."""
         crawl = self._store.get_crawl(crawl_id)
         baseline = self._baseline(crawl)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
         has_credentials = self._store.has_credentials(crawl.project_id)
-        changes, sign_ins = self._compare(baseline, crawl, has_credentials=has_credentials)
-        changes = self._without_newly_watched(baseline, crawl, changes)
-        filtered = self._apply_noise_rules(baseline, crawl, changes, has_credentials=has_credentials)
+        with self._open_judge(look) as judge:
+            changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
+            changes = self._without_newly_watched(baseline, crawl, changes)
+            filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
         found = Found(
             walls=filtered.standing,
             is_limited=crawl.end_reason is EndReason.MAX_PAGES,
@@ -103,14 +108,21 @@ class DiffCrawl:
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
 
-    def _compare(self, baseline: CrawlJob, crawl: CrawlJob, *, has_credentials: bool) -> tuple[Changes, SignIns]:
+    def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
+        """Record that the crawl cannot be compared. Later ones are compared with an earlier one: nothing is missed."""
+        log.error("crawl_not_compared", crawl_id=str(crawl_id), reason=reason)
+        return self._store.fail_diff(crawl_id, reason)
+
+    def _compare(
+        self, baseline: CrawlJob, crawl: CrawlJob, judge: Judge, *, has_credentials: bool
+    ) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
         exhausted = _saw_all(baseline, crawl)
         key_of = keys_of(crawl.config)
         no_pages = only_walls(baseline.change_summary)
         seen = list(self._ledger.seen_pages(crawl.id))
         probed = [probe for probe in self._probes.probed(crawl.id) if probe.url not in no_pages]
-        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, has_credentials=has_credentials)
+        sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, judge, has_credentials=has_credentials)
         sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)

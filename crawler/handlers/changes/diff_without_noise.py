@@ -12,9 +12,8 @@ from crawler.domain.changes.digest import without_template
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
-from crawler.domain.diffs.text_diff import diff_lines
 from crawler.domain.ids import new_id
-from crawler.domain.noise.page_noise import FilteredPage
+from crawler.domain.judging import OpenJudge
 from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide
 from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
@@ -24,13 +23,14 @@ from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.lists import PageSnapshot
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.pages.pdf_reading import ReadPdf
-from crawler.errors import Invalid, InvalidPattern, NotFound
-from crawler.handlers.changes.compare_versions import markdown_of
+from crawler.errors import Invalid, InvalidPattern, NotFound, TooSlowToTry
+from crawler.handlers.changes.compare_versions import ReadVersion, diff_versions, with_pdf
 
 MOST_LINES = 60
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _GONE = "The content of one of the two versions is no longer kept, so they cannot be compared."
 _LARGE = "It is larger than 2 MB: such pages are compared as a whole, not line by line."
+TOO_LARGE = "It is too large to weigh: only its hash tells that it changed."
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
 
 
@@ -76,10 +76,13 @@ class SuggestedRule(NamedTuple):
 
 
 class DiffWithoutNoise:
-    def __init__(self, content: SnapshotReader, rules: NoiseRuleReader, read_pdf: ReadPdf) -> None:
+    def __init__(
+        self, content: SnapshotReader, rules: NoiseRuleReader, read_pdf: ReadPdf, open_judge: OpenJudge
+    ) -> None:
         self._content = content
         self._rules = rules
         self._read_pdf = read_pdf
+        self._open_judge = open_judge
 
     def __call__(
         self,
@@ -90,32 +93,27 @@ class DiffWithoutNoise:
     ) -> FilteredDiff:
         try:
             pair = self._pair(project_id, page_id, versions)
-            page = pair.apply_noise_rules(RuleSet.of(self._rules.list_rules(project_id)))
+            rules = RuleSet.of(self._rules.list_rules(project_id))
+            with self._open_judge() as judge:
+                return judge.one(filtered_diff, pair, rules, template)
         except (Invalid, NotFound, UnparsablePage) as exc:
             return FilteredDiff(note=_why_not(exc))
-        return _filtered_diff(page, template)
 
     def whole(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> DiffRows:
         """All of the page's text, as markdown, noise or not. Raises NotFound when a version is no longer kept."""
-        sides = [self._content.get_snapshot(project_id, page_id, one.id) for one in versions]
-        old, new = (markdown_of(one, self._read_pdf) for one in sides)
-        return diff_rows(diff_lines(old, new))
+        kept = [self._content.get_snapshot(project_id, page_id, one.id) for one in versions]
+        sides = [with_pdf(one, self._read_pdf) for one in kept]
+        with self._open_judge() as judge:
+            return judge.one(whole_diff, *sides)
 
     def suggest_rules(
         self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion], number: int
     ) -> tuple[Row, list[SuggestedRule]]:
         """Rules that would keep this line quiet: each was tried on the page."""
-        try:
-            pair = self._pair(project_id, page_id, versions)
-            known = self._rules.list_rules(project_id)
-            edits = pair.apply_noise_rules(RuleSet.of(known)).edits
-        except UnparsablePage as exc:
-            raise Invalid(_why_not(exc)) from exc
-        if not 0 <= number < len(edits):
-            raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
-        edit = edits[number]
-        found = [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
-        return _row(edit), found
+        pair = self._pair(project_id, page_id, versions)
+        known = self._rules.list_rules(project_id)
+        with self._open_judge() as judge:
+            return judge.one(suggested_rules, pair, known, number)
 
     def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> PagePair:
         sides, url = [], ""
@@ -132,10 +130,28 @@ class DiffWithoutNoise:
 def _why_not(exc: Exception) -> str:
     if isinstance(exc, UnparsablePage):
         return exc.message if isinstance(exc, NoLines) else _ODD
+    if isinstance(exc, TooSlowToTry):
+        return TOO_LARGE
     return _LARGE if isinstance(exc, Invalid) else _GONE
 
 
-def _filtered_diff(page: FilteredPage, template: Sequence[Mapping[str, Any]]) -> FilteredDiff:
+def whole_diff(before: ReadVersion, after: ReadVersion) -> DiffRows:
+    return diff_rows(diff_versions(before, after))
+
+
+def suggested_rules(pair: PagePair, known: Sequence[NoiseRule], number: int) -> tuple[Row, list[SuggestedRule]]:
+    try:
+        edits = pair.apply_noise_rules(RuleSet.of(known)).edits
+    except UnparsablePage as exc:
+        raise Invalid(_why_not(exc)) from exc
+    if not 0 <= number < len(edits):
+        raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
+    edit = edits[number]
+    return _row(edit), [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
+
+
+def filtered_diff(pair: PagePair, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> FilteredDiff:
+    page = pair.apply_noise_rules(rules)
     own = set(without_template(page.edits, template))
     lines = [FilteredLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(page.edits)]
     lines.sort(key=lambda line: line.of_template)  # what the page itself says first, each in the order of the page

@@ -4,13 +4,14 @@ Which lines are chosen and how they are cut: `domain/changes/digest.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.line_context import contexts, is_bare
+from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import RuleSet
@@ -18,13 +19,17 @@ from crawler.domain.pages.parsing import UnparsablePage
 
 _GONE = "What it was before is no longer kept, or too large to compare."
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
+_BY_HASH = "It is too large to weigh: only its hash tells that it changed."
 
 
 class DigestChanges:
-    def __init__(self, crawls: CrawlReader, pairs: PagePairReader, rules: NoiseRuleReader) -> None:
+    def __init__(
+        self, crawls: CrawlReader, pairs: PagePairReader, rules: NoiseRuleReader, open_judge: OpenJudge
+    ) -> None:
         self._crawls = crawls
         self._pairs = pairs
         self._rules = rules
+        self._open_judge = open_judge
 
     def __call__(self, crawl_id: UUID, most_pages: int = 20, most_lines: int = 10) -> tuple[PageDigest, ...]:
         """The changed lines of the first changed pages by URL; none when the crawl was not compared."""
@@ -34,10 +39,13 @@ class DigestChanges:
         if summary is None or not urls:
             return ()
         rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
-        template = summary.get("template_changes", ())
-        found = {
-            pair.url: _digest(pair, rules, template, most_lines) for pair in self._compared(crawl_id, summary, urls)
-        }
+        how = _How(rules, summary.get("template_changes", ()), most_lines)
+        found = {page["url"]: PageDigest(page["url"], None, (), 0, _BY_HASH) for page in summary.get("by_hash", ())}
+        pairs = self._compared(crawl_id, summary, [url for url in urls if url not in found])
+        with self._open_judge() as judge:
+            for pair, digest in judge.each(_digest, pairs, how):
+                large = PageDigest(pair.url, pair.page_id, (), 0, _BY_HASH)
+                found[pair.url] = large if isinstance(digest, Unjudged) else digest
         others = summary.get("also_at", {})
         digests = (found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
         return tuple(digest._replace(also_at=tuple(others.get(digest.url, ()))) for digest in digests)
@@ -50,7 +58,14 @@ class DigestChanges:
             yield from self._pairs.between(crawl_id, UUID(str(summary["compared_to"])), some, further=further)
 
 
-def _digest(pair: PagePair, rules: RuleSet, template: Any, most_lines: int) -> PageDigest:
+class _How(NamedTuple):
+    rules: RuleSet
+    template: Sequence[Mapping[str, Any]]
+    most_lines: int
+
+
+def _digest(pair: PagePair, how: _How) -> PageDigest:
+    rules, template, most_lines = how
     try:
         edits = without_title_again(without_template(pair.apply_noise_rules(rules).edits, template))
         labels: list[str | None] = []

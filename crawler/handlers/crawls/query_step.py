@@ -76,10 +76,15 @@ class QueryStep:
         """All links with a query, also those that are known."""
         return [link for link in self._all if self._is_in_scope(link.url)]
 
-    def judge(self, tried: Sequence[TriedPage], met: frozenset[str]) -> None:
+    @property
+    def is_trying(self) -> bool:
+        """Whether there are trials whose answers say something."""
+        return any(one.role is ParamRole.TRIED for one in self.config.learned_params)
+
+    def judge(self, answers: Sequence[Answer], met: frozenset[str]) -> None:
         """Learn from the trials that were answered, then from links alone, as far as that goes."""
-        if any(one.role is ParamRole.TRIED for one in self.config.learned_params):
-            self._judge_trials(list(_answers(tried, follow_nofollow=self.config.follow_nofollow)))
+        if self.is_trying:
+            self._judge_trials(answers)
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
             book = LinkBook(self._links, self.rule, known)
@@ -275,22 +280,21 @@ def _has(href: str, path: str, name: str) -> bool:
     return isinstance(url, Url) and path_key(url) == path and name in param_names(url)
 
 
-def _answers(tried: Iterable[TriedPage], *, follow_nofollow: bool) -> Iterator[Answer]:
-    for page in tried:
-        if page.content is None:
-            continue
-        try:
-            found = parse_page(page.content, url=page.url, content_type=page.content_type, detect_language=False)
-        except UnparsablePage:
-            continue
-        title = f"{found.title or ''}\n{found.h1 or ''}".strip()
-        yield Answer(
-            page.url,
-            title,
-            frozenset(found.text.splitlines()),
-            found.noindex,
-            tuple(_queries_on(found, follow_nofollow=follow_nofollow)),
-        )
+def answer_of(page: TriedPage, follow_nofollow: bool) -> Answer | None:
+    """What a trial says; None if it cannot be read. Run by a judge: pages of strangers hold up no coordinator."""
+    if page.content is None:
+        return None
+    try:
+        found = parse_page(page.content, url=page.url, content_type=page.content_type, detect_language=False)
+    except UnparsablePage:
+        return None
+    return Answer(
+        page.url,
+        f"{found.title or ''}\n{found.h1 or ''}".strip(),
+        frozenset(found.text.splitlines()),
+        found.noindex,
+        tuple(_queries_on(found, follow_nofollow=follow_nofollow)),
+    )
 
 
 def _queries_on(page: ParsedPage, *, follow_nofollow: bool) -> Iterator[str]:

@@ -19,8 +19,10 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
+from crawler.domain.judging import OpenJudge
 from crawler.domain.rendering.signals import lane_of
-from crawler.handlers.crawls.query_step import QueryStep, TriedPage
+from crawler.domain.urls.query_survey import Answer
+from crawler.handlers.crawls.query_step import QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
 
 log = telemetry.logger(__name__)
@@ -50,6 +52,7 @@ class SurveyQueries:
         fill_frontier: Callable[[CrawlJob], None],
         frontier: Frontier,
         hints: Hints,
+        open_judge: OpenJudge,
     ) -> None:
         self._survey = survey
         self._probes_of = probes_of
@@ -57,6 +60,7 @@ class SurveyQueries:
         self._fill_frontier = fill_frontier
         self._frontier = frontier
         self._hints = hints
+        self._open_judge = open_judge
 
     def __call__(self, crawl: CrawlJob, *, has_room: bool) -> bool:
         """Whether the crawl goes on. Without room for pages nothing is tried: what was found is only recorded."""
@@ -72,7 +76,8 @@ class SurveyQueries:
         if not step.open:
             return False
         tried = self._survey.tried(crawl.id)
-        step.judge(tried, frozenset(self._survey.met(crawl.id)))
+        answers = self._answers(tried, crawl.config) if step.is_trying else []
+        step.judge(answers, frozenset(self._survey.met(crawl.id)))
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -85,6 +90,12 @@ class SurveyQueries:
             return self._go_on(saved) if saved else True
         step.settle_rest()
         return self._admit(crawl, step, state, last=True)
+
+    def _answers(self, tried: Sequence[TriedPage], config: CrawlConfig) -> list[Answer]:
+        """What the trials say, as far as they can be read in time."""
+        with self._open_judge() as judge:
+            read = judge.each(answer_of, tried, config.follow_nofollow)
+            return [found for _, found in read if isinstance(found, Answer)]
 
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:

@@ -8,17 +8,19 @@ from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.changes.filtered_changes import bounded, recount
+from crawler.domain.changes.filtered_changes import recount
+from crawler.domain.changes.weighing import weigh
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
+from crawler.domain.judging import Judge, OpenJudge, Unjudged
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import NoiseRule, RuleSet
 from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge, past_verdict
 from crawler.domain.notices.schedule import NotifyOn
-from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import TooSlowToTry
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
@@ -34,15 +36,21 @@ class BacktestSchedule:
         pairs: PagePairReader,
         rules: NoiseRuleReader,
         notifications: SentNotices,
+        open_judge: OpenJudge,
     ) -> None:
         self._crawls = crawls
         self._schedules = schedules
         self._pairs = pairs
         self._rules = rules
         self._notifications = notifications
+        self._open_judge = open_judge
 
     def __call__(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
-        """The newest first; only crawls that were compared with another."""
+        """The newest first; only crawls that were compared with another. Raises TooSlowToTry."""
+        with self._open_judge() as judging:
+            return self._trials(project_id, trial, judging)
+
+    def _trials(self, project_id: UUID, trial: TrialRules, judging: Judge) -> list[Trial]:
         project = self._crawls.get_project(project_id)
         schedule = self._schedules.find(project_id)
         notify_on = schedule.config.notify_on if schedule else NotifyOn.SIGNIFICANT
@@ -60,7 +68,7 @@ class BacktestSchedule:
             left -= len(urls) if try_rules else 0
             now = Thresholds.of(project.settings, notify_on).tried(trial)
             counted = Counted.of(crawl.change_summary)
-            again = self._counted_again(crawl, counted, urls, rules) if try_rules else counted
+            again = self._counted_again(crawl, counted, urls, rules, judging) if try_rules else counted
             found.append(
                 Trial(
                     crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
@@ -77,15 +85,20 @@ class BacktestSchedule:
         )
         return RuleSet.of([*present, *more])
 
-    def _counted_again(self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet) -> Counted:
+    def _counted_again(
+        self, crawl: CrawlJob, counted: Counted, urls: Sequence[str], rules: RuleSet, judging: Judge
+    ) -> Counted:
         summary = crawl.change_summary or {}
         pages: dict[str, FilteredPage] = {}
         back, before = summary.get("further_back", {}), UUID(str(summary["compared_to"]))
         for further in sorted({0, *back.values()}):
             some = [url for url in urls if back.get(url, 0) == further]
-            for pair in self._pairs.between(crawl.id, before, some, further=further) if some else ():
-                with suppress(UnparsablePage):
-                    pages[pair.url] = bounded(pair.apply_noise_rules(rules))
+            pairs = self._pairs.between(crawl.id, before, some, further=further) if some else ()
+            for pair, page in judging.each(weigh, pairs, rules):
+                if isinstance(page, Unjudged):
+                    raise TooSlowToTry
+                if page is not None:
+                    pages[pair.url] = page
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
         kept = sum(url not in pages for url in told)
@@ -100,9 +113,9 @@ class BacktestSchedule:
 
 
 def _urls(summary: dict[str, Any]) -> list[str]:
-    """Every page whose text differed."""
+    """Every page whose text differed, and that could be weighed."""
     quiet = [page["url"] for page in summary.get("quiet_page_urls", ())]
-    return sorted({*summary["changed_page_urls"], *quiet})
+    return sorted({*summary["changed_page_urls"], *quiet} - {page["url"] for page in summary.get("by_hash", ())})
 
 
 def _rules_differ(crawl: CrawlJob, present: Iterable[NoiseRule]) -> bool:

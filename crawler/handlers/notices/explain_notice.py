@@ -43,6 +43,8 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
     """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
         return "Manual crawls don't send notifications."
+    if crawl.comparison_failed:
+        return f"It could not be compared, so the run counts as failed. {crawl.comparison_failed}"
     if crawl.change_summary is None:
         return "There was nothing to compare it with, so there was nothing to tell."
     if schedule is None:

@@ -25,7 +25,9 @@ Kind = FindingKind
 def reporting(crawler: Engine, **limits: float) -> ReportCrawl:
     engine = crawler.tools.database
     chosen = ReportLimits.model_validate({"large_bytes": 20_000, **limits})
-    return ReportCrawl(crawler.tools.store, ReportBuilder(engine), ReportReader(engine), chosen)
+    return ReportCrawl(
+        crawler.tools.store, ReportBuilder(engine, crawler.tools.judging.for_report), ReportReader(engine), chosen
+    )
 
 
 def told(crawler: Engine, crawl: CrawlJob, kind: Kind, **limits: float) -> list[Finding]:
@@ -239,7 +241,9 @@ def test_a_report_that_is_there_stays(crawler: Engine, site: Site, spoiled: Craw
     first = report.ensure(spoiled.id)
     site.edit("/headless", html=html("Mended"))
     crawler.again(spoiled)
-    ReportBuilder(crawler.tools.database)(spoiled, None, lambda href: href, ReportLimits())
+    ReportBuilder(crawler.tools.database, crawler.tools.judging.for_report)(
+        spoiled, None, lambda href: href, ReportLimits()
+    )
     assert report.ensure(spoiled.id) == first
     assert len(told(crawler, spoiled, Kind.H1_MISSING)) == 1
 

@@ -111,3 +111,24 @@ def test_a_change_beside_a_wall_is_told_with_what_could_not_be_seen(
     assert (event["event"], event["coverage"]["expected"], event["coverage"]["failing"]) == (
         "crawl_completed", 13, False,
     )  # fmt: skip
+
+
+def test_runs_whose_comparison_fails_are_one_mail_with_the_reason(
+    crawler: Engine, site: Site, inbox: Inbox, receiver: Server
+) -> None:
+    runs = Runs(crawler, site, receiver)
+    runs.lay()
+    runs.run()
+    tools, reason = crawler.tools, "Comparing it broke 3 times (KeyError)."
+    for _ in range(3):
+        done = crawler.run(crawler.start(runs.project, crawl_type=CrawlType.SCHEDULED))
+        tools.changes.diff_crawl.give_up(done.id, reason)
+        tools.notices.notify_crawl(done.id)
+    (failing,) = inbox.mails
+    assert "Could not compare " in failing.mail["Subject"]
+    assert "the last 3 runs failed since " in failing.text()
+    assert reason in failing.text()
+    assert [(told["event"], told["failures"]["code"]) for told in sent_to_webhook(crawler)] == [
+        ("crawl_failing", "comparison_failed")
+    ]
+    assert reason in tools.notices.explain(tools.store.get_crawl(done.id)).why

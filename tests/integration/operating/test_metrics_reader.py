@@ -79,7 +79,7 @@ def test_workers_are_counted_by_queue_until_they_leave_or_fall_silent(crawler: E
     workers.announce("gone@a", ["render"])
     workers.leave("gone@a", ["render"])
     assert samples(crawler, "crawler_workers") == {
-        ("coordinator",): 1, ("notify",): 0, ("fetch",): 2, ("render",): 0, ("ingest",): 0,
+        ("coordinator",): 1, ("compare",): 0, ("notify",): 0, ("fetch",): 2, ("render",): 0, ("ingest",): 0,
     }  # fmt: skip
 
 

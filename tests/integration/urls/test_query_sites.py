@@ -9,7 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from crawler.adapters.engine.query_survey import QuerySurvey
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.adapters.judging.judge_pool import Limits
+from crawler.bootstrap import judging
+from crawler.domain.crawls.crawl import CrawlJob, EndReason
+from crawler.domain.crawls.learned_params import ParamRole
 from crawler.handlers.engine.fill_frontier import FillFrontier
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
@@ -408,3 +411,13 @@ def test_a_parameter_that_names_pages_at_several_paths_does_so_at_all_of_them(cr
         assert len(kept(crawler, first)) == 1 + 3 * len(SHELVES)
         assert told(crawler.again(first)) == (0, 0, 0)
         assert len(asked) < 3 * 3 * len(SHELVES)
+
+
+def test_trials_that_take_too_long_to_read_hold_up_nobody(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator, which starts everybody's crawls, waits for their reading."""
+    monkeypatch.setattr(judging, "SURVEY", Limits(page_seconds=0.0005, total_seconds=0.001))
+    with served(wiki) as (url, asked):
+        crawl = crawler.crawl(url)
+    assert crawl.end_reason is EndReason.EXHAUSTED
+    assert any("?" in path for path in asked), "they were tried"
+    assert not [one for one in crawl.config.learned_params if one.role is ParamRole.TRIED]

@@ -27,6 +27,7 @@ from crawler.domain.notices.notice import (
     LastFailureNotice,
     NoticeKind,
     Streak,
+    has_failed,
     is_failing,
     is_recovered,
     should_notify,
@@ -273,6 +274,26 @@ def test_failures_have_words_and_events_of_their_own() -> None:
     again = recovered_payload(PROJECT, over, NOW)
     assert (again["event"], again["pages_crawled"]) == ("crawl_recovered", 7)
     assert set(told) - {"failures"} == set(again) - {"pages_crawled"}
+
+
+def test_a_comparison_that_could_not_be_made_is_a_failed_run_with_its_reason() -> None:
+    reason = "Comparing it took more than 40 minutes."
+    over = crawl({}).model_copy(update={"change_summary": None, "stats": {"comparison_failed": reason}})
+    assert has_failed(over)
+    assert not has_failed(over.model_copy(update={"stats": {}}))
+    mail = failing_mail(SENDER, PROJECT, over, Streak(1, 0))
+    assert mail.subject == "[Acme] Could not compare Acme Coffee"
+    assert f"could not be compared:\n{reason}" in mail.text
+    told = failing_payload(PROJECT, over, Streak(1, 0), NOW)["failures"]
+    assert (told["code"], told["error_message"]) == ("comparison_failed", reason)
+
+
+def test_pages_that_are_too_large_to_weigh_are_counted_and_named() -> None:
+    large = [{"url": "https://acme.coffee/a", "reason": "too_large_to_weigh"}]
+    told = crawl({**summary(0, 1, 0), "by_hash_pages": 1, "by_hash": large})
+    assert webhook_payload(PROJECT, told, NOW)["changes"]["by_hash_pages"] == 1
+    mail = changes_mail(SENDER, PROJECT, told, change_sections(told.change_summary or {}))
+    assert "Too large to weigh, changed by hash (1):\nhttps://acme.coffee/a" in mail.text
 
 
 def test_the_payload_is_the_seeds_and_after_it_counts_what_the_seed_does_not_know() -> None:

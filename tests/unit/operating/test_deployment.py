@@ -17,7 +17,7 @@ from crawler.entrypoints.processes import all_processes
 from crawler.errors import Invalid
 
 ROOT = Path(__file__).parents[3]
-NAMES = ["api", "control", "notify", "fetch", "render", "ingest", "beat", "flower"]
+NAMES = ["api", "control", "compare", "notify", "fetch", "render", "ingest", "beat", "flower"]
 SECRETS = {
     "POSTGRES_PASSWORD": "a",
     "REDIS_PASSWORD": "b",

@@ -23,7 +23,7 @@ def test_a_crawl_starts_only_what_it_needs() -> None:
     settings = load_settings(redis_url="redis://h/0")
     assert [p.name for p in crawl_processes(settings, 2)] == ["workers"]
     names = [p.name for p in all_processes(settings, "127.0.0.1", 1)]
-    assert names == ["api", "control", "notify", "fetch", "render", "ingest", "beat", "flower"]
+    assert names == ["api", "control", "compare", "notify", "fetch", "render", "ingest", "beat", "flower"]
 
 
 def test_no_process_shows_a_secret_in_its_command_line() -> None:

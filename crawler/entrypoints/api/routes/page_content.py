@@ -25,7 +25,6 @@ from crawler.entrypoints.http.cursors import (
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Flag, Listed, Wire
 from crawler.entrypoints.http.streaming import stream
-from crawler.handlers.changes.compare_versions import markdown_of
 
 router = APIRouter(tags=["pages"])
 
@@ -86,7 +85,7 @@ def get_project_markdown(project_id: OwnProject, tools: Tools) -> Response:
 )
 def get_page_markdown(project_id: OwnProject, page_id: UUID, tools: Tools, version: WhichVersion = None) -> Response:
     snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
-    markdown = markdown_of(snapshot, tools.pages.read_pdf, Pruning() if snapshot.prunes else None)
+    markdown = tools.changes.show_markdown(snapshot, Pruning() if snapshot.prunes else None)
     return Response(markdown.encode("utf-8", "replace"), media_type=_MARKDOWN)
 
 

@@ -33,6 +33,7 @@ _NO_LINES = "No line of its text differs; its title or description does, or the 
 _UNCOMPARED = {
     Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
     Compared.NOTHING: "There is nothing to compare it with. Only completed crawls are compared.",
+    Compared.FAILED: "It could not be compared.",
 }
 
 
@@ -79,7 +80,7 @@ def _row(each: _PageDiff) -> dict[str, object]:
 
 def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> None:
     if found.summary is None:
-        screen.print(_UNCOMPARED.get(found.state, ""))
+        screen.print(" ".join(filter(None, (_UNCOMPARED.get(found.state), found.reason))), soft_wrap=True)
         return
     counts = found.summary.model_dump()
     kinds = ("new", "changed", "removed", "unchanged")
@@ -121,6 +122,9 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
         became = Text(" → ").join(sides)
         on = f"on {count(edit.pages, 'page')}{', for example' if edit.own_values else ''}: "
         screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)
+    if found.by_hash_pages:
+        large = f"{count(found.by_hash_pages, 'page')} too large to weigh: changed by hash."
+        screen.print(large, style="yellow", soft_wrap=True)
     if found.quiet_pages:
         quiet = count(found.quiet_pages, "page")
         differ = "differs" if found.quiet_pages == 1 else "differ"

@@ -171,7 +171,8 @@ def warnings(crawl: CrawlJob) -> list[str]:
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
     seen = coverage_sentence(crawl.change_summary)
     of_urls = (*_of_sitemaps(crawl), *_of_queries(crawl), *_of_the_rules(crawl, reasons))
-    told = (seen, *_of_the_end(crawl, reasons), *of_urls)
+    failed = f"It could not be compared: {crawl.comparison_failed}" if crawl.comparison_failed else None
+    told = (failed, seen, *_of_the_end(crawl, reasons), *of_urls)
     return [sentence for sentence in told if sentence]
 
 

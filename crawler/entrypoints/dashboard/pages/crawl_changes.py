@@ -20,6 +20,7 @@ from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.shapes import Text
+from crawler.handlers.changes.diff_without_noise import TOO_LARGE, FilteredDiff
 
 router = APIRouter()
 
@@ -242,6 +243,8 @@ def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVe
 
 
 def _judged(tools: App, crawl: CrawlJob, url: str) -> Any:
+    if any(page["url"] == url for page in (crawl.change_summary or {}).get("by_hash", ())):
+        return FilteredDiff(note=TOO_LARGE)
     compared = _compared(tools, crawl, url)
     if compared is None:
         return None

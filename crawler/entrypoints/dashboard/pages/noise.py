@@ -19,7 +19,7 @@ from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
-from crawler.errors import Invalid, InvalidPattern, NotFound
+from crawler.errors import Invalid, InvalidPattern, JudgesBusy, NotFound, TooSlowToTry
 from crawler.handlers.changes.diff_without_noise import SuggestedRule
 
 router = APIRouter()
@@ -120,15 +120,20 @@ def trial(
 ) -> Response:
     """Which past crawls would (not) have been told with one more rule. Asked for apart: it compares pages again."""
     chosen = _rule(kind, value)
+    outcomes, wrong = None, chosen.wrong
+    try:
+        outcomes = None if wrong else _tried(tools, project_id, chosen)
+    except (TooSlowToTry, JudgesBusy) as exc:
+        wrong = exc.message
     return page(
         request,
         "parts/noise_trial.html" if is_part(request) else "noise_trial.html",
         here="noise",
         project=tools.store.get_project(project_id),
-        outcomes=None if chosen.wrong else _tried(tools, project_id, chosen),
+        outcomes=outcomes,
         kind=kind,
         value=chosen.value,
-        wrong=chosen.wrong,
+        wrong=wrong,
         kind_words=KIND_WORDS,
         back=_own_path(back),
     )

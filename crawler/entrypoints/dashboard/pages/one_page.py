@@ -22,7 +22,6 @@ from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_version, encode
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, NotFound
-from crawler.handlers.changes.compare_versions import markdown_of
 
 router = APIRouter()
 
@@ -61,7 +60,7 @@ def markdown(
     text, why_not = None, None
     try:
         snapshot = tools.pages.content.get_snapshot(project_id, page_id, version)
-        text = markdown_of(snapshot, tools.pages.read_pdf, Pruning() if snapshot.prunes else None)
+        text = tools.changes.show_markdown(snapshot, Pruning() if snapshot.prunes else None)
     except NotFound:
         why_not = NOT_KEPT
     except Invalid as exc:

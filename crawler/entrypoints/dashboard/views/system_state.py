@@ -17,7 +17,8 @@ from crawler.entrypoints.doctor import Check, diagnose
 from crawler.errors import CrawlerError
 
 PURPOSES = {
-    "coordinator": "starts, ends and compares crawls",
+    "coordinator": "starts and ends crawls",
+    "compare": "compares crawls",
     "notify": "sends mails and webhooks",
     "fetch": "fetches pages",
     "render": "renders pages in a browser",

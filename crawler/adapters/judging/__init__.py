@@ -1,0 +1,1 @@
+"""Judging pages in processes that can be ended."""

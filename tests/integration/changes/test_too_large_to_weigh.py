@@ -1,0 +1,133 @@
+"""A page that is too much to be weighed is changed by its hash, told as such, and spoils nothing else."""
+
+import time
+
+import pytest
+
+from crawler.adapters.judging.judge_pool import Limits
+from crawler.bootstrap import judging
+from crawler.domain.changes.summary import Compared
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.ids import new_id
+from crawler.domain.noise.rules import NoiseRule, RuleKind
+from crawler.domain.notices.mail import change_sections
+from crawler.errors import TooSlowToTry
+from crawler.handlers.changes import apply_noise_rules
+from tests.integration.handmade import lay, page
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+BOXES = "".join(f'<div class="box b{n}"><span>{n}</span></div>' for n in range(300))
+
+
+@pytest.fixture
+def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "COMPARISON", judging.COMPARISON._replace(page_seconds=0.3))
+    monkeypatch.setattr(judging, "PEOPLE", judging.PEOPLE._replace(page_seconds=0.3))
+    monkeypatch.setattr(judging, "DIGEST", judging.DIGEST._replace(page_seconds=0.3))
+
+
+def lines(edition: str) -> str:
+    """A megabyte in which every line is another one each time."""
+    return page(body="".join(f"<p>{edition}{n * 7919 % 30_011:x} of {n}</p>" for n in range(30_000)))
+
+
+def edited(crawler: Engine, site: Site) -> CrawlJob:
+    """Two crawls: one page of a great many lines, all of them new, and two others, one of them edited."""
+    lay(site, {"/": page(body='<a href="/large">l</a><a href="/small">s</a>'), "/large": lines("a")})
+    lay(site, {"/small": page(body="<p>Twelve bicycles.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/large": lines("b"), "/small": page(body="<p>Thirteen bicycles.</p>")})
+    return crawler.again(first)
+
+
+@pytest.mark.usefixtures("little_time")
+def test_a_page_of_many_lines_is_changed_by_its_hash_and_the_others_are_compared(crawler: Engine, site: Site) -> None:
+    used = time.process_time()
+    crawl = edited(crawler, site)
+    found = crawler.tools.changes.describe.with_texts(crawl)
+    assert time.process_time() - used < 10, "it was judged elsewhere"
+    assert found.state is Compared.YES
+    assert found.changed_page_urls == (site.url("/large"), site.url("/small"))
+    assert found.by_hash_pages == 1
+    assert [(one.url, one.reason) for one in found.by_hash] == [(site.url("/large"), "too_large_to_weigh")]
+    texts = {text.url: text for text in found.texts or ()}
+    assert [(line.removed, line.added) for line in texts[site.url("/small")].lines] == [
+        ("Twelve bicycles.", "Thirteen bicycles.")
+    ]
+    assert texts[site.url("/large")].note == "It is too large to weigh: only its hash tells that it changed."
+    sections = change_sections(crawl.change_summary or {})
+    assert any(part.title == "Too large to weigh, changed by hash (1):" for part in sections)
+
+
+def stored_selector(crawler: Engine, crawl: CrawlJob, value: str) -> None:
+    """A rule as an earlier release took it."""
+    now = crawler.tools.clock()
+    identity = new_id(int(now.timestamp() * 1000))
+    rule = NoiseRule(id=identity, project_id=crawl.project_id, kind=RuleKind.SELECTOR, value=value, created_at=now)
+    crawler.tools.changes.noise_rules.add(rule)
+
+
+@pytest.mark.usefixtures("little_time")
+def test_a_rule_that_takes_minutes_costs_its_pages_and_nothing_else(crawler: Engine, site: Site) -> None:
+    lay(
+        site, {"/": page(body='<a href="/boxes">b</a><a href="/small">s</a>'), "/boxes": page(body=f"{BOXES}<p>1.</p>")}
+    )
+    lay(site, {"/small": page(body="<p>Twelve bicycles.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    stored_selector(crawler, first, "*:has(~ * ~ * ~ * ~ .zzz)")
+    lay(site, {"/boxes": page(body=f"{BOXES}<p>Another.</p>"), "/small": page(body="<p>Thirteen bicycles.</p>")})
+    second = crawler.again(first)
+    found = crawler.tools.changes.describe(second)
+    assert found.changed_page_urls == (site.url("/boxes"), site.url("/small"))
+    assert {one.url for one in found.by_hash} <= {site.url("/boxes")}
+
+
+@pytest.mark.usefixtures("little_time")
+def test_all_pages_together_have_a_bound_too(crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "COMPARISON", Limits(page_seconds=0.3, total_seconds=0.25))
+    crawl = edited(crawler, site)
+    reasons = {one["url"]: one["reason"] for one in (crawl.change_summary or {})["by_hash"]}
+    assert reasons == {site.url("/large"): "too_large_to_weigh", site.url("/small"): "no_time_to_weigh"}
+
+
+@pytest.mark.usefixtures("little_time")
+def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) -> None:
+    tools = crawler.tools
+    crawl = edited(crawler, site)
+    (large,) = [one for one in tools.changes.describe(crawl, pages=True).changed_pages or () if "/large" in one.url]
+    with pytest.raises(TooSlowToTry):
+        tools.changes.compare_versions(crawl.project_id, large.page_id, large.from_version, large.to_version)
+    versions = tools.changes.compared_pages.versions(
+        crawl.project_id, large.page_id, [large.from_version, large.to_version]
+    )
+    shown = tools.changes.diff_without_noise(crawl.project_id, large.page_id, (versions[0], versions[1]))
+    assert shown.note == "It is too large to weigh: only its hash tells that it changed."
+
+
+def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> None:
+    words = "<p>{}</p>" + "<p>All of these words.</p>" * 90_000
+    lay(site, {"/": page("/large"), "/large": page(body=words.format("One."))})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/large": page(body=words.format("Two."))})
+    summary = crawler.again(first).change_summary or {}
+    assert summary["changed_page_urls"] == [site.url("/large")]
+    assert summary["by_hash"] == [{"url": site.url("/large"), "reason": "too_large_to_weigh"}]
+
+
+@pytest.mark.usefixtures("little_time")
+def test_a_page_that_takes_minutes_does_not_hide_that_another_moved(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apply_noise_rules, "MOVE_SECONDS", 0.8)
+    about = "<p>All about bicycles, and who mends them.</p><p>Ask for Anna, she knows the most.</p>"
+    lay(site, {"/": page("/old", "/slow"), "/old": page(title="Bicycles", body=about)})
+    lay(site, {"/slow": page(title="Boxes", body=BOXES)})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    stored_selector(crawler, first, "*:has(~ * ~ * ~ * ~ .zzz)")
+    lay(site, {"/": page("/new", "/slower"), "/new": page(title="Bicycles", body=about)})
+    lay(site, {"/slower": page(title="Boxes", body=f"{BOXES}<p>More.</p>")})
+    site.remove("/old")
+    site.remove("/slow")
+    summary = crawler.again(first).change_summary or {}
+    assert {"from": site.url("/old"), "to": site.url("/new")} in summary["moved"]

@@ -1,0 +1,57 @@
+"""What judges are asked to do in tests, as functions that their process imports."""
+
+import os
+import signal
+import time
+
+from selectolax.lexbor import LexborHTMLParser
+
+from crawler.errors import NotFound
+
+
+def double(item: int, factor: int) -> int:
+    return item * factor
+
+
+def never_end(item: int, hostile: int) -> int:
+    """Answers at once, but for one item: that is never done."""
+    while item == hostile:
+        pass
+    return item
+
+
+def match(selector: str, boxes: int) -> int:
+    """Costs minutes in C code, which no Python code can interrupt."""
+    return len(LexborHTMLParser(f"<div>{'<p></p>' * boxes}</div>").css(selector))
+
+
+def grow(item: int, hostile: int) -> int:
+    return len(bytearray(4_000_000_000 if item == hostile else 1))
+
+
+def die(item: int, hostile: int) -> int:
+    if item == hostile:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return item
+
+
+def sleep(item: float, _: None) -> float:
+    time.sleep(item)
+    return item
+
+
+def refuse(item: int) -> int:
+    raise NotFound(f"There is no {item}.")
+
+
+def pids(_: int, __: None) -> tuple[int, int]:
+    return os.getpid(), os.getppid()
+
+
+def hashed(item: str, _: None) -> tuple[int, int]:
+    return hash(item), os.getppid()
+
+
+def repeat(item: int, times: int) -> str:
+    """An answer that does not fit into a pipe."""
+    return str(item % 10) * times
