@@ -21,7 +21,7 @@ from crawler.domain.noise.moments import DATE, TIME, dates_in
 FEWEST = 3
 """Ages of one place that must have moved by the time that went by."""
 _LONGEST = 200
-_SEPARATORS = re.compile(r"\s*[·|•]\s*|\s[–—]\s")
+_SEPARATORS = re.compile(r"[·|•]|\s[–—]\s")
 # Of each language: today, and the same day one day later.
 _DAYS = (
     ("today", "yesterday"), ("heute", "gestern"), ("aujourd['’]hui", "hier"), ("hoy", "ayer"), ("oggi", "ieri"),
@@ -51,7 +51,7 @@ def age_texts(old: str, new: str) -> tuple[str, str] | None:
     """The age in two lines, if nothing else differs and it is all of its part of the line."""
     if max(len(old), len(new)) > _LONGEST:
         return None
-    before, after = _SEPARATORS.split(old), _SEPARATORS.split(new)
+    before, after = ([part.strip() for part in _SEPARATORS.split(line)] for line in (old, new))
     if len(before) != len(after):
         return None
     pairs = list(zip(before, after, strict=True))
