@@ -26,7 +26,8 @@ START_SECONDS = 60.0
 WAIT_FACTOR = 6
 WAIT_SECONDS = 5.0
 """An item may take so many times its CPU time, and so many seconds more, on a busy machine."""
-ABANDON_SECONDS = 5.0
+ABANDON_SECONDS = 1.0
+"""For the end of a fork that was killed; half an answer may stand before it, and then a new process is cheaper."""
 LOOK_SECONDS = 0.2
 """How often the caller is asked whether to go on, while an item is being judged."""
 LOST = "lost"

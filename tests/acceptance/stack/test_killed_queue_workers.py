@@ -33,6 +33,7 @@ def place(host: int, path: str) -> str:
 def consuming(broker: str, answers: Path) -> Iterator[None]:
     """A service that is not ours, as `docs/examples` has it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
+    environment["BROKER_URL"] = broker
     command = [sys.executable, str(EXAMPLE), str(answers)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as consumer:
         try:
@@ -42,8 +43,10 @@ def consuming(broker: str, answers: Path) -> Iterator[None]:
 
 
 def classified(answers: Path) -> list[tuple[str, str, str]]:
+    if not answers.exists():
+        return []
     with closing(sqlite3.connect(answers, timeout=30)) as db:
-        return db.execute("SELECT * FROM answers").fetchall() if answers.exists() else []
+        return db.execute("SELECT * FROM answers").fetchall()
 
 
 def broker_of(up: Running) -> str:

@@ -15,15 +15,17 @@ import redis
 
 from crawler.adapters.operating.live_workers import LiveWorkers
 from crawler.adapters.operating.queues import QUEUES
-from crawler.embedded import Servers
 from crawler.supervisor.guard import Guard
+from tests.databases import MakeDatabase
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def workers(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    servers = {"CRAWLER_DATABASE_URL": embedded_servers.database_url, "CRAWLER_REDIS_URL": redis_url}
+def workers(
+    make_migrated_database: MakeDatabase, redis_url: str, tmp_path: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    servers = {"CRAWLER_DATABASE_URL": make_migrated_database(), "CRAWLER_REDIS_URL": redis_url}
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "workers.one_crawl", "1"],
@@ -71,8 +73,8 @@ def test_one_that_dies_takes_the_other_along_and_the_status_says_so(workers: "su
     assert not any(process.is_running() for process in both)
 
 
-def test_one_that_cannot_start_says_why(embedded_servers: Servers, redis_url: str, tmp_path: Path) -> None:
-    servers = {"CRAWLER_DATABASE_URL": embedded_servers.database_url, "CRAWLER_REDIS_URL": redis_url}
+def test_one_that_cannot_start_says_why(make_migrated_database: MakeDatabase, redis_url: str, tmp_path: Path) -> None:
+    servers = {"CRAWLER_DATABASE_URL": make_migrated_database(), "CRAWLER_REDIS_URL": redis_url}
     with redis.Redis.from_url(redis_url) as admin:
         admin.config_set("maxmemory-policy", "allkeys-lru")
         try:

@@ -122,7 +122,7 @@ def test_who_waits_is_asked_meanwhile_and_may_end_it(pool: JudgePool) -> None:
 
 
 def test_an_order_that_is_given_up_half_way_spoils_none_that_follow(pool: JudgePool) -> None:
-    for wanted in range(1, 6):
+    for wanted in (1, 3):
         with pool.open(LIMITS) as judge:
             answers = judge.each(chores.repeat, range(40), 70_000)
             assert [len(str(next(answers)[1])) for _ in range(wanted)] == [70_000] * wanted
