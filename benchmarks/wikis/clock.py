@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,12 +34,11 @@ class MovedClock:
 
     def move(self, by: timedelta, folders: Iterable[Path]) -> None:
         """Files in `folders` stay as they are: what these processes see is a file's real time and the offset."""
-        for folder in folders:
-            for path in folder.rglob("*"):
-                if not path.is_symlink():
-                    seen = path.stat()
-                    back = by.total_seconds()
-                    os.utime(path, (seen.st_atime - back, seen.st_mtime - back))
+        back = by.total_seconds()
+        for path in (path for folder in folders for path in folder.rglob("*") if not path.is_symlink()):
+            with suppress(FileNotFoundError):  # a journal of the wiki's database comes and goes
+                seen = path.stat()
+                os.utime(path, (seen.st_atime - back, seen.st_mtime - back))
         self._offset += by
         self._tell()
 
