@@ -29,7 +29,7 @@ def _used(judge: str, old: bytes, new: bytes) -> float:
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
 def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
-    assert _used("compared", *hostile.build(2)) < 4
+    assert _used("compared", *hostile.build(1)) < 3
 
 
 @pytest.mark.slow
@@ -109,6 +109,7 @@ def test_selectors_that_look_at_very_much_together_leave_the_rest_of_a_page_to_b
     assert [edit.added and edit.added.text for edit in compared(old, new, rules).edits] == ["two", "two"]
 
 
+@pytest.mark.slow
 def test_five_hundred_patterns_are_looked_for_in_time() -> None:
     rules = RuleSet.of(rule(RuleKind.REGEX, f"^(?:[a-z]+ )*never {n}$", n) for n in range(1, 501))
 
@@ -141,10 +142,10 @@ def test_lines_that_move_on_many_pages_are_gathered_in_time() -> None:
             for n in range(40)
         )
 
-    pages = {f"http://a.example/{n}": FilteredPage(edits(n), (), clock=edits(n)) for n in range(150)}
+    pages = {f"http://a.example/{n}": FilteredPage(edits(n), (), clock=edits(n)) for n in range(50)}
     began = time.process_time()
-    filter_across_pages(pages, 150)
-    assert time.process_time() - began < 15
+    filter_across_pages(pages, 50)
+    assert time.process_time() - began < 6
 
 
 def test_some_random_pairs_keep_what_holds_for_every_pair() -> None:
