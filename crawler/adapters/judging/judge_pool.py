@@ -17,6 +17,8 @@ from crawler.errors import JudgesBusy, TooSlowToTry
 BATCH_ITEMS = 50
 BATCH_BYTES = 1_000_000
 """What is sent at once: enough that asking costs little, and not much to hold."""
+MOST_WAITING = 6
+"""Callers that wait for a judge. Each holds a thread that serves everybody; whoever comes on top is refused at once."""
 log = telemetry.logger(__name__)
 
 
@@ -38,13 +40,13 @@ class JudgePool:
 
     def __init__(self, size: int) -> None:
         self._free = threading.BoundedSemaphore(size)
+        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
         self._idle: list[JudgeProcess] = []
         self.close = weakref.finalize(self, _close, self._idle)  # also when nobody uses the pool any more
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
-        if not self._free.acquire(timeout=limits.busy_seconds):
-            raise JudgesBusy
+        self._take(limits.busy_seconds)
         try:
             process = self._idle.pop() if self._idle else JudgeProcess()
             try:
@@ -54,6 +56,17 @@ class JudgePool:
                 self._idle.append(process)
         finally:
             self._free.release()
+
+    def _take(self, seconds: float) -> None:
+        if self._free.acquire(blocking=False):
+            return
+        if not self._waiting.acquire(blocking=False):
+            raise JudgesBusy
+        try:
+            if not self._free.acquire(timeout=seconds):
+                raise JudgesBusy
+        finally:
+            self._waiting.release()
 
 
 def _close(processes: list[JudgeProcess]) -> None:

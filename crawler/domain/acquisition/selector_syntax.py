@@ -27,6 +27,8 @@ _FUNCTIONS_NAMES = (
 _FUNCTIONS = frozenset(_FUNCTIONS_NAMES.split())
 _EMPTY = etree.fromstring("<html><body/></html>")
 _SHOWN_BEFORE = 20
+_MOST_LEVELS = 8
+"""Brackets within brackets of one XPath."""
 _MOST_STEPS = 100
 """Steps of one CSS selector, each within the one before: matching goes as deep."""
 
@@ -89,12 +91,22 @@ def _check_xpath(where: str, selector: Selector, *, is_field: bool) -> None:
     except (ValueError, TypeError) as exc:
         raise _wrong(where, "XPath", written, 0, str(exc)) from None
     _refuse_foreign(where, written)
+    _refuse_deep(where, written)
     try:
         found = compiled(_EMPTY)
     except etree.XPathError as exc:
         raise _wrong(where, "XPath", written, len(written), str(exc).lower()) from None
     if not is_field and not isinstance(found, list):
         raise _wrong(where, "XPath", written, 0, "it gives a value, but elements are needed here")
+
+
+def _refuse_deep(where: str, written: str) -> None:
+    """Brackets in brackets: each level may look at all elements again for each that the level above looks at."""
+    depth = 0
+    for at, sign in enumerate(_LITERALS.sub(lambda found: " " * len(found[0]), written)):
+        depth += (sign in "([") - (sign in ")]")
+        if depth > _MOST_LEVELS:
+            raise _wrong(where, "XPath", written, at, f"brackets stand in brackets more than {_MOST_LEVELS} deep")
 
 
 def _refuse_foreign(where: str, written: str) -> None:

@@ -19,7 +19,7 @@ _LONGEST_BEGIN = 12
 _HEADING_END = re.compile(rb"\r?\n\r?\n")
 _TOLD = frozenset({"response", "resource", "revisit", "conversion"})
 """Kinds of records that stand for a page. Their requests name the same URL."""
-_UNPACKED_AT_ONCE = 1024 * 1024
+_UNPACKED_AT_ONCE = 64 * 1024
 _NOT_WARC = "This is neither a CSV file with a heading nor a web archive."
 _PACKED = "This is packed with gzip and holds no web archive. Unpack a list before you import it."
 _BROKEN = "The record's heading cannot be read."
@@ -105,7 +105,7 @@ class QueueWarc:
         self._held = self._held.lstrip(b"\r\n")
         if not self._held.startswith(b"WARC/"[: len(self._held)]):
             return self._look_for_the_next()
-        if (end := _HEADING_END.search(self._held)) is None:
+        if (end := _HEADING_END.search(self._held, 0, MAX_HEADING)) is None:
             return self._look_for_the_next() if len(self._held) > MAX_HEADING else None
         self._number, self._lost, self._is_archive = self._number + 1, False, True
         heading, self._held = self._held[: end.start()], self._held[end.end() :]
@@ -118,6 +118,11 @@ class QueueWarc:
         """Told once, however long it takes to find one."""
         rows: list[Row] = [] if self._lost else [self._problem(_BROKEN, new=True)]
         self._lost = True
+        if self._held.startswith(b"WARC/"):
+            # No heading ends here. Of all that begin here only the last may end later: it names none of the others.
+            *_, following = [None, *_BEGIN.finditer(self._held, 1, MAX_HEADING)]
+            self._held = self._held[following.start() if following else MAX_HEADING - _LONGEST_BEGIN :]
+            return rows
         following = _BEGIN.search(self._held, 1)
         self._held = self._held[following.start() :] if following else self._held[-16:]
         return rows if following or rows else None

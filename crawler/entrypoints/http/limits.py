@@ -16,7 +16,20 @@ BULK_SECONDS = 10.0
 """Seconds for one step of a bulk change: less than clients wait."""
 HEAVY_READS = 2
 """Parallel requests that read all pages or requests of a crawl: each may take seconds in Postgres."""
+IMPORTS = 4
+"""Parallel imports of files: reading one is work of our own."""
+_imports = threading.BoundedSemaphore(IMPORTS)
 _heavy_reads = threading.BoundedSemaphore(HEAVY_READS)
+
+
+@contextmanager
+def one_import() -> Iterator[None]:
+    if not _imports.acquire(blocking=False):
+        raise Unavailable("Too many files are being imported at once; try again in a moment.", retry_seconds=10)
+    try:
+        yield
+    finally:
+        _imports.release()
 
 
 @contextmanager

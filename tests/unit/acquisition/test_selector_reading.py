@@ -201,3 +201,11 @@ def test_a_locked_pdf_is_unparsable() -> None:
     writer.write(held)
     with pytest.raises(UnparsablePage, match="password"):
         read(held.getvalue(), content_type="application/pdf")
+
+
+@pytest.mark.parametrize("inner", ["count(", "sum(", "not(", "string("])
+def test_an_xpath_of_brackets_in_brackets_is_refused_before_it_is_tried(inner: str) -> None:
+    """Each level looks at all elements again, so that even an empty page would take for ever."""
+    deep = f"//*[{inner}" * 24 + "//*" + ")]" * 24
+    with pytest.raises(InvalidSelector, match="brackets stand in brackets more than 8 deep"):
+        check_selectors(read_selectors({"fields": {"a": {"selector": deep, "kind": "xpath"}}}))

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import time
 from typing import Any
 
 import pytest
@@ -158,3 +159,25 @@ def test_an_archive_packed_in_blocks_that_know_nothing_of_records_is_read(block:
     rows = read(members(*(plain[at : at + block] for at in range(0, len(plain), block))), 64)
     assert urls(rows) == URLS
     assert not [row for row in rows if isinstance(row, RowProblem)]
+
+
+def test_headings_that_never_end_are_passed_over_in_a_time_that_grows_with_the_file() -> None:
+    """Each might be the beginning of a record; a record after them counts."""
+    good = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 0\r\n\r\n"
+    data = b"WARC/1.0\r\n" + b"WARC/1.0\n" * 200_000 + b"x" * 70_000 + b"\n" + good
+    file, rows = QueueWarc(), []
+    began = time.process_time()
+    for at in range(0, len(data), 65_536):
+        rows += file.feed(data[at : at + 65_536])
+    rows += file.end()
+    assert time.process_time() - began < 3
+    assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]
+    assert len(rows) < 5
+
+
+def test_a_heading_near_the_end_of_a_broken_one_counts() -> None:
+    good = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n" + b"X: y\r\n" * 1000
+    data = b"WARC/1.0\r\n" + b"y" * 63_000 + b"\n" + good + b"Content-Length: 0\r\n\r\n"
+    file = QueueWarc()
+    rows = [*file.feed(data), *file.end()]
+    assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]

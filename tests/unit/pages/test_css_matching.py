@@ -36,6 +36,12 @@ def test_an_invalid_selector_is_refused_with_a_sentence(selector: str) -> None:
         check_selector(selector)
 
 
+def test_a_text_that_crashes_the_parser_does_not_reach_it() -> None:
+    """A crash would end the service."""
+    with pytest.raises(Invalid, match="CSS selector"):
+        check_selector(":where(:lexbor-contains()9,y:k")
+
+
 @pytest.mark.parametrize("selector", COSTLY)
 def test_a_selector_that_could_take_long_is_refused_with_a_sentence_and_a_code(selector: str) -> None:
     with pytest.raises(CostlySelector, match=r"^A CSS selector .+\.$") as refused:

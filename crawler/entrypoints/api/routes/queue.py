@@ -33,7 +33,7 @@ from crawler.domain.acquisition.queue_csv import as_csv
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_queue_place, encode, listed
-from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS
+from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS, one_import
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import LAST_ID, Body, Flag, Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream
@@ -178,13 +178,16 @@ async def import_queue(
 ) -> ImportReport:
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise Invalid("Send the file itself as the body (text/csv), not a form.")
-    file = await run_in_threadpool(tools.acquisition.fill_queue.file, project_id, category=category, priority=priority)
-    try:
-        async for piece in request.stream():
-            await run_in_threadpool(file.feed, piece)
-    except ClientDisconnect as exc:
-        raise Invalid("The file broke off; send it again to add the rest.") from exc
-    return await run_in_threadpool(file.end)
+    with one_import():
+        file = await run_in_threadpool(
+            tools.acquisition.fill_queue.file, project_id, category=category, priority=priority
+        )
+        try:
+            async for piece in request.stream():
+                await run_in_threadpool(file.feed, piece)
+        except ClientDisconnect as exc:
+            raise Invalid("The file broke off; send it again to add the rest.") from exc
+        return await run_in_threadpool(file.end)
 
 
 @router.get("/queue/export", summary="Entries as CSV, streamed", response_class=StreamingResponse)
