@@ -120,8 +120,8 @@ class QueueWarc:
         self._lost = True
         if self._held.startswith(b"WARC/"):
             # No heading ends here. Of all that begin here only the last may end later: it names none of the others.
-            *_, following = [None, *_BEGIN.finditer(self._held, 1, MAX_HEADING)]
-            self._held = self._held[following.start() if following else MAX_HEADING - _LONGEST_BEGIN :]
+            begins = [begin.start() for begin in _BEGIN.finditer(self._held, 1, MAX_HEADING)]
+            self._held = self._held[begins[-1] if begins else MAX_HEADING - _LONGEST_BEGIN :]
             return rows
         following = _BEGIN.search(self._held, 1)
         self._held = self._held[following.start() :] if following else self._held[-16:]
