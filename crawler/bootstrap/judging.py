@@ -17,8 +17,8 @@ PEOPLE = Limits(page_seconds=3.0, total_seconds=15.0, wait_seconds=20.0)
 """A request has half a minute; somebody may have to wait for a judge first."""
 DIGEST = Limits(page_seconds=3.0, total_seconds=8.0, busy_seconds=20.0)
 """What took too long has a note in place of its lines."""
-EXPORTS = Limits(page_seconds=3.0, total_seconds=3.0, busy_seconds=120.0)
-"""One page at a time; who reads a stream waits for others rather than getting half of it."""
+EXPORTS = Limits(page_seconds=3.0, total_seconds=3.0, busy_seconds=120.0, is_counted=False)
+"""One page at a time; who reads a stream waits for others rather than getting half of it. There are few streams."""
 REPORT = Limits(page_seconds=3.0, total_seconds=30.0, item_seconds=0.02, busy_seconds=60.0)
 SURVEY = Limits(page_seconds=0.5, total_seconds=1.5)
 """Crawls of others wait for the coordinator meanwhile."""

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from tornado.httputil import HTTPServerRequest
 from tornado.web import ErrorHandler
 
-from crawler.entrypoints.http.origins import is_from_own_page, is_from_this_machine
+from crawler.entrypoints.http.origins import is_from_this_machine, is_harmless
 from crawler.entrypoints.processes import is_loopback
 
 
@@ -30,7 +30,7 @@ def _is_welcome(method: str, headers: Headers, address: str) -> bool:
     """On other addresses Flower has a password, and may be reached by any name."""
     if is_loopback(address):
         return is_from_this_machine(method, headers)
-    return is_from_own_page(method, headers)
+    return is_harmless(method, headers)
 
 
 def main() -> None:

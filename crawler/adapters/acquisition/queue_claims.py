@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.engine.store import insert_crawl
 from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.fair_claim import WAITING_PROJECTS
 from crawler.adapters.postgres.tables.acquisition import ENTRY_PROJECT
 from crawler.domain.acquisition.entries import (
     EntryStatus,
@@ -149,16 +150,8 @@ _HELD = """
 SELECT host FROM hosts
 WHERE NOT denied AND (paused OR blocked_until > now() + make_interval(secs => :seconds))
 """
-# From one project to the next by the index, without a look at all that waits between them.
-_PROJECTS = f"""
-WITH RECURSIVE waiting AS (
-    (SELECT {ENTRY_PROJECT} AS project FROM crawl_queue WHERE status = 'pending' AND is_active
-     ORDER BY {ENTRY_PROJECT} LIMIT 1)
-    UNION ALL
-    SELECT (SELECT {ENTRY_PROJECT} FROM crawl_queue
-            WHERE status = 'pending' AND is_active AND {ENTRY_PROJECT} > w.project ORDER BY {ENTRY_PROJECT} LIMIT 1)
-    FROM waiting w WHERE w.project IS NOT NULL
-)
+_PENDING = "status = 'pending' AND is_active"
+_PROJECTS = f"""{WAITING_PROJECTS.format(table="crawl_queue", project=ENTRY_PROJECT, waiting=_PENDING)}
 SELECT project FROM waiting w
 WHERE project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = w.project AND NOT p.is_active)
 """  # noqa: S608 - our own words
@@ -167,7 +160,7 @@ SELECT found.*, share.project AS project_id
 FROM unnest(CAST(:projects AS uuid[]), CAST(:most AS int[])) AS share(project, most)
 CROSS JOIN LATERAL (
     SELECT id, source_url, host, priority, created_at FROM crawl_queue
-    WHERE status = 'pending' AND is_active AND {ENTRY_PROJECT} = share.project
+    WHERE {_PENDING} AND {ENTRY_PROJECT} = share.project
       AND host <> ALL(:full) AND id <> ALL(:taken)
     ORDER BY priority, created_at, id LIMIT share.most FOR UPDATE SKIP LOCKED
 ) AS found

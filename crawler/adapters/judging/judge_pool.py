@@ -33,6 +33,8 @@ class Limits(NamedTuple):
     """Until when somebody waits for all of it, however busy the machine is."""
     busy_seconds: float = 5.0
     """How long somebody waits for a judge that others use."""
+    is_counted: bool = True
+    """Whether it counts among those that wait; not if somebody else limits how many there are."""
 
 
 class JudgePool:
@@ -46,7 +48,7 @@ class JudgePool:
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
-        self._take(limits.busy_seconds)
+        self._take(limits)
         try:
             process = self._idle.pop() if self._idle else JudgeProcess()
             try:
@@ -57,16 +59,17 @@ class JudgePool:
         finally:
             self._free.release()
 
-    def _take(self, seconds: float) -> None:
+    def _take(self, limits: Limits) -> None:
         if self._free.acquire(blocking=False):
             return
-        if not self._waiting.acquire(blocking=False):
+        if limits.is_counted and not self._waiting.acquire(blocking=False):
             raise JudgesBusy
         try:
-            if not self._free.acquire(timeout=seconds):
+            if not self._free.acquire(timeout=limits.busy_seconds):
                 raise JudgesBusy
         finally:
-            self._waiting.release()
+            if limits.is_counted:
+                self._waiting.release()
 
 
 def _close(processes: list[JudgeProcess]) -> None:

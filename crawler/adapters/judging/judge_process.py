@@ -5,7 +5,6 @@ A limit in CPU time for each item is kept by the kernel, one in wall time by thi
 
 import os
 import pickle
-import secrets
 import selectors
 import signal
 import subprocess
@@ -32,8 +31,6 @@ LOOK_SECONDS = 0.2
 """How often the caller is asked whether to go on, while an item is being judged."""
 LOST = "lost"
 _NOT_STARTED = "The process that judges pages did not start; try again, or see whether the machine has memory left."
-SEED = str(secrets.randbelow(2**32))
-"""What Python's hashes begin with in all judges of a process: what two of them say of pages is compared by hashes."""
 log = telemetry.logger(__name__)
 
 
@@ -140,7 +137,6 @@ class JudgeProcess:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
-            env={**os.environ, "PYTHONHASHSEED": SEED},
         )
         try:
             self._wait_for_fork(child)

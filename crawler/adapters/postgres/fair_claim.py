@@ -27,7 +27,7 @@ class FairClaim(NamedTuple):
     def __call__(self, db: Cursor, due: str, most: int, *values: Any) -> list[tuple[Any, ...]]:
         """Change at most so many rows that wait and are due. `values` are those of the changes."""
         words = self._asdict() | {"due": due}
-        db.execute(_PROJECTS.format(**words))
+        db.execute(_DUE_PROJECTS.format(**words))
         shares = fair_shares([project for (project,) in db], most)
         if not shares:
             return []
@@ -41,16 +41,19 @@ def fair_shares(projects: Sequence[UUID], most: int) -> dict[UUID, int]:
     return {project: most // len(chosen) + (place < most % len(chosen)) for place, project in enumerate(chosen)}
 
 
-# From one project to the next by the index, without a look at all that waits between them.
-_PROJECTS = """
+# From one project to the next by the index, without a look at all that waits between them; the last one is NULL.
+WAITING_PROJECTS = """
 WITH RECURSIVE waiting AS (
     (SELECT {project} AS project FROM {table} WHERE {waiting} ORDER BY {project} LIMIT 1)
     UNION ALL
     SELECT (SELECT {project} FROM {table} WHERE {waiting} AND {project} > w.project ORDER BY {project} LIMIT 1)
     FROM waiting w WHERE w.project IS NOT NULL
 )
-SELECT project FROM waiting w WHERE EXISTS (SELECT 1 FROM {table} WHERE {project} = w.project AND {waiting} AND {due})
 """
+_DUE_PROJECTS = f"""{WAITING_PROJECTS}
+SELECT project FROM waiting w
+WHERE EXISTS (SELECT 1 FROM {{table}} WHERE {{project}} = w.project AND {{waiting}} AND {{due}})
+"""  # noqa: S608 - our own words
 # An array, so that the plan asks once: a subquery behind IN may be asked for each row, and claim more than its limit.
 _CLAIM = """
 UPDATE {table} SET {changes}

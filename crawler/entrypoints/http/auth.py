@@ -19,9 +19,9 @@ from crawler import telemetry
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
-from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf, is_own_page, key_of, token_of
+from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf, key_of, token_of
 from crawler.entrypoints.http.failed_logins import FailedAttempts
-from crawler.entrypoints.http.origins import LOOPBACK, is_from_this_machine, is_own_origin
+from crawler.entrypoints.http.origins import LOOPBACK, is_from_this_machine, is_own_origin, is_own_page
 from crawler.entrypoints.http.problems import problem_of
 from crawler.errors import CrawlerError, Forbidden, Unauthorized
 

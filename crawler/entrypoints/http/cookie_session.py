@@ -18,7 +18,6 @@ from starlette.requests import cookie_parser
 
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
-from crawler.entrypoints.http.origins import is_own_origin
 
 COOKIE = "crawler_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -46,12 +45,3 @@ def csrf_token(token: str) -> str:
 
 def is_csrf(token: str, given: str) -> bool:
     return hmac.compare_digest(csrf_token(token).encode(), given.encode(errors="replace"))
-
-
-def is_own_page(headers: Headers) -> bool:
-    """Whether our own page made the request, by the browser's Sec-Fetch-Site and Origin.
-
-    Old browsers send neither: then only the CSRF token decides.
-    """
-    site = headers.get("sec-fetch-site", "same-origin")
-    return site in ("same-origin", "none") and is_own_origin(headers, ())

@@ -1,7 +1,5 @@
 """Which page a browser's request comes from: browsers let any site's page connect and send, and tell which it was.
 
-Requests with the dashboard's cookie: `is_own_page` in `cookie_session.py`.
-
 Forms are refused by `_guard` in `entrypoints/dashboard/forms/fields.py`, requests to the API by `auth.py`.
 """
 
@@ -29,17 +27,24 @@ def is_from_this_machine(method: str, headers: Headers, allowed: tuple[str, ...]
     That site's name may lead to our address (so Host must be a loopback name), its page may send us a form or load us
     as a picture (so the browser must not call the request cross-site). Following a link from there is harmless.
     """
-    return _is_loopback_name(headers.get("host", "")) and is_from_own_page(method, headers, allowed)
+    return _is_loopback_name(headers.get("host", "")) and is_harmless(method, headers, allowed)
 
 
-def is_from_own_page(method: str, headers: Headers, allowed: tuple[str, ...] = ()) -> bool:
-    """Whether no other site's page made the request. Programs send neither Origin nor Sec-Fetch-Site."""
-    if not is_own_origin(headers, allowed):
-        return False
-    if headers.get("sec-fetch-site", "none") in ("same-origin", "none") or headers.get("origin") in allowed:
-        return True
+def is_harmless(method: str, headers: Headers, allowed: tuple[str, ...] = ()) -> bool:
+    """Whether no other site's page made the request, or only its visitor followed a link."""
     follows_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return method in ("GET", "HEAD") and follows_link
+    if method in ("GET", "HEAD") and follows_link and "origin" not in headers:
+        return True
+    return is_own_page(headers, allowed)
+
+
+def is_own_page(headers: Headers, allowed: tuple[str, ...] = ()) -> bool:
+    """Whether our own page made the request, by the browser's Sec-Fetch-Site and Origin.
+
+    Programs and old browsers send neither.
+    """
+    site = headers.get("sec-fetch-site", "none")
+    return is_own_origin(headers, allowed) and (site in ("same-origin", "none") or headers.get("origin") in allowed)
 
 
 def _is_loopback_name(host: str) -> bool:

@@ -35,10 +35,11 @@ HTTP_CODES = {
     "invalid_body": (422, "The body cannot be read; send JSON in UTF-8."),
     "invalid_request": (422, "Something in the request is not valid; `errors` says what."),
     "headers_too_large": (431, "The headers of this request are too long."),
-    "http_error": (500, "The request cannot be answered; the status says more."),
     "internal_error": (500, "Something went wrong that should not have; the service's log says what."),
 }
-"""Codes of the HTTP layer itself, each with its status and its sentence. Those of `errors.py` come on top."""
+"""Codes of the HTTP layer itself, each with its status and its sentence. Those of `errors.py` come on top.
+
+Any other status of the framework's has the code `http_error`."""
 _CODE_OF_STATUS = {400: "invalid_body", 404: "no_such_path", 405: "method_not_allowed", 413: "too_large"}
 
 

@@ -4,13 +4,14 @@ import base64
 import csv
 import io
 import json
+import threading
 from typing import Any
 
 import pytest
 
 from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.api_keys import Scope
-from crawler.entrypoints.http import body_limit
+from crawler.entrypoints.http import body_limit, limits
 from tests.integration.api.conftest import Service
 
 CSV = (
@@ -105,6 +106,15 @@ def test_bulk_changes_need_to_be_told_which(service: Service) -> None:
         "next_after": None,
     }
     assert len(urls(service)) == 3
+
+
+def test_only_so_many_files_are_read_at_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_imports", threading.BoundedSemaphore(1))
+    with limits.one_import():
+        refused = service("POST", "/queue/import", content=CSV)
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert "Retry-After" in refused.headers
+    assert service("POST", "/queue/import", content=CSV).status_code == 200
 
 
 def test_a_run_takes_what_waits(service: Service) -> None:

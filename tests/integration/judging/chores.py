@@ -6,6 +6,9 @@ import time
 
 from selectolax.lexbor import LexborHTMLParser
 
+from crawler.domain.diffs.replaced_text import Replaced, replaced_text
+from crawler.domain.noise.page_noise import NO_RULES
+from crawler.domain.noise.page_pairs import PageSide
 from crawler.errors import NotFound
 
 
@@ -48,8 +51,10 @@ def pids(_: int, __: None) -> tuple[int, int]:
     return os.getpid(), os.getppid()
 
 
-def hashed(item: str, _: None) -> tuple[int, int]:
-    return hash(item), os.getppid()
+def replaced(texts: tuple[bytes, bytes], _: None) -> tuple[Replaced, int]:
+    """What is compared between pages to find walls."""
+    old, new = (PageSide(text, "text/html", None).blocks(NO_RULES) for text in texts)
+    return replaced_text(old, new), os.getppid()
 
 
 def repeat(item: int, times: int) -> str:

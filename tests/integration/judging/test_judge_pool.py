@@ -66,11 +66,12 @@ def test_one_that_takes_too_much_memory_or_crashes_costs_itself_alone(judge: Sit
     assert [found for _, found in judge.each(chores.die, range(3), 1)] == [0, TOO_LARGE, 2]
 
 
-def test_what_two_processes_say_can_be_compared_by_its_hashes(judge: Sitting) -> None:
-    """Pages of one comparison are compared so, and a process may be replaced in its midst."""
-    ((_, before),) = judge.each(chores.hashed, ["a line"], None)
+def test_what_two_processes_say_of_a_page_is_the_same(judge: Sitting) -> None:
+    """Pages of one comparison are compared with each other, and a process may be replaced in its midst."""
+    page = (b"<p>A page of its own</p><p>Menu</p>", b"<p>Closed until Monday</p><p>Menu</p>")
+    ((_, before),) = judge.each(chores.replaced, [page], None)
     assert [found for _, found in judge.each(chores.die, [1, 2], 1)] == [TOO_LARGE, 2]
-    ((_, after),) = judge.each(chores.hashed, ["a line"], None)
+    ((_, after),) = judge.each(chores.replaced, [page], None)
     assert not isinstance(before, Unjudged)
     assert not isinstance(after, Unjudged)
     assert before[1] != after[1]
@@ -152,6 +153,38 @@ def test_no_more_than_so_many_judge_at_once(pool: JudgePool) -> None:
     assert len(refused) == 1
     ask()
     assert len(refused) == 1
+
+
+def test_whoever_comes_when_enough_wait_is_refused_at_once(pool: JudgePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that waits holds a thread of the service. Streams are limited elsewhere, and must not break off."""
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(pool, "_waiting", places)
+    answers: list[str] = []
+
+    def ask(limits: Limits) -> None:
+        try:
+            with pool.open(limits):
+                answers.append("judged")
+        except JudgesBusy:
+            answers.append("refused")
+
+    patient = LIMITS._replace(busy_seconds=20)
+    waiting = [threading.Thread(target=ask, args=(limits,)) for limits in (patient, patient._replace(is_counted=False))]
+    with pool.open(LIMITS):
+        for thread in waiting:
+            thread.start()
+        until = time.monotonic() + 20
+        while places.acquire(blocking=False):  # until the first one waits
+            places.release()
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        began = time.monotonic()
+        ask(patient)
+        assert answers == ["refused"]
+        assert time.monotonic() - began < 10
+    for thread in waiting:
+        thread.join()
+    assert answers == ["refused", "judged", "judged"]
 
 
 @pytest.mark.parametrize("which", [[0], [1], [0, 1]])
