@@ -4,10 +4,14 @@ Everything that reads or compares stored pages is given to a `Judge` as a functi
 process of its own (`adapters/judging`), with a limit for each page and one for all of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+caller: ContextVar[Hashable] = ContextVar("caller", default=None)
+"""Who asks, if it is known: one caller never has all judges."""
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")

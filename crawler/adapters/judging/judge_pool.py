@@ -1,7 +1,6 @@
 """Judges for one process of ours: how many work at once, and how long each may take. The port: `domain/judging.py`."""
 
 import pickle
-import threading
 import time
 import weakref
 from collections import deque
@@ -10,15 +9,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from crawler import telemetry
+from crawler.adapters.judging.judge_places import JudgePlaces
 from crawler.adapters.judging.judge_process import CRASHED, DONE, LOST, RAISED, Answer, JudgeProcess
-from crawler.domain.judging import Bound, Found, Given, Item, Look, Unjudged, go_on
-from crawler.errors import JudgesBusy, TooSlowToTry
+from crawler.domain.judging import Bound, Found, Given, Item, Look, Unjudged, caller, go_on
+from crawler.errors import TooSlowToTry
 
 BATCH_ITEMS = 50
 BATCH_BYTES = 1_000_000
 """What is sent at once: enough that asking costs little, and not much to hold."""
-MOST_WAITING = 6
-"""Callers that wait for a judge. Each holds a thread that serves everybody; whoever comes on top is refused at once."""
 log = telemetry.logger(__name__)
 
 
@@ -41,35 +39,19 @@ class JudgePool:
     """As many processes as may judge at once. They start when they are needed, and are kept."""
 
     def __init__(self, size: int) -> None:
-        self._free = threading.BoundedSemaphore(size)
-        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+        self.places = JudgePlaces(size)
         self._idle: list[JudgeProcess] = []
         self.close = weakref.finalize(self, _close, self._idle)  # also when nobody uses the pool any more
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
-        self._take(limits)
-        try:
+        with self.places.place(caller.get(), limits.busy_seconds, is_counted=limits.is_counted):
             process = self._idle.pop() if self._idle else JudgeProcess()
             try:
                 yield Sitting(process, limits, look)
             finally:
                 process.abandon()
                 self._idle.append(process)
-        finally:
-            self._free.release()
-
-    def _take(self, limits: Limits) -> None:
-        if self._free.acquire(blocking=False):
-            return
-        if limits.is_counted and not self._waiting.acquire(blocking=False):
-            raise JudgesBusy
-        try:
-            if not self._free.acquire(timeout=limits.busy_seconds):
-                raise JudgesBusy
-        finally:
-            if limits.is_counted:
-                self._waiting.release()
 
 
 def _close(processes: list[JudgeProcess]) -> None:

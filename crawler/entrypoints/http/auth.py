@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crawler import telemetry
 from crawler.bootstrap import App
+from crawler.domain import judging
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
 from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf, key_of, token_of
@@ -55,10 +56,12 @@ class KeyGate:
             await self._app(scope, receive, send)
             return
         try:
-            scope.setdefault("state", {})["key"] = await self._caller(scope)
+            key = await self._caller(scope)
         except CrawlerError as exc:
             await self._refuse(exc, scope, receive, send)
             return
+        scope.setdefault("state", {})["key"] = key
+        judging.caller.set(key.id)
         await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> ApiKey:

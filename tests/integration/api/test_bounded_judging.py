@@ -6,6 +6,7 @@ import time
 import pytest
 
 from crawler.bootstrap import judging
+from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.errors import JudgesBusy, TooSlowToTry
 from tests.integration.api.conftest import Service
@@ -71,6 +72,18 @@ def test_no_more_than_two_have_pages_judged_at_once_and_the_service_answers_mean
         answer = service("GET", f"{where}/markdown")
         assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (503, "judges_busy", BUSY)
         assert service("GET", f"/projects/{crawl.project_id}").status_code == 200
+
+
+def test_one_caller_never_has_all_judges(service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "PEOPLE", judging.PEOPLE._replace(page_seconds=30.0))
+    where, tools = page_of(service, crawl), service.engine.tools
+    key = tools.store.find_key(service.secret)
+    assert key is not None
+    with tools.judging.pool.places.place(key.id, 0.0):
+        assert service("GET", f"{where}/markdown").json()["code"] == "judges_busy"
+        assert service.as_(Scope.READ)("GET", f"{where}/markdown").status_code == 200
+        assert BUSY in Visitor(service.client, service.secret).get(f"{where}/markdown").text
+        assert BUSY not in Visitor(service.client, secret(service.engine)).get(f"{where}/markdown").text
 
 
 def test_one_that_hangs_does_not_hold_up_other_requests(

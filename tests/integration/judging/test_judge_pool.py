@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.adapters.judging import judge_places
 from crawler.adapters.judging.judge_pool import JudgePool, Limits, Sitting
 from crawler.domain.judging import Bound, Unjudged
 from crawler.errors import JudgesBusy, NotFound, TooSlowToTry
@@ -157,8 +158,7 @@ def test_no_more_than_so_many_judge_at_once(pool: JudgePool) -> None:
 
 def test_whoever_comes_when_enough_wait_is_refused_at_once(pool: JudgePool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each that waits holds a thread of the service. Streams are limited elsewhere, and must not break off."""
-    places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(pool, "_waiting", places)
+    monkeypatch.setattr(judge_places, "MOST_WAITING", 1)
     answers: list[str] = []
 
     def ask(limits: Limits) -> None:
@@ -174,8 +174,7 @@ def test_whoever_comes_when_enough_wait_is_refused_at_once(pool: JudgePool, monk
         for thread in waiting:
             thread.start()
         until = time.monotonic() + 20
-        while places.acquire(blocking=False):  # until the first one waits
-            places.release()
+        while not pool.places.waiting:
             assert time.monotonic() < until
             time.sleep(0.01)
         began = time.monotonic()

@@ -13,6 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crawler.bootstrap import App
+from crawler.domain import judging
+from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.http.auth import everybody, refuse_strangers
 from crawler.entrypoints.http.cookie_session import COOKIE, key_of, token_of
 from crawler.entrypoints.http.problems import problem_of
@@ -47,11 +49,13 @@ class SessionGate:
             return
         await self._app(scope, receive, send)
 
-    async def _caller(self, scope: Scope) -> object:
+    async def _caller(self, scope: Scope) -> ApiKey | None:
         token = scope["state"]["session"]
         if token is None or scope["path"].startswith(ASSETS):
             return None
-        return await run_in_threadpool(key_of, self._tools, token)
+        key = await run_in_threadpool(key_of, self._tools, token)
+        judging.caller.set(key and key.id)
+        return key
 
     async def _without_keys(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         """Serve everybody on this machine when keys are switched off.
