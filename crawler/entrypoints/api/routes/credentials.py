@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import ConfigDict, Field, Secret
 
 from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE, CredentialKind, StoredCredential
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -31,8 +31,9 @@ class NewCredential(Body):
     name: Text | None = Field(
         None, min_length=1, max_length=MAX_NAME, description="Of the header or cookie; none for basic_auth"
     )
-    value: SecretStr = Field(
-        min_length=1, max_length=MAX_VALUE, description="Never shown again; of basic_auth user:password"
+    value: Secret[Annotated[str, Field(min_length=1, max_length=MAX_VALUE)]] = Field(
+        description="Never shown again; of basic_auth user:password",
+        json_schema_extra={"format": "password", "writeOnly": True},
     )
 
 
