@@ -22,7 +22,8 @@
         │   └── DatabaseContended
         ├── SchemaOutdated
         ├── RedisUnavailable
-        └── DataDirUnusable
+        ├── DataDirUnusable
+        └── ForeignSecretKey
 
 A class's docstring is its message when none is given; `code` is stable for programs.
 """
@@ -175,3 +176,9 @@ class DataDirUnusable(Unavailable):
     """The data directory cannot be used."""
 
     code = "data_dir_unusable"
+
+
+class ForeignSecretKey(Unavailable):
+    """This machine's secret key is not the one that encrypts this database's secrets."""
+
+    code = "foreign_secret_key"

@@ -23,7 +23,7 @@ from celery.signals import (
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.bootstrap import App, build, with_servers
-from crawler.bootstrap.fitness import refuse_other_schema
+from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
@@ -73,7 +73,7 @@ def _begin(**_: Any) -> None:
 @worker_init.connect
 def _start(**_: Any) -> None:
     _stopping.clear()
-    refuse_other_schema(settings)
+    refuse_unfit_machine(settings)
     with connect_redis(settings.redis_database(0)) as redis:
         try:
             check_redis(redis, time.time())
@@ -101,7 +101,7 @@ def _mirror_schedules(**_: Any) -> None:
 
     The coordinator starts runs missed meanwhile.
     """
-    refuse_other_schema(settings)
+    refuse_unfit_machine(settings)
     # When many entries are due, a third of the time is spent on these events, which monitors get again on receipt.
     app.conf.task_send_sent_event = False
     try:

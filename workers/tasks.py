@@ -11,12 +11,13 @@ from uuid import UUID
 from celery.exceptions import Ignore, SoftTimeLimitExceeded
 from structlog.contextvars import bind_contextvars
 
+from crawler import telemetry
 from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
 from crawler.domain.changes.compare_turns import Start
 from crawler.domain.crawls.frontier import Lane
-from crawler.errors import Conflict, RedisUnavailable
+from crawler.errors import Conflict, ForeignSecretKey, RedisUnavailable
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
@@ -31,6 +32,8 @@ from workers.task_arguments import (
     start_order,
 )
 from workers.task_contract import ContractTask
+
+log = telemetry.logger(__name__)
 
 COMPARISON_SECONDS = 2400
 """For the largest sites: judging has narrower limits of its own."""
@@ -93,10 +96,15 @@ def fetch(self: Any, lane: str) -> None:
     chosen, tools = lane_named(lane), container()
     if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
         _look_for_lost(tools)
-    if chosen is Lane.BROWSER:
-        _render(tools, self.request.id, self.request.hostname or "")
-    else:
-        _work(tools, tools.engine.work_shift, Lane.HTTP, self.request.id)
+    try:
+        if chosen is Lane.BROWSER:
+            _render(tools, self.request.id, self.request.hostname or "")
+        else:
+            _work(tools, tools.engine.work_shift, Lane.HTTP, self.request.id)
+    except ForeignSecretKey as exc:
+        # The URLs are free again for machines that can fetch them. This one would only take them once more.
+        log.critical("worker_ends", detail=exc.message)
+        app.control.shutdown(destination=[self.request.hostname])
 
 
 def _work(tools: App, shift: WorkShift, lane: Lane, shift_id: str) -> None:

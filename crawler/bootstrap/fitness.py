@@ -1,16 +1,18 @@
 """Checks at the start of a worker, of beat and of the service: a machine that must not take part says why and ends."""
 
 from crawler import telemetry
-from crawler.adapters.postgres.database import connect
+from crawler.adapters.postgres.database import connect, transaction
 from crawler.adapters.postgres.schema import check_schema
+from crawler.adapters.postgres.secret_key_owner import claim_secret_key
+from crawler.bootstrap.secret_key import secret_box_of
 from crawler.config import Settings
-from crawler.errors import CrawlerError, SchemaOutdated
+from crawler.errors import CrawlerError, ForeignSecretKey, SchemaOutdated, SettingsError
 
 log = telemetry.logger(__name__)
 
 
-def refuse_other_schema(settings: Settings) -> None:
-    """End if the database is of another release, whose rows this program would misread.
+def refuse_unfit_machine(settings: Settings) -> None:
+    """End if the database is of another release, whose rows this program would misread, or has secrets of another key.
 
     A database that does not answer may come back, so it is no reason to end.
     """
@@ -19,9 +21,11 @@ def refuse_other_schema(settings: Settings) -> None:
     database = connect(settings.database_url.get_secret_value(), 1)
     try:
         check_schema(database)
-    except SchemaOutdated as exc:
+        with transaction(database) as db:
+            claim_secret_key(db, secret_box_of(settings))
+    except (SchemaOutdated, ForeignSecretKey, SettingsError) as exc:
         raise SystemExit(exc.message) from exc
     except CrawlerError as exc:
-        log.warning("schema_not_checked", detail=exc.message)
+        log.warning("machine_not_checked", detail=exc.message)
     finally:
         database.dispose()

@@ -8,6 +8,7 @@ from crawler.adapters.operating.event_stream import EventStream
 from crawler.adapters.postgres.credential_store import CredentialStore
 from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
 from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.bootstrap.secret_key import secret_box_of
 from crawler.bootstrap.servers import Servers
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.runtime_settings import RuntimeSettings
@@ -50,8 +51,7 @@ class Shared(Servers):
 
     @cached_property
     def secret_box(self) -> SecretBox:
-        key = self.settings.secret_key
-        return SecretBox(key.get_secret_value()) if key else SecretBox.in_directory(self.data_dir)
+        return secret_box_of(self.settings)
 
     @cached_property
     def credentials(self) -> CredentialStore:

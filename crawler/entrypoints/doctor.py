@@ -16,7 +16,9 @@ from crawler.adapters.browser.start_failures import BrowserTrouble
 from crawler.adapters.frontier.redis_connection import check_redis
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.adapters.operating.queues import QUEUES
+from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.schema import check_schema, migrate, present_revision
+from crawler.adapters.postgres.secret_key_owner import check_secret_key
 from crawler.bootstrap import App
 from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
@@ -52,6 +54,7 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(tools)),
         ("schema", lambda: _schema(tools)),
+        ("secret key", lambda: _secret_key(tools)),
         ("redis", lambda: _redis(tools)),
         ("broker", lambda: _broker(tools)),
     ]
@@ -139,6 +142,12 @@ def _postgres(tools: App) -> str:
 def _schema(tools: App) -> str:
     check_schema(tools.database)
     return "The schema is the one this version needs."
+
+
+def _secret_key(tools: App) -> str:
+    with transaction(tools.database) as db:
+        check_secret_key(db, tools.secret_box)
+    return "This machine can read the credentials in the database."
 
 
 def _redis(tools: App) -> str:

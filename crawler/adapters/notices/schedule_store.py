@@ -16,6 +16,7 @@ from sqlalchemy import Engine, Row, text
 from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.adapters.postgres.secret_key_owner import claim_secret_key
 from crawler.domain.notices.channels import masked
 from crawler.domain.notices.notice import Streak
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig, SlotOutcome
@@ -64,6 +65,8 @@ class ScheduleStore:
             "next": schedule.next_run_at,
         }
         with transaction(self._engine) as db:
+            if urls:
+                claim_secret_key(db, self._box())
             db.execute(text(_HOLD_PROJECT), given)  # one at a time: the row has two keys, and a conflict names one
             return _schedule(db.execute(text(_SAVE), given).one())
 

@@ -10,10 +10,14 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
+from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
+from crawler.adapters.postgres.secret_key_owner import claim_secret_key
 from crawler.domain.hosts.credentials import MAX_ORIGINS, Credentials, StoredCredential
 from crawler.errors import Conflict, NotFound, SettingsError
+
+log = telemetry.logger(__name__)
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -27,7 +31,7 @@ class CredentialStore:
         """What is sent to each origin, secrets and all: for the requests themselves."""
         with transaction(self._engine) as db:
             rows = db.execute(text(_ALL), {"project": project_id}).all()
-        return {row.origin: self._box().open(bytes(row.sealed)).as_headers() for row in rows}
+        return {row.origin: self._read(row.origin, bytes(row.sealed)).as_headers() for row in rows}
 
     def listed(self, project_id: UUID) -> list[StoredCredential]:
         with transaction(self._engine) as db:
@@ -43,6 +47,7 @@ class CredentialStore:
                 raise Conflict(f"A project has credentials for at most {MAX_ORIGINS} origins; remove some first.")
             changed = alter(self._opened(origin, bytes(sealed)) if sealed else Credentials())
             if changed.names():
+                claim_secret_key(db, self._box())
                 db.execute(text(_SAVE), {**given, "sealed": self._box().seal(changed), "now": now})
             else:
                 db.execute(text(_FORGET), given)
@@ -51,6 +56,16 @@ class CredentialStore:
         """Remove all credentials of an origin, also those that cannot be read. False if there were none."""
         with self._locked(project_id) as db:
             return bool(db.execute(text(_FORGET), {"project": project_id, "origin": origin}).rowcount)
+
+    def _read(self, origin: str, sealed: bytes) -> Credentials:
+        """Raises ForeignSecretKey if this machine has another key than the others. Else the credentials are too old."""
+        try:
+            return self._box().open(sealed)
+        except SettingsError as exc:
+            with transaction(self._engine) as db:
+                claim_secret_key(db, self._box())
+            log.warning("credentials_not_read", origin=origin, detail=exc.message)
+            return Credentials()
 
     def _opened(self, origin: str, sealed: bytes) -> Credentials:
         try:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken
@@ -16,6 +17,7 @@ KEY_FILE = "secret-key"
 
 class SecretBox:
     def __init__(self, key: str) -> None:
+        self._fingerprint = sha256(f"crawler secret key {key}".encode()).hexdigest()[:12]
         try:
             self._fernet = Fernet(key.encode())
         except ValueError as exc:
@@ -28,6 +30,11 @@ class SecretBox:
     def in_directory(cls, data_dir: Path) -> "SecretBox":
         """A box with the key of this data directory, which is made when first needed."""
         return cls(_key_of(data_dir / KEY_FILE))
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells keys apart without telling anything about them."""
+        return self._fingerprint
 
     def seal(self, credentials: Credentials) -> bytes:
         return self._fernet.encrypt(json.dumps(credentials.revealed()).encode())

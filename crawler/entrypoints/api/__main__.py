@@ -4,7 +4,7 @@ import argparse
 
 import uvicorn
 
-from crawler.bootstrap.fitness import refuse_other_schema
+from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import Settings, load_settings
 from crawler.entrypoints.api.live.protocol import LiveProtocol
 from crawler.entrypoints.http.slow_clients import connections_allowed, impatient_protocol
@@ -32,7 +32,7 @@ def main() -> None:
     given.add_argument("--host", default=settings.api_host, help="address to bind; default CRAWLER_API_HOST")
     given.add_argument("--port", type=int, default=settings.api_port, help="port to bind; default CRAWLER_API_PORT")
     where = given.parse_args()
-    refuse_other_schema(settings)
+    refuse_unfit_machine(settings)
     uvicorn.Server(config(settings, where.host, where.port)).run()
 
 

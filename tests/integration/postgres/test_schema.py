@@ -5,7 +5,7 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.postgres.database import connect
 from crawler.adapters.postgres.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
-from crawler.bootstrap.fitness import refuse_other_schema
+from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
 from crawler.errors import DatabaseUnavailable, SchemaOutdated
 
@@ -123,11 +123,11 @@ def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty:
             db.execute(text("COMMENT ON TABLE alembic_version IS NULL"))
     settings = load_settings(database_url=empty.url.render_as_string(hide_password=False), redis_url="redis://h/0")
     with pytest.raises(SystemExit, match="The database schema"):
-        refuse_other_schema(settings)
+        refuse_unfit_machine(settings)
 
 
 def test_a_database_that_is_away_ends_no_process() -> None:
-    refuse_other_schema(load_settings(database_url="postgresql://u:p@127.0.0.1:1/x", redis_url="redis://h/0"))
+    refuse_unfit_machine(load_settings(database_url="postgresql://u:p@127.0.0.1:1/x", redis_url="redis://h/0"))
 
 
 def test_a_version_that_was_never_one_of_ours_is_not_called_newer(empty: Engine) -> None:

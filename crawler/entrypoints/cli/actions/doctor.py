@@ -4,11 +4,14 @@ The checks are in `entrypoints/doctor.py`.
 """
 
 import json
+from contextlib import suppress
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.secret_key_owner import claim_secret_key
 from crawler.bootstrap import build, with_servers
 from crawler.config import Settings, load_settings
 from crawler.entrypoints.cli.error_exit import quiet_logs
@@ -19,10 +22,10 @@ from crawler.errors import CrawlerError
 MARKS = {"ok": "green", "wrong": "red", "hint": "yellow"}
 
 
-def print_diagnosis(*, fix: bool, as_json: bool) -> bool:
+def print_diagnosis(*, fix: bool, new_secret_key: bool, as_json: bool) -> bool:
     """Returns whether all is well."""
     quiet_logs()
-    checks = _checks(load_settings(), fix=fix)
+    checks = _checks(load_settings(), fix=fix, new_secret_key=new_secret_key)
     healthy = all(check.ok or not check.required for check in checks)
     if as_json:
         typer.echo(json.dumps({"ok": healthy, "checks": [check._asdict() for check in checks]}, indent=2))
@@ -31,14 +34,18 @@ def print_diagnosis(*, fix: bool, as_json: bool) -> bool:
     return healthy
 
 
-def _checks(settings: Settings, *, fix: bool) -> list[Check]:
+def _checks(settings: Settings, *, fix: bool, new_secret_key: bool) -> list[Check]:
     """All checks. If the servers cannot be started, that is one failed check, and the others still run."""
     try:
         started, embedded = with_servers(settings)
     except CrawlerError as exc:
         return [told("servers", exc), *map(_after_servers, diagnose(build(settings), fix=fix))]
     try:
-        return diagnose(build(started), fix=fix or embedded is not None)
+        tools = build(started)
+        if new_secret_key:
+            with suppress(CrawlerError), transaction(tools.database) as db:  # a failure is reported by the checks
+                claim_secret_key(db, tools.secret_box, anew=True)
+        return diagnose(tools, fix=fix or embedded is not None)
     finally:
         if embedded is not None:
             embedded.release()
