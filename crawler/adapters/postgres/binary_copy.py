@@ -30,7 +30,8 @@ class CopyInto:
     """COPY into these columns of a table. A row that exists already is an error."""
 
     def __init__(self, table: Table, columns: Sequence[str]) -> None:
-        self._known = f"SELECT id FROM {table.name} WHERE id = ANY(%s::uuid[])"  # noqa: S608 - our own name
+        # Locked, so that `crawler prune` does not delete a row while something begins to refer to it.
+        self._known = f"SELECT id FROM {table.name} WHERE id = ANY(%s::uuid[]) FOR KEY SHARE"  # noqa: S608 - our own name
         self._sql = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
         self._encoders = [_encoder(table.c[name].type) for name in columns]
 

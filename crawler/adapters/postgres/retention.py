@@ -1,15 +1,22 @@
 """Retention: delete old page versions, snapshots, URL lists and request logs. Pages keep their newest version.
 
-Request logs are deleted every hour by the reconciler; all else by `crawler prune`.
+Request logs are deleted every hour by the reconciler; all else by `crawler prune`. Everything is deleted in small
+transactions, beside crawls that run.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.runtime_settings import read_runtime_settings
+
+BATCH = 5000
+"""Rows, or pages, of one transaction."""
 
 
 class Retention(NamedTuple):
@@ -28,66 +35,115 @@ class Pruned(NamedTuple):
 
 
 class Pruner:
+    """Two at the same time only share the work, and one that is ended early has done its part."""
+
     def __init__(self, engine: Engine, retention: Retention) -> None:
         self._engine = engine
         self._retention = retention
 
     def __call__(self, now: datetime, *, dry_run: bool = False) -> Pruned:
-        """Delete what is older than its retention. A dry run deletes and rolls back, so its numbers are true."""
-        with transaction(self._engine) as db:
-            attempt = db.begin_nested()
-            pruned = self._prune(db, now)
-            if dry_run:
-                attempt.rollback()
-        return pruned
+        """Delete what is older than its retention. A dry run counts it, in one look at everything."""
+        kept = self._in_force()
+        crawls_before = now - timedelta(days=kept.keep_crawl_days) if kept.keep_crawl_days else None
+        if dry_run:
+            return self._count(kept, now, crawls_before)
+        return Pruned(
+            requests=self.requests(now),
+            urls=self._old_crawls(crawls_before) if crawls_before else 0,
+            versions=self._old_versions(kept.keep_versions) if kept.keep_versions else 0,
+            snapshots=self._walk("snapshots", _unused_snapshots),  # last, because more of them are unused now
+        )
 
     def requests(self, now: datetime) -> int:
         """Delete only from the request log: cheap enough for every hour."""
-        with transaction(self._engine) as db:
-            return _delete(db, _REQUESTS, before=now - timedelta(days=self._in_force(db).request_log_days))
+        return self._delete(_REQUESTS, before=now - timedelta(days=self._in_force().request_log_days))
 
-    def _prune(self, db: Connection, now: datetime) -> Pruned:
-        kept = self._in_force(db)
-        db.execute(text("SET LOCAL statement_timeout = 0"))
-        # Until this ends, no other transaction may start to use a snapshot that is about to be deleted.
-        db.execute(text("LOCK TABLE snapshots IN SHARE ROW EXCLUSIVE MODE"))
-        crawls_before = now - timedelta(days=kept.keep_crawl_days)
-        return Pruned(
-            requests=_delete(db, _REQUESTS, before=now - timedelta(days=kept.request_log_days)),
-            versions=_delete(db, _VERSIONS, keep=kept.keep_versions) if kept.keep_versions else 0,
-            snapshots=_delete(db, _SNAPSHOTS),
-            urls=_old_crawls(db, crawls_before) if kept.keep_crawl_days else 0,
-        )
-
-    def _in_force(self, db: Connection) -> Retention:
+    def _in_force(self) -> Retention:
         """The retention in force: operators' runtime settings override the environment."""
-        given = read_runtime_settings(db).model_dump(include=set(Retention._fields), exclude_none=True)
+        with transaction(self._engine) as db:
+            given = read_runtime_settings(db).model_dump(include=set(Retention._fields), exclude_none=True)
         return self._retention._replace(**given)
 
+    def _old_crawls(self, before: datetime) -> int:
+        """Delete URL lists of old crawls, and the reports on these URLs. Returns the number of URLs."""
+        with transaction(self._engine) as db:
+            crawls = db.execute(text(_OLD_CRAWLS), {"before": before}).scalars().all()
+        for table in ("crawl_findings", "crawl_reports", "crawl_probes"):
+            for crawl in crawls:
+                self._delete(_ROWS.format(table=table, condition="crawl_id = :crawl"), crawl=crawl)
+        urls = _ROWS.format(table="crawl_discovered_urls", condition="crawl_job_id = :crawl")
+        return sum(self._delete(urls, crawl=crawl) for crawl in crawls)
 
-def _old_crawls(db: Connection, before: datetime) -> int:
-    """Delete URL lists of old crawls, and the reports on them. Returns the number of URLs."""
-    _delete(db, _FINDINGS, before=before)
-    _delete(db, _REPORTS, before=before)
-    _delete(db, _PROBES, before=before)
-    return _delete(db, _URLS, before=before)
+    def _old_versions(self, keep: int) -> int:
+        def delete(db: Connection, after: UUID, last: UUID) -> int:
+            return db.execute(text(_VERSIONS), {"keep": keep, "after": after, "last": last}).rowcount
+
+        return self._walk("crawled_pages", delete)
+
+    def _delete(self, statement: str, **values: object) -> int:
+        """Repeat a statement that deletes at most a batch until nothing is left."""
+        gone = 0
+        while True:
+            with self._unhurried() as db:
+                found = db.execute(text(statement), {**values, "most": BATCH}).rowcount
+            gone += found
+            if found < BATCH:
+                return gone
+
+    def _walk(self, table: str, delete: Callable[[Connection, UUID, UUID], int]) -> int:
+        """Delete what belongs to the rows of a table, a batch of them after the other."""
+        gone, after = 0, UUID(int=0)
+        while True:
+            with self._unhurried() as db:
+                ids = db.execute(text(_NEXT.format(table=table)), {"after": after, "most": BATCH}).scalars().all()
+                if not ids:
+                    return gone
+                gone += delete(db, after, ids[-1])
+            after = ids[-1]
+
+    def _count(self, kept: Retention, now: datetime, crawls_before: datetime | None) -> Pruned:
+        before = now - timedelta(days=kept.request_log_days)
+        given = {"before": before, "crawls_before": crawls_before, "keep": kept.keep_versions or None}
+        with self._unhurried() as db:
+            return Pruned(**db.execute(text(_COUNTS), given).one()._asdict())
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[Connection]:
+        with transaction(self._engine) as db:
+            db.execute(text("SET LOCAL statement_timeout = 0"))
+            yield db
 
 
-def _delete(db: Connection, statement: str, **values: object) -> int:
-    return db.execute(text(statement), values).rowcount
+def _unused_snapshots(db: Connection, after: UUID, last: UUID) -> int:
+    """Delete snapshots that nothing refers to.
+
+    They are locked first and looked at again then. Whoever wants to refer to one locks it, too (`CopyInto.new`): it is
+    seen by the second look, or waits and finds that the snapshot has to be written anew.
+    """
+    locked = db.execute(text(_LOCK_UNUSED), {"after": after, "last": last}).scalars().all()
+    return db.execute(text(_DELETE_UNUSED), {"ids": locked}).rowcount if locked else 0
 
 
-_REQUESTS = "DELETE FROM request_log WHERE at < :before"
-_VERSIONS = """
-DELETE FROM page_versions v
-USING (SELECT id, row_number() OVER (PARTITION BY page_id ORDER BY fetched_at DESC, id) AS age FROM page_versions) a
-WHERE a.id = v.id AND a.age > :keep
-  AND NOT EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id)
+_NEXT = "SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most"
+_ROWS = "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT :most))"
+_REQUESTS = _ROWS.format(table="request_log", condition="at < :before")
+_AGES = """
+SELECT v.id, v.snapshot_id,
+       EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id) AS shown,
+       row_number() OVER (PARTITION BY v.page_id ORDER BY v.fetched_at DESC, v.id) AS age
+FROM page_versions v
 """
-_SNAPSHOTS = """
-DELETE FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
-  AND NOT EXISTS (SELECT 1 FROM crawl_probes p WHERE p.snapshot_id = s.id)
+# ruff: noqa: S608 - our own words
+_VERSIONS = f"""
+DELETE FROM page_versions v USING ({_AGES} WHERE v.page_id > :after AND v.page_id <= :last) a
+WHERE a.id = v.id AND a.age > :keep AND NOT a.shown
 """
+_UNUSED = """
+NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
+    AND NOT EXISTS (SELECT 1 FROM crawl_probes p WHERE p.snapshot_id = s.id)
+"""
+_LOCK_UNUSED = f"SELECT id FROM snapshots s WHERE id > :after AND id <= :last AND {_UNUSED} FOR UPDATE SKIP LOCKED"
+_DELETE_UNUSED = f"DELETE FROM snapshots s WHERE id = ANY(CAST(:ids AS uuid[])) AND {_UNUSED}"
 _OLD_CRAWLS = """
 SELECT id FROM (
     SELECT id, completed_at, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
@@ -95,8 +151,15 @@ SELECT id FROM (
 ) c
 WHERE age > 2 AND completed_at < :before
 """
-_URLS = f"DELETE FROM crawl_discovered_urls WHERE crawl_job_id IN ({_OLD_CRAWLS})"  # noqa: S608 - our own words
-# Reports are about these URLs; without the URLs they cannot be explained any more.
-_FINDINGS = f"DELETE FROM crawl_findings WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
-_PROBES = f"DELETE FROM crawl_probes WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
-_REPORTS = f"DELETE FROM crawl_reports WHERE crawl_id IN ({_OLD_CRAWLS})"  # noqa: S608
+_COUNTS = f"""
+WITH old AS MATERIALIZED ({_OLD_CRAWLS.replace(":before", ":crawls_before")}),
+    versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR shown AS kept FROM ({_AGES}) a),
+    used AS MATERIALIZED (
+        SELECT snapshot_id FROM versions WHERE kept
+        UNION SELECT snapshot_id FROM crawl_probes WHERE crawl_id NOT IN (SELECT id FROM old)
+    )
+SELECT (SELECT count(*) FROM request_log WHERE at < :before) AS requests,
+    (SELECT count(*) FROM versions WHERE NOT kept) AS versions,
+    (SELECT count(*) FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM used u WHERE u.snapshot_id = s.id)) AS snapshots,
+    (SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id IN (SELECT id FROM old)) AS urls
+"""

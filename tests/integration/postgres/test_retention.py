@@ -1,11 +1,22 @@
 """What goes when it is old, and what never goes."""
 
+import threading
 from datetime import timedelta
 
+import pytest
+from sqlalchemy import text
+
+from crawler.adapters.postgres import retention
+from crawler.adapters.postgres import tables as t
+from crawler.adapters.postgres.binary_copy import CopyInto
+from crawler.adapters.postgres.database import cursor, transaction
 from crawler.adapters.postgres.retention import Pruner, Retention
+from crawler.domain.engine.ledger import Snapshot
+from crawler.domain.engine.snapshots import snapshot
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
+COPY = CopyInto(t.snapshots, Snapshot._fields)
 EVERYTHING = Retention(request_log_days=1, keep_versions=1, keep_crawl_days=1)
 
 
@@ -14,7 +25,11 @@ def counts(crawler: Engine) -> dict[str, int]:
     return {name: crawler.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in tables}
 
 
-def test_only_what_is_older_than_it_is_kept_goes(crawler: Engine, site: Site) -> None:
+@pytest.mark.parametrize("batch", [retention.BATCH, 7])
+def test_only_what_is_older_than_it_is_kept_goes(
+    crawler: Engine, site: Site, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", batch)
     first = crawler.crawl(site.url(), max_pages=1000)
     path = next(key for key in crawler.ends(first) if key != "/")
     site.edit(path, append="something quite new")
@@ -37,3 +52,35 @@ def test_only_what_is_older_than_it_is_kept_goes(crawler: Engine, site: Site) ->
     again = crawler.again(third)
     assert again.change_summary is not None
     assert again.change_summary["summary"]["unchanged_pages"] == again.pages_crawled
+
+
+def test_a_crawl_that_writes_and_a_prune_do_not_wait_for_each_other(crawler: Engine) -> None:
+    prune, now = Pruner(crawler.tools.database, EVERYTHING), crawler.tools.clock()
+    known, new = (snapshot(body, "text/html", now) for body in (b"known", b"new"))
+    write(crawler, [known])
+    with transaction(crawler.tools.database) as connection, cursor(connection) as db:
+        COPY.new(db, [known, new])  # as a commit of the engine does it, before the versions that need them
+        ended = threading.Thread(target=prune, args=(now,), daemon=True)
+        ended.start()
+        ended.join(20)
+        assert not ended.is_alive()
+    assert counts(crawler)["snapshots"] == 2
+    assert prune(now).snapshots == 2
+
+
+def test_a_snapshot_that_is_wanted_while_it_is_deleted_is_written_anew(crawler: Engine) -> None:
+    known = snapshot(b"known", "text/html", crawler.tools.clock())
+    write(crawler, [known])
+    with transaction(crawler.tools.database) as db:
+        db.execute(text("DELETE FROM snapshots"))
+        writer = threading.Thread(target=write, args=(crawler, [known]), daemon=True)
+        writer.start()
+        writer.join(0.2)
+        assert writer.is_alive(), "it waits for what becomes of the row"
+    writer.join(20)
+    assert counts(crawler)["snapshots"] == 1
+
+
+def write(crawler: Engine, rows: list[Snapshot]) -> None:
+    with transaction(crawler.tools.database) as connection, cursor(connection) as db:
+        COPY.new(db, rows)

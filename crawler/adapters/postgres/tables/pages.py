@@ -87,6 +87,7 @@ page_versions = Table(
     Column("crawl_method", String(12)),
     now("fetched_at"),
     Index("ix_page_versions_page", "page_id", "fetched_at"),
+    Index("ix_page_versions_snapshot", "snapshot_id"),
 )
 
 snapshots = Table(
