@@ -109,6 +109,7 @@ class Crawls:
             lanes=self._app.operating.live_workers,
             record_rendering=self._app.engine.crawl_state.record_rendering,
             recover_hosts=RecoverHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
+            restore_robots=self._app.engine.robots_and_backoff.restore_robots,
             prune=self._app.operating.pruner.requests,
             hints=self._app.hints,
             clock=self._app.clock,

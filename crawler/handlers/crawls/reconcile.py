@@ -51,6 +51,7 @@ class Reconcile:
         lanes: Lanes,
         record_rendering: Record,
         recover_hosts: RecoverHosts,
+        restore_robots: Callable[[str], None],
         prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
@@ -67,6 +68,7 @@ class Reconcile:
         self._lanes = lanes
         self._record_rendering = record_rendering
         self._recover_hosts = recover_hosts
+        self._restore_robots = restore_robots
         self._prune = prune
         self._hints = hints
         self._clock = clock
@@ -146,10 +148,13 @@ class Reconcile:
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
         """Hold hosts for a while: Redis lost when they were last requested, and it may have been just now."""
-        for host in hosts if seconds > 0 else ():
+        for host in hosts:
+            if not self._frontier.host(host).robots_until_ms:
+                self._restore_robots(host)
             state = self._frontier.host(host)
-            gap = max(seconds, state.learned_ms / 1000)
-            self._frontier.block_host(host, gap, state.learned_ms / 1000, state.incidents)
+            gap = max(seconds, state.learned_ms / 1000, state.robots_ms / 1000)
+            if gap > 0:
+                self._frontier.block_host(host, gap, state.learned_ms / 1000, state.incidents)
 
     def _end_wholly(self, crawl: CrawlJob) -> None:
         log.warning("half_ended_crawl", crawl_id=str(crawl.id))

@@ -137,6 +137,16 @@ class RobotsAndBackoff:
         self._known.pop(host, None)
         self._frontier.set_robots(host, 0, 0)
 
+    def restore_robots(self, host: str) -> None:
+        """Give the frontier back what it lost of a host's robots.txt, so that its crawl delay holds from the start."""
+        record, now = self._hosts.find_host(host), self._clock()
+        if record is None or record.robots_fetched_at is None or record.robots_failing_since is not None:
+            return
+        left = ROBOTS_FRESH_SECONDS - (now - record.robots_fetched_at).total_seconds()
+        if left > 0:
+            robots = Robots.parse(record.robots_text or b"")
+            self._frontier.set_robots(host, left, robots.crawl_delay(self._agent) or 0.0)
+
     def robots_url(self, lease: Lease) -> str:
         """The URL of a host's robots.txt: the usual place, or where redirects have led so far."""
         hop = self._hops.get(lease.host)

@@ -1,5 +1,6 @@
 """The frontier made again from Postgres alone, in the middle of a crawl: nothing lost, nothing asked twice."""
 
+import time
 from pathlib import Path
 
 from crawler.domain.engine.max_pages import limits_of
@@ -23,6 +24,26 @@ def test_a_rebuilt_frontier_finds_the_same_site_and_asks_for_nothing_twice(crawl
         found = {k: (r["fetch_state"], r["reason"], r["depth"]) for k, r in crawler.ledger(ended).items()}
         assert found == expected
         assert len(asked(site)) == len(set(asked(site)))
+
+
+def test_a_crawl_delay_of_robots_txt_holds_while_redis_forgets(crawler: Engine, site: Site) -> None:
+    site.set_robots("User-agent: *\nCrawl-delay: 20")
+    crawler.tools.engine.work_shift.shift_seconds = 0.1
+    config = {"delay_seconds": 0, "use_sitemaps": False}
+    crawl = crawler.start(crawler.project(site.url()), config=config)
+    while "/" not in asked(site):
+        crawler.tools.frontier.block_host(f"127.0.0.1:{site.port}", 0, 0, 0)  # not for as long as robots.txt says
+        crawler.shift()
+    crawler.tools.redis.flushall()
+    before = time.time()
+    crawler.tools.crawls.reconcile()
+    state = crawler.tools.frontier.host(f"127.0.0.1:{site.port}")
+    assert state.robots_ms == 20_000
+    assert state.blocked_until_ms / 1000 >= before + 20
+    assert crawler.tools.frontier.stats(crawl.id) is not None
+    crawler.shift()
+    assert asked(site) == ["/"]
+    assert [request.path for request in site.requests()].count("/robots.txt") == 1, "it is known from Postgres"
 
 
 def test_a_rebuilt_frontier_still_lets_in_what_was_too_deep(crawler: Engine, site: Site) -> None:
