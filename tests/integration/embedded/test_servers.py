@@ -449,7 +449,7 @@ def can_run(words: tuple[str, ...], *argv: str) -> bool:
 def test_a_user_without_a_name_has_servers_too(open_path: Path) -> None:
     """As in a container that is run with a bare user number."""
     nameless = 54321
-    initdb = str(postgres._programs() / "initdb")
+    initdb = str(postgres.programs() / "initdb")
     if not AS_ROOT or not can_run(as_user(nameless), *launch.command((f"alias={NOBODY}",), [initdb, "--version"])):
         pytest.skip("no other user, or no user namespace, or Postgres is installed where no other user may read")
     own = open_path / "own"
