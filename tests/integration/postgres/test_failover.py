@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg2
@@ -51,6 +51,26 @@ class Pair:
         self._ask(0, "ALTER SYSTEM SET synchronous_standby_names = '*'")
         self._ask(0, "SELECT pg_reload_conf()")
         self._ask(0, "CREATE EXTENSION IF NOT EXISTS vector")
+
+    @contextmanager
+    def pooled(self) -> Iterator[str]:
+        """The primary behind PgBouncer, whose connections serve somebody else after each transaction."""
+        program = shutil.which("pgbouncer")
+        if program is None:
+            pytest.skip("pgbouncer is not installed here")
+        (port,) = free_ports(1)
+        config = self._home / "pgbouncer.ini"
+        config.write_text(
+            f"[databases]\npostgres = host=127.0.0.1 port={self._ports[0]} user=postgres\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+            "pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\n"
+        )
+        pool = subprocess.Popen([program, str(config)], user=USER, stderr=subprocess.DEVNULL)
+        try:
+            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            pool.kill()
+            pool.wait()
 
     def fail_over(self) -> None:
         self._processes[0].kill()
@@ -126,6 +146,20 @@ def test_a_crawl_goes_on_when_the_standby_takes_over(pair: Pair, redis_url: str,
                 break
         assert time.monotonic() - began < 30
         ended = crawler.run(crawl, seconds=60)
+        expected = {key: (e.state, e.reason, e.depth) for key, e in site.expected().items()}
+        assert {k: (r["fetch_state"], r["reason"], r["depth"]) for k, r in crawler.ledger(ended).items()} == expected
+
+
+def test_a_pool_of_transactions_before_the_server_will_do(pair: Pair, redis_url: str, tmp_path: Path) -> None:
+    """With the settings of docs/how-to/run-on-several-machines.md."""
+    with (
+        pair.pooled() as url,
+        running_engine(url, redis_url, data_dir=tmp_path / "data") as crawler,
+        Site(tmp_path, pages=60, odd=0.5, seed=3) as site,
+    ):
+        migrate(crawler.tools.database)
+        ended = crawler.crawl(site.url(), max_pages=500)
+        crawler.again(ended)
         expected = {key: (e.state, e.reason, e.depth) for key, e in site.expected().items()}
         assert {k: (r["fetch_state"], r["reason"], r["depth"]) for k, r in crawler.ledger(ended).items()} == expected
 
