@@ -9,6 +9,7 @@ SUBCOMMANDS = (
     Subcommand("up", "up:up", "Service, workers and Flower, until Ctrl-C."),
     Subcommand("doctor", "doctor:doctor", "What is wrong, and how to mend it."),
     Subcommand("prune", "prune:prune", "Delete what is older than it is kept."),
+    Subcommand("move", "move:move", "To a Postgres and Redis of your own."),
     Subcommand("export", "exports:export", "Write a crawl's pages to files."),
     Subcommand("changes", "changes:changes", "What a crawl found changed."),
     Subcommand("audit", "audit:audit", "Was a crawl polite? Counted, by host."),

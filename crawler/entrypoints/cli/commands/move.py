@@ -1,0 +1,70 @@
+"""`crawler move`: from the embedded servers to one's own.
+
+How rows are copied: `adapters/postgres/move_database.py`.
+"""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crawler.entrypoints.cli.error_exit import quiet_logs
+from crawler.errors import Conflict, SettingsError
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    from crawler import config
+    from crawler.adapters.frontier import redis_connection
+    from crawler.adapters.postgres import database, move_database, secret_box
+    from crawler.entrypoints.cli.backend import session
+else:
+    config = LazyModule("crawler.config")
+    redis_connection = LazyModule("crawler.adapters.frontier.redis_connection")
+    database = LazyModule("crawler.adapters.postgres.database")
+    move_database = LazyModule("crawler.adapters.postgres.move_database")
+    secret_box = LazyModule("crawler.adapters.postgres.secret_box")
+    session = LazyModule("crawler.entrypoints.cli.backend.session")
+
+DATABASES = 3
+"""Of Redis: the frontier's, the broker's and beat's."""
+
+
+def move(
+    to_database: Annotated[
+        str, typer.Option("--to-database", envvar="MOVE_TO_DATABASE_URL", help="An empty Postgres database.")
+    ],
+    to_redis: Annotated[
+        str | None, typer.Option("--to-redis", envvar="MOVE_TO_REDIS_URL", help="An empty Redis or Valkey.")
+    ] = None,
+) -> None:
+    """Move everything to a Postgres and Redis of your own. Nothing may run meanwhile; the old data stays.
+
+    Passwords are better given by environment: MOVE_TO_DATABASE_URL and MOVE_TO_REDIS_URL.
+    """
+    quiet_logs()
+    given = {"database_url": to_database, **({"redis_url": to_redis} if to_redis else {})}
+    aims = config.load_settings(**given)
+    if aims.database_url is None:
+        raise SettingsError("Name the database to move to.")
+    if to_redis:
+        for number in range(DATABASES):
+            _refuse_full_redis(aims.redis_database(number))
+    with session.local_session() as tools:
+        target = database.connect(aims.database_url.get_secret_value(), 1)
+        try:
+            moved = move_database.move_database(tools.database, target, lambda name: typer.echo(f"  {name}", err=True))
+        finally:
+            target.dispose()
+        key_file = tools.data_dir / secret_box.KEY_FILE
+        _ = tools.secret_box  # makes the file, if nothing was encrypted so far
+    typer.echo(f"{moved.rows} rows of {moved.tables} tables were copied and counted.")
+    typer.echo("Redis needs no copy: what it holds is made anew from Postgres.")
+    secret = "CRAWLER_SECRET_KEY as it is" if aims.secret_key else f"CRAWLER_SECRET_KEY to the text in {key_file}"
+    typer.echo(f"On every machine, set CRAWLER_DATABASE_URL and CRAWLER_REDIS_URL to the new servers, and {secret}.")
+
+
+def _refuse_full_redis(url: str) -> None:
+    with redis_connection.connect_redis(url) as redis:
+        redis_connection.check_redis(redis, time.time())
+        if redis.dbsize():
+            raise Conflict("The Redis to move to holds something already; name an empty one.")
