@@ -43,6 +43,9 @@ class Settings(BaseSettings):
     secret_key: SecretStr | None = Field(
         None, description="Encrypts projects' credentials; unset keeps one in DATA_DIR"
     )
+    snapshot_url: str | None = Field(
+        None, description="Where pages are kept, s3://bucket/folder or file:///directory; unset is Postgres"
+    )
     database_pool_size: int = Field(5, ge=1, le=100, description="Postgres connections a process may hold")
 
     # the HTTP service
@@ -219,6 +222,13 @@ class Settings(BaseSettings):
         known = {"redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp", "sentinel"}
         if value and value.get_secret_value().partition("://")[0] not in known:
             raise ValueError("must look like redis://host:6379/1 or amqp://user:password@host//")
+        return value
+
+    @field_validator("snapshot_url")
+    @classmethod
+    def _is_object_storage(cls, value: str | None) -> str | None:
+        if value and not re.fullmatch(r"(s3|gs|az)://[^/\s@#?]+(/[^\s#?]*)?|file:///[^\s#?]+", value):
+            raise ValueError("must look like s3://bucket/folder or file:///directory, without a password")
         return value
 
     @field_validator("embed_url")

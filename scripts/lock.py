@@ -19,9 +19,10 @@ BELOW: Mapping[str, tuple[str, ...]] = {
     "notify": ("base",),
     "render": ("base", "notify"),
     "embed": ("base", "notify", "render"),
-    "dev": ("base", "notify", "render", "embed"),
+    "objects": ("base", "notify", "render", "embed"),
+    "dev": ("base", "notify", "render", "embed", "objects"),
     "docs": ("base",),
-    "dist": ("base", "notify", "render", "embed", "dev"),
+    "dist": ("base", "notify", "render", "embed", "objects", "dev"),
 }
 """Sets of extras, each with those it is installed on top of."""
 HEAD = "# Versions and hashes for pip --require-hashes; made by make lock.\n"

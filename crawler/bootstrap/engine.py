@@ -48,7 +48,7 @@ class Engine:
 
     @cached_property
     def writer(self) -> BatchWriter:
-        return BatchWriter(self._app.database)
+        return BatchWriter(self._app.database, self._app.objects)
 
     @cached_property
     def crawl_state(self) -> CrawlStateReader:

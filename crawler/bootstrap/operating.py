@@ -57,6 +57,5 @@ class Operating:
     @cached_property
     def pruner(self) -> Pruner:
         settings = self._app.settings
-        return Pruner(
-            self._app.database, Retention(settings.request_log_days, settings.keep_versions, settings.keep_crawl_days)
-        )
+        kept = Retention(settings.request_log_days, settings.keep_versions, settings.keep_crawl_days)
+        return Pruner(self._app.database, kept, self._app.objects)

@@ -4,6 +4,7 @@ from functools import cached_property
 
 from crawler.adapters.engine.store import Store
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.operating.event_stream import EventStream
 from crawler.adapters.postgres.credential_store import CredentialStore
 from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
@@ -52,6 +53,11 @@ class Shared(Servers):
     @cached_property
     def secret_box(self) -> SecretBox:
         return secret_box_of(self.settings)
+
+    @cached_property
+    def objects(self) -> ObjectStore | None:
+        """Where new pages are kept; None if that is Postgres."""
+        return ObjectStore(self.settings.snapshot_url) if self.settings.snapshot_url else None
 
     @cached_property
     def credentials(self) -> CredentialStore:

@@ -19,11 +19,13 @@ from sqlalchemy import Connection, Engine
 
 from crawler.adapters.engine.count_commit import count, count_found
 from crawler.adapters.engine.document_commit import make_due, name_existing
+from crawler.adapters.engine.outside import put_outside
 from crawler.adapters.engine.page_commit import write_pages
 from crawler.adapters.engine.probe_store import end_probes
 from crawler.adapters.engine.queue_commit import end_entries
 from crawler.adapters.engine.rendering_commit import write_renderings
 from crawler.adapters.engine.url_commit import count_by_crawl, end_urls, insert_found
+from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.binary_copy import CopyInto
 from crawler.adapters.postgres.database import Cursor, cursor, transaction
@@ -51,8 +53,9 @@ def admit(connection: Connection, found: Sequence[Found]) -> None:
 
 
 class BatchWriter:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, objects: ObjectStore | None = None) -> None:
         self._engine = engine
+        self._objects = objects
 
     def check(self) -> None:
         with transaction(self._engine) as connection, cursor(connection) as db:
@@ -63,6 +66,8 @@ class BatchWriter:
 
         Returns the found URLs that were already known, perhaps at a greater depth.
         """
+        if self._objects is not None and (batch.snapshots or batch.pictures):
+            batch = put_outside(batch, self._objects)  # before the rows that refer to them
         try:
             with transaction(self._engine) as connection, cursor(connection) as db:
                 depths, turned = end_urls(db, batch.ends)

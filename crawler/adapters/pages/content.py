@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.snapshot_bytes import picture_bytes, snapshot_bytes
 from crawler.domain.exports.files import ExportedMarkdown
 from crawler.domain.markdown.page import MarkdownPage
 from crawler.domain.markdown.pruning import Pruning
@@ -49,7 +49,7 @@ class PageContent:
             row = db.execute(text(query), given).one_or_none()
         if row is None:
             raise NotFound(f"There is no screenshot of page {page_id} in project {project_id}.")
-        return PagePicture(row.version_id, bytes(row.image))
+        return PagePicture(row.version_id, picture_bytes(row.image))
 
     def list_versions(
         self, project_id: UUID, page_id: UUID, before: tuple[datetime, UUID] | None, limit: int

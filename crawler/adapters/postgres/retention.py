@@ -12,9 +12,13 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
+from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.runtime_settings import read_runtime_settings
+from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
 
+OBJECT_GRACE = timedelta(days=1)
+"""Objects are written before the rows that refer to them."""
 BATCH = 5000
 """Rows, or pages, of one transaction."""
 
@@ -37,9 +41,10 @@ class Pruned(NamedTuple):
 class Pruner:
     """Two at the same time only share the work, and one that is ended early has done its part."""
 
-    def __init__(self, engine: Engine, retention: Retention) -> None:
+    def __init__(self, engine: Engine, retention: Retention, objects: ObjectStore | None = None) -> None:
         self._engine = engine
         self._retention = retention
+        self._objects = objects
 
     def __call__(self, now: datetime, *, dry_run: bool = False) -> Pruned:
         """Delete what is older than its retention. A dry run counts it, in one look at everything."""
@@ -47,12 +52,15 @@ class Pruner:
         crawls_before = now - timedelta(days=kept.keep_crawl_days) if kept.keep_crawl_days else None
         if dry_run:
             return self._count(kept, now, crawls_before)
-        return Pruned(
+        pruned = Pruned(
             requests=self.requests(now),
             urls=self._old_crawls(crawls_before) if crawls_before else 0,
             versions=self._old_versions(kept.keep_versions) if kept.keep_versions else 0,
             snapshots=self._walk("snapshots", _unused_snapshots),  # last, because more of them are unused now
         )
+        if self._objects is not None:
+            self._unused_objects(self._objects, now - OBJECT_GRACE)
+        return pruned
 
     def requests(self, now: datetime) -> int:
         """Delete only from the request log: cheap enough for every hour."""
@@ -79,6 +87,15 @@ class Pruner:
             return db.execute(text(_VERSIONS), {"keep": keep, "after": after, "last": last}).rowcount
 
         return self._walk("crawled_pages", delete)
+
+    def _unused_objects(self, objects: ObjectStore, before: datetime) -> None:
+        """Delete objects that nothing refers to: of rows that are gone, and of commits that failed."""
+        for some in objects.written_before(before):
+            with self._unhurried() as db:
+                used = {bytes(row) for row in db.execute(text(_REFERENCES), {"ids": list(some)}).scalars()}
+            objects.delete(
+                [reference for references in some.values() for reference in references if reference not in used]
+            )
 
     def _delete(self, statement: str, **values: object) -> int:
         """Repeat a statement that deletes at most a batch until nothing is left."""
@@ -144,6 +161,10 @@ NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
 """
 _LOCK_UNUSED = f"SELECT id FROM snapshots s WHERE id > :after AND id <= :last AND {_UNUSED} FOR UPDATE SKIP LOCKED"
 _DELETE_UNUSED = f"DELETE FROM snapshots s WHERE id = ANY(CAST(:ids AS uuid[])) AND {_UNUSED}"
+_REFERENCES = f"""
+SELECT content FROM snapshots WHERE id = ANY(CAST(:ids AS uuid[]))
+UNION ALL SELECT substring(image FROM {PICTURE_HEAD + 1}) FROM screenshots WHERE version_id = ANY(CAST(:ids AS uuid[]))
+"""
 _OLD_CRAWLS = """
 SELECT id FROM (
     SELECT id, completed_at, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age

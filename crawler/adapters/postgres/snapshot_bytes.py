@@ -1,10 +1,14 @@
-"""Decompress snapshots (a page's stored bytes) from rows of Postgres."""
+"""Stored bytes from rows of Postgres: decompressed snapshots, and pictures. Some rows only refer to them elsewhere."""
 
 from typing import Any
 
 from sqlalchemy import Row
 
+from crawler.adapters.objects.object_store import MARK, is_reference, read_object
 from crawler.domain.engine import snapshots
+
+PICTURE_HEAD = 24
+"""Bytes of a PNG that stay in Postgres: they say how large it is."""
 
 
 def snapshot_bytes(row: Row[Any]) -> bytes:
@@ -13,4 +17,17 @@ def snapshot_bytes(row: Row[Any]) -> bytes:
 
 
 def decompressed(content: Any, length: int) -> bytes:
-    return snapshots.decompressed(bytes(content), length)
+    stored = bytes(content)
+    return snapshots.decompressed(read_object(stored) if is_reference(stored) else stored, length)
+
+
+def picture_bytes(image: Any) -> bytes:
+    """The bytes of a picture. A byte like the mark never follows a PNG's head."""
+    stored = bytes(image)
+    reference = stored[PICTURE_HEAD:]
+    return read_object(reference) if is_reference(reference) else stored
+
+
+def picture_reference(image: bytes) -> bytes | None:
+    reference = image[PICTURE_HEAD:]
+    return reference if reference.startswith(MARK) else None

@@ -1,6 +1,6 @@
-"""`crawler move`: from the embedded servers to one's own.
+"""`crawler move`: from the embedded servers to one's own, and pages to object storage.
 
-How rows are copied: `adapters/postgres/move_database.py`.
+How rows are copied: `adapters/postgres/move_database.py`. How pages are: `adapters/pages/move_snapshots.py`.
 """
 
 import time
@@ -15,11 +15,15 @@ from crawler.lazy_module import LazyModule
 if TYPE_CHECKING:
     from crawler import config
     from crawler.adapters.frontier import redis_connection
+    from crawler.adapters.objects import object_store
+    from crawler.adapters.pages import move_snapshots
     from crawler.adapters.postgres import database, move_database, secret_box
     from crawler.entrypoints.cli.backend import session
 else:
     config = LazyModule("crawler.config")
     redis_connection = LazyModule("crawler.adapters.frontier.redis_connection")
+    object_store = LazyModule("crawler.adapters.objects.object_store")
+    move_snapshots = LazyModule("crawler.adapters.pages.move_snapshots")
     database = LazyModule("crawler.adapters.postgres.database")
     move_database = LazyModule("crawler.adapters.postgres.move_database")
     secret_box = LazyModule("crawler.adapters.postgres.secret_box")
@@ -31,21 +35,34 @@ DATABASES = 3
 
 def move(
     to_database: Annotated[
-        str, typer.Option("--to-database", envvar="MOVE_TO_DATABASE_URL", help="An empty Postgres database.")
-    ],
+        str | None, typer.Option("--to-database", envvar="MOVE_TO_DATABASE_URL", help="An empty Postgres database.")
+    ] = None,
     to_redis: Annotated[
         str | None, typer.Option("--to-redis", envvar="MOVE_TO_REDIS_URL", help="An empty Redis or Valkey.")
     ] = None,
+    to_snapshots: Annotated[
+        str | None,
+        typer.Option("--to-snapshots", metavar="URL|postgres", help="Pages to object storage or a directory, or back."),
+    ] = None,
 ) -> None:
-    """Move everything to a Postgres and Redis of your own. Nothing may run meanwhile; the old data stays.
+    """Move everything to a Postgres and Redis of your own, or stored pages to object storage and back.
 
-    Passwords are better given by environment: MOVE_TO_DATABASE_URL and MOVE_TO_REDIS_URL.
+    While a database is moved nothing may run; the old one stays as it is. Passwords are better given by environment:
+    MOVE_TO_DATABASE_URL and MOVE_TO_REDIS_URL.
     """
     quiet_logs()
+    if not to_database and not to_snapshots:
+        raise SettingsError("Say where to: --to-database, --to-snapshots, or both.")
+    if to_database:
+        _move_servers(to_database, to_redis)
+    if to_snapshots:
+        _move_pages(to_snapshots)
+
+
+def _move_servers(to_database: str, to_redis: str | None) -> None:
     given = {"database_url": to_database, **({"redis_url": to_redis} if to_redis else {})}
     aims = config.load_settings(**given)
-    if aims.database_url is None:
-        raise SettingsError("Name the database to move to.")
+    assert aims.database_url is not None
     if to_redis:
         for number in range(DATABASES):
             _refuse_full_redis(aims.redis_database(number))
@@ -61,6 +78,15 @@ def move(
     typer.echo("Redis needs no copy: what it holds is made anew from Postgres.")
     secret = "CRAWLER_SECRET_KEY as it is" if aims.secret_key else f"CRAWLER_SECRET_KEY to the text in {key_file}"
     typer.echo(f"On every machine, set CRAWLER_DATABASE_URL and CRAWLER_REDIS_URL to the new servers, and {secret}.")
+
+
+def _move_pages(to: str) -> None:
+    url = None if to == "postgres" else config.load_settings(snapshot_url=to).snapshot_url
+    with session.local_session() as tools:
+        moved = move_snapshots.move_snapshots(tools.database, object_store.ObjectStore(url) if url else None)
+    typer.echo(f"{moved} pages and pictures were moved.")
+    kept = f"set CRAWLER_SNAPSHOT_URL={url}" if url else "unset CRAWLER_SNAPSHOT_URL"
+    typer.echo(f"New ones go where the setting says: {kept} on every machine.")
 
 
 def _refuse_full_redis(url: str) -> None:

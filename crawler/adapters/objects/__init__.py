@@ -1,0 +1,1 @@
+"""Large bytes outside Postgres: in object storage, or in a directory."""

@@ -1,0 +1,116 @@
+"""Objects in S3 and the like, or in a directory, by URL.
+
+Postgres keeps a reference in place of the bytes. It names the object wholly, so whoever reads needs no setting, only
+the storage's credentials. Each object is written once under a name of its own and never changed: deleting one that
+Postgres refers to no more hurts nobody who writes the same bytes meanwhile.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from crawler.errors import SettingsError, Unavailable
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    import obstore
+    from obstore import store as obstore_store
+else:
+    obstore = LazyModule("obstore")
+    obstore_store = LazyModule("obstore.store")
+
+AT_ONCE = 8
+LISTED_AT_ONCE = 1000
+MARK = b"@"
+"""Begins a reference. No zstd frame begins so."""
+_BETWEEN = "#"
+
+
+class ObjectStore:
+    """All objects below one URL, such as `s3://bucket/folder` or `file:///srv/pages`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    def put(self, things: Sequence[tuple[UUID, bytes]]) -> list[bytes]:
+        """Write the bytes of each id. Returns their references, in the same order."""
+        names = [f"{thing_id.hex[:2]}/{thing_id.hex}-{uuid4().hex[:8]}" for thing_id, _ in things]
+        with _told(self.url), ThreadPoolExecutor(AT_ONCE) as threads:
+            store = _connect(self.url, os.getpid())
+            list(threads.map(lambda name, thing: obstore.put(store, name, thing[1]), names, things))
+        return [self._reference(name) for name in names]
+
+    def delete(self, references: Sequence[bytes]) -> None:
+        """Delete objects of this store. Those that are gone already do not matter."""
+        with _told(self.url), suppress(FileNotFoundError):
+            for start in range(0, len(references), LISTED_AT_ONCE):
+                names = [_split(reference)[1] for reference in references[start : start + LISTED_AT_ONCE]]
+                obstore.delete(_connect(self.url, os.getpid()), names)
+
+    def written_before(self, moment: datetime) -> Iterator[dict[UUID, list[bytes]]]:
+        """References to all objects that were written before then, by id, some at a time."""
+        with _told(self.url):
+            for some in obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE):
+                found: dict[UUID, list[bytes]] = {}
+                for one in some:
+                    if one["last_modified"] < moment:
+                        found.setdefault(_id_of(one["path"]), []).append(self._reference(one["path"]))
+                yield found
+
+    def _reference(self, name: str) -> bytes:
+        return MARK + f"{self.url}{_BETWEEN}{name}".encode()
+
+
+def is_reference(content: bytes) -> bool:
+    return content[:1] == MARK
+
+
+def read_object(reference: bytes) -> bytes:
+    url, name = _split(reference)
+    with _told(url):
+        return bytes(obstore.get(_connect(url, os.getpid()), name).bytes())
+
+
+def store_of(reference: bytes) -> ObjectStore:
+    return ObjectStore(_split(reference)[0])
+
+
+def _split(reference: bytes) -> tuple[str, str]:
+    url, _, name = reference.removeprefix(MARK).decode().rpartition(_BETWEEN)
+    return url, name
+
+
+def _id_of(name: str) -> UUID:
+    return UUID(name.rpartition("/")[2].partition("-")[0])
+
+
+@lru_cache(maxsize=8)
+def _connect(url: str, _pid: int) -> Any:
+    """A client for each process: a forked child must not use its parent's."""
+    if url.startswith("file:"):
+        return obstore_store.from_url(url, mkdir=True)
+    # A storage of one's own may have no TLS. Whoever is not answered in time tries again later, as with Postgres.
+    client: Any = {"timeout": "20s", "connect_timeout": "5s", "allow_http": True}
+    retries: Any = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
+    return obstore_store.from_url(url, client_options=client, retry_config=retries)
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as exc:
+        raise SettingsError(f"To keep pages at {url}, install 'crawler[objects]'.") from exc
+    except FileNotFoundError as exc:
+        raise Unavailable(f"What was stored at {url} is gone: {exc}") from exc
+    except (obstore.exceptions.BaseError, OSError) as exc:
+        raise Unavailable(f"The object storage at {url} does not answer as it should: {_first_line(exc)}") from exc
+
+
+def _first_line(exc: Exception) -> str:
+    return str(exc).partition("\n")[0][:300]

@@ -1,0 +1,166 @@
+"""Pages in object storage or in a directory: everything that reads them goes on as if they were in Postgres."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from requests import RequestException, get
+
+from crawler.adapters.objects.object_store import ObjectStore, read_object
+from crawler.adapters.pages.move_snapshots import move_snapshots
+from crawler.adapters.postgres.retention import Pruner, Retention
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.engine.ledger import Picture
+from crawler.entrypoints.cli.app import cli
+from crawler.entrypoints.cli.error_exit import exit_status
+from crawler.errors import SettingsError, Unavailable
+from tests.chaos.rabbit import free_ports
+from tests.integration.handmade import lay, page
+from tests.integration.live_engine import Engine
+from tests.site.client import Site
+
+PNG = bytes(range(24)) + b"\x08 and all the rest"
+RCLONE = str(Path(sys.executable).with_name("rclone"))
+KEEP_ALL = Retention(request_log_days=1, keep_versions=0, keep_crawl_days=0)
+
+
+@pytest.fixture(params=["directory", pytest.param("s3", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "directory":
+        yield f"file://{tmp_path}/pages"
+        return
+    (tmp_path / "served" / "bucket").mkdir(parents=True)
+    (port,) = free_ports(1)
+    server = subprocess.Popen(
+        [RCLONE, "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", "key,secret", str(tmp_path / "served")]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "key")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        until = time.monotonic() + 30
+        while not answers(port):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        try:
+            yield f"s3://bucket/pages-{uuid4().hex}"
+        finally:
+            server.kill()
+            server.wait()
+
+
+def answers(port: int) -> bool:
+    try:
+        return get(f"http://127.0.0.1:{port}/", timeout=1).status_code > 0
+    except RequestException:
+        return False
+
+
+@pytest.fixture
+def engine_settings(url: str) -> dict[str, object]:
+    return {"snapshot_url": url}
+
+
+def places(crawler: Engine) -> set[bytes]:
+    """How what is stored of each page begins."""
+    return {bytes(row["content"])[:1] for row in crawler.rows("SELECT content FROM snapshots")}
+
+
+def objects(url: str) -> int:
+    later = datetime.now(UTC) + timedelta(days=1)
+    return sum(len(references) for some in ObjectStore(url).written_before(later) for references in some.values())
+
+
+def shown(crawler: Engine, crawl: CrawlJob) -> str:
+    pages = crawler.tools.pages.content.project_markdown(crawl.project_id)
+    return "".join(one.page.markdown for one in pages)
+
+
+def edited(crawler: Engine, site: Site) -> CrawlJob:
+    lay(site, {"/": ["/a"], "/a": page(body="<p>Old words stand here.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/a": page(body="<p>New words stand here.</p>")})
+    return crawler.again(first)
+
+
+def test_pages_are_compared_shown_and_pruned(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    assert places(crawler) == {b"@"}
+    assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/a")]
+    assert "New words stand here." in shown(crawler, crawl)
+    assert objects(url) == 3
+    later = crawler.tools.clock() + timedelta(days=2)
+    prune = Pruner(crawler.tools.database, KEEP_ALL._replace(keep_versions=1), ObjectStore(url))
+    assert prune(crawler.tools.clock()).snapshots == 1
+    assert objects(url) == 3, "a commit may be about to refer to it"
+    prune(later)
+    assert objects(url) == 2
+    assert "New words stand here." in shown(crawler, crawl)
+
+
+def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    (version,) = crawler.rows("SELECT version_id AS id FROM crawled_pages WHERE url = :url", url=site.url("/a"))
+    picture = Picture(version["id"], PNG, b"small", crawler.tools.clock())
+    (reference,) = ObjectStore(url).put([(picture.version_id, PNG)])
+    crawler.rows(
+        "INSERT INTO screenshots VALUES (:id, :image, 'small') RETURNING version_id",
+        id=version["id"], image=PNG[:24] + reference,
+    )  # fmt: skip
+    page_id = crawler.page(crawl, "/a")["id"]
+    content = crawler.tools.pages.content
+    assert content.get_screenshot(crawl.project_id, page_id).image == PNG
+    assert move_snapshots(crawler.tools.database, None) == 4
+    assert (places(crawler), objects(url)) == ({b"("}, 0)
+    assert content.get_screenshot(crawl.project_id, page_id).image == PNG
+    assert move_snapshots(crawler.tools.database, None) == 0
+    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == 4
+    assert (places(crawler), objects(url)) == ({b"@"}, 4)
+    assert content.get_screenshot(crawl.project_id, page_id).image == PNG
+    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == 0
+    later = crawler.tools.clock() + timedelta(days=2)
+    Pruner(crawler.tools.database, KEEP_ALL, ObjectStore(url))(later)
+    assert objects(url) == 4, "all are in use"
+
+
+def test_an_object_that_is_gone_is_told(url: str) -> None:
+    store = ObjectStore(url)
+    (reference,) = store.put([(uuid4(), b"something")])
+    assert read_object(reference) == b"something"
+    store.delete([reference, reference])
+    with pytest.raises(Unavailable, match="What was stored at"):
+        read_object(reference)
+
+
+def test_a_storage_that_takes_nothing_loses_no_page(crawler: Engine, site: Site, tmp_path: Path) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "use_sitemaps": False})
+    (tmp_path / "a file").write_text("")
+    crawler.tools.engine.writer._objects = ObjectStore(f"file://{tmp_path}/a%20file/below")
+    with pytest.raises(Unavailable, match="The object storage at"):
+        crawler.shift()
+    crawler.tools.engine.writer._objects = None
+    assert crawler.run(crawl).pages_crawled == 2
+
+
+def test_the_command_moves_pages_both_ways(
+    crawler: Engine, site: Site, url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    edited(crawler, site)
+    monkeypatch.setenv("CRAWLER_DATABASE_URL", crawler.tools.database.url.render_as_string())
+    monkeypatch.setenv("CRAWLER_REDIS_URL", redis_url)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
+    for place, first in (("postgres", b"("), (url, b"@")):
+        assert exit_status(partial(cli, ["move", "--to-snapshots", place])) == 0
+        assert "3 pages and pictures were moved." in capsys.readouterr().out
+        assert places(crawler) == {first}
+    assert exit_status(partial(cli, ["move", "--to-snapshots", "ftp://somewhere"])) == SettingsError.exit_code
+    assert "must look like s3://bucket/folder" in capsys.readouterr().err
+    assert exit_status(partial(cli, ["move"])) == SettingsError.exit_code
