@@ -103,6 +103,7 @@ class Crawls:
             writer=self._app.engine.writer,
             contexts=self._app.engine.contexts,
             write_batch=self._app.engine.write_batch,
+            probe_tasks=self._app.engine.probes.tasks,
             seed_crawl=self.seed,
             fill_frontier=self._app.engine.fill_frontier,
             finish_crawl=self.finish,

@@ -15,6 +15,7 @@ from sqlalchemy import Engine, text
 from crawler.adapters.engine.compared_versions import CROSSED, LAST_SEEN
 from crawler.adapters.postgres.database import cursor, transaction
 from crawler.domain.changes.comparison import SeenPage, Standing, standing
+from crawler.domain.changes.readdressed import NewAddress
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.engine.ledger import LedgerRow, Lowered
 from crawler.domain.reasons import Reason
@@ -121,6 +122,12 @@ class Ledger:
             rows = connection.execute(text(CROSSED), given)
             return {key: (b"" if told else bytes(old), bytes(new)) for key, old, new, told in rows}
 
+    def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]:
+        """Pages that the baseline fetched by another address."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_ADDRESSES_CHANGED), {"crawl": crawl_id, "before": baseline_id})
+            yield from (NewAddress(*row) for row in rows)
+
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]:
         """For each of these URLs the key of the page on which it was first found."""
         with transaction(self._engine) as connection:
@@ -177,6 +184,17 @@ WHERE crawl_job_id = :crawl AND url = ANY(:urls) AND parent IS NOT NULL
 _SEEN = """
 SELECT u.url, u.normalized_url, u.content_hash, u.fetch_state, u.reason, v.crawl_method, u.final_url, u.http_status
 FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id WHERE u.crawl_job_id = :crawl
+"""
+_ADDRESSES_CHANGED = """
+SELECT u.normalized_url, b.url, u.url, v.title IS NOT DISTINCT FROM o.title, EXISTS (
+    SELECT 1 FROM crawl_probes p
+    WHERE p.crawl_id = u.crawl_job_id AND p.url = b.url AND p.purpose = 'trial' AND p.snapshot_id IS NOT NULL)
+FROM crawl_discovered_urls u
+JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
+    AND b.fetch_state = 'done' AND b.url <> u.url
+JOIN page_versions v ON v.id = u.version_id
+JOIN page_versions o ON o.id = b.version_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
 """
 _LIGHT_LINKS = """
 SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u

@@ -46,11 +46,12 @@ class ProbeStore:
             for key, url, host, purpose, position in rows
         ]
 
-    def tasks(self, crawl_id: UUID, normalized_urls: Sequence[str]) -> dict[str, ProbeTask]:
-        """Probes among these URLs that still wait for a response, with what they are for."""
+    def tasks(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, ProbeTask]:
+        """Probes of these URLs, or keys, that still wait for a response, with what they are for."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_TASKS), {"crawl": crawl_id, "urls": list(normalized_urls)}).all()
-        return {url: ProbeTask(Purpose(purpose), depth, rendered) for url, purpose, depth, rendered in rows}
+            rows = db.execute(text(_TASKS), {"crawl": crawl_id, "urls": list(urls)}).all()
+        found = [(url, ProbeTask(key, Purpose(purpose), *rest)) for url, key, purpose, *rest in rows]
+        return {task.normalized_url: task for _, task in found} | dict(found)
 
     def close_rest(self, crawl_id: UUID) -> None:
         """Close probes that still wait: the crawl is over, so they are not sent any more."""
@@ -119,6 +120,11 @@ class ProbeStore:
             rows = db.execution_options(yield_per=_PAGE_SIZE).execute(text(_REMEMBERED), given)
             for key, url, digest in rows:
                 yield SeenPage(key, url, _bytes(digest), Standing.PAGE)
+
+    def tried(self, crawl_id: UUID) -> set[str]:
+        """Addresses that the crawl fetched to find out whether a query parameter tells pages apart."""
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_TRIED), {"crawl": crawl_id}).scalars())
 
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]:
         """Normalized URL and snapshot of the second fetch, for each page that was fetched twice.
@@ -196,11 +202,12 @@ SELECT normalized_url, url, host, purpose, position FROM crawl_probes
 WHERE crawl_id = :crawl AND state = 'queued' ORDER BY position
 """
 _TASKS = """
-SELECT p.normalized_url, p.purpose, p.depth, p.purpose = 'again' AND coalesce(v.crawl_method = 'crawl4ai', false)
+SELECT p.url, p.normalized_url, p.purpose, p.depth,
+    p.purpose = 'again' AND coalesce(v.crawl_method = 'crawl4ai', false)
 FROM crawl_probes p
 LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = p.crawl_id AND u.normalized_url = p.normalized_url
 LEFT JOIN page_versions v ON v.id = u.version_id
-WHERE p.crawl_id = :crawl AND p.normalized_url = ANY(:urls) AND p.state = 'queued'
+WHERE p.crawl_id = :crawl AND (p.url = ANY(:urls) OR p.normalized_url = ANY(:urls)) AND p.state = 'queued'
 """
 _CLOSE = """
 UPDATE crawl_probes SET state = 'done', outcome = 'not_reached' WHERE crawl_id = :crawl AND state = 'queued'
@@ -260,6 +267,7 @@ _PROBED = """
 SELECT normalized_url, url, outcome, content_hash, final_url, http_status, reason FROM crawl_probes
 WHERE crawl_id = :crawl AND purpose = 'missing'
 """
+_TRIED = "SELECT url FROM crawl_probes WHERE crawl_id = :crawl AND purpose = 'trial' AND snapshot_id IS NOT NULL"
 _REMEMBERED = """
 SELECT normalized_url, url, content_hash FROM crawl_probes
 WHERE crawl_id = :crawl AND purpose = 'missing' AND outcome <> ALL(:settled)

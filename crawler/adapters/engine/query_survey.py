@@ -17,6 +17,7 @@ from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found
 
 MOST_LINKS = 200_000
+MOST_READDRESSED = 1000
 
 
 class TriedPage(NamedTuple):
@@ -47,9 +48,28 @@ class QuerySurvey:
         with transaction(self._engine) as db:
             return set(db.execute(text(_ADDRESSES), {"crawl": crawl_id, "keys": list(keys)}).scalars())
 
-    def tried(self, crawl_id: UUID) -> list[TriedPage]:
+    def standing(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]:
+        """By which addresses this crawl fetched its pages with these keys."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_TRIED), {"crawl": crawl_id}).all()
+            rows = db.execute(text(_STANDING), {"crawl": crawl_id, "keys": list(keys)})
+            return {row.normalized_url: row.url for row in rows}
+
+    def readdressed(self, crawl_id: UUID) -> list[tuple[str, str]]:
+        """Pages that the project's last crawl fetched by another address: how this one did, and how that did."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_READDRESSED), {"crawl": crawl_id, "most": MOST_READDRESSED})
+            return [(now, before) for now, before in rows]
+
+    def tried(self, crawl_id: UUID) -> list[TriedPage]:
+        return self._pages(_TRIED, {"crawl": crawl_id})
+
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
+        """Pages of this crawl as their servers sent them."""
+        return self._pages(_STORED, {"crawl": crawl_id, "urls": list(urls)})
+
+    def _pages(self, query: str, given: dict[str, object]) -> list[TriedPage]:
+        with transaction(self._engine) as db:
+            rows = db.execute(text(query), given).all()
         return [
             TriedPage(url, decompressed(content, length) if content is not None else None, kind or "")
             for url, content, length, kind in rows
@@ -116,6 +136,28 @@ _TRIED = """
 SELECT p.url, s.content, s.byte_length, s.content_type
 FROM crawl_probes p LEFT JOIN snapshots s ON s.id = p.snapshot_id
 WHERE p.crawl_id = :crawl AND p.purpose = 'trial' AND p.state = 'done' ORDER BY p.normalized_url
+"""
+_STANDING = """
+SELECT normalized_url, url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND normalized_url = ANY(:keys) AND fetch_state = 'done'
+"""
+_READDRESSED = """
+WITH last AS (
+    SELECT e.id FROM crawl_jobs e JOIN crawl_jobs c ON c.project_id = e.project_id AND c.id = :crawl
+    WHERE e.id <> c.id AND e.seed_url = c.seed_url AND e.status = 'completed' AND e.crawl_type <> 'fetch_only'
+    ORDER BY e.completed_at DESC LIMIT 1)
+SELECT u.url, b.url FROM crawl_discovered_urls u
+JOIN crawl_discovered_urls b ON b.crawl_job_id = (SELECT id FROM last) AND b.normalized_url = u.normalized_url
+    AND b.fetch_state = 'done' AND b.url <> u.url
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND (u.url LIKE '%?%' OR b.url LIKE '%?%')
+ORDER BY u.url LIMIT :most
+"""
+_STORED = """
+SELECT u.url, s.content, s.byte_length, coalesce(v.headers ->> 'content-type', s.content_type)
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id AND v.crawl_method = 'lightweight'
+JOIN snapshots s ON s.id = v.snapshot_id
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done'
 """
 _CONFIG = """
 UPDATE crawl_jobs SET config = CAST(:config AS jsonb), updated_at = now()

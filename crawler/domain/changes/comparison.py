@@ -104,6 +104,7 @@ def compare(
     remembered: Iterable[SeenPage] = (),
     last_seen: Iterable[SeenPage] = (),
     crossed: Mapping[str, tuple[bytes, bytes]] = _NOTHING,
+    readdressed: Container[str] = (),
     baseline_exhausted: bool = True,
     linked: Container[str] = (),
     key_of: Key = str,
@@ -116,6 +117,7 @@ def compare(
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
     `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
     `crossed`: pages the old crawl fetched in another way, by key: old and new content that were fetched alike.
+    `readdressed`: keys by which the two crawls fetched two pages, at different addresses: these are not compared.
     `linked`: keys that the old crawl would have met, had they been there, although it did not meet all there was.
     """
     return _Comparison(
@@ -125,6 +127,7 @@ def compare(
         remembered=remembered,
         last_seen={page.normalized_url: page for page in last_seen},
         crossed=crossed,
+        readdressed=readdressed,
         baseline_exhausted=baseline_exhausted,
         linked=linked,
         key_of=key_of,
@@ -193,6 +196,7 @@ class _Comparison:
         remembered: Iterable[SeenPage],
         last_seen: Mapping[str, SeenPage],
         crossed: Mapping[str, tuple[bytes, bytes]],
+        readdressed: Container[str],
         baseline_exhausted: bool,
         linked: Container[str],
         key_of: Key,
@@ -205,6 +209,7 @@ class _Comparison:
         self._probes = probes
         self._last_seen = last_seen
         self._crossed = crossed
+        self._readdressed = readdressed
         self._baseline_exhausted = baseline_exhausted
         self._linked = linked
         self._key_of = key_of
@@ -244,6 +249,8 @@ class _Comparison:
             old = self._known.get(key)
             if old is None and key in self._linked:
                 kind = _Kind.NEW
+            elif key in self._readdressed:
+                kind = _Kind.NOT_COMPARED
             else:
                 kind = _kind(old, page, self._baseline_exhausted, self._crossed.get(key))
             self._found[kind].append(page.url)

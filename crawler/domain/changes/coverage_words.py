@@ -18,8 +18,8 @@ _CAUSES = {
     "unreachable": ("could not be reached", "could not be reached"),
     "robots": ("is forbidden by robots.txt now", "are forbidden by robots.txt now"),
     "fetched_otherwise": (
-        "was fetched in another way than before (with or without a browser)",
-        "were fetched in another way than before (with or without a browser)",
+        "was fetched in another way than before (with or without a browser, or at another address)",
+        "were fetched in another way than before (with or without a browser, or at another address)",
     ),
     "not_reached": ("was not reached", "were not reached"),
     "failed": ("failed", "failed"),

@@ -18,6 +18,7 @@ def found_through(watched: Iterable[str], parents: Mapping[str, str], key_of: Ke
     waiting = list(watched)
     while waiting:
         key = key_of(waiting.pop())
-        waiting += below.pop(key, []) if key else []
-        found.update(waiting)
+        children = below.pop(key, []) if key else []
+        waiting += children
+        found.update(children)
     return found

@@ -51,6 +51,8 @@ class Probe(NamedTuple):
 class ProbeTask(NamedTuple):
     """Why a probe is requested, and how deep its page was."""
 
+    normalized_url: str
+    """What it is known by: addresses that were taken for one page are fetched one by one."""
     purpose: Purpose
     depth: int = 0
     rendered: bool = False

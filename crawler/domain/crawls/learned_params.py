@@ -1,6 +1,7 @@
 """What a crawl found out about a query parameter of a path: whether its values are pages of their own."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,28 +39,45 @@ class LearnedParam(BaseModel):
     )
     lasting: bool = Field(default=True, description="False: for one crawl, because it was not tried")
 
-    @property
-    def words(self) -> str:
-        """What was found out, as a sentence without its end."""
-        if self.why == NOT_TRIED:
-            return f"{self._named} was not tried yet, so it is left out in this crawl"
-        told = {
-            ParamRole.KEPT: "tells pages apart, so it is kept",
-            ParamRole.DROPPED: "does not tell pages apart, so it is left out",
-            ParamRole.VIEW: "shows known pages in another way, so those are not crawled",
-            ParamRole.TRIED: "is being tried",
-        }
-        return f"{self._named} {told[self.role]}{f' ({self.why})' if self.why else ''}"
 
-    @property
-    def _named(self) -> str:
-        where = "all paths" if self.path == ANY_PATH else self.path
-        what = {ANY_NAME: "any other parameter", "": "a query without a name"}.get(self.name, f"`{self.name}`")
-        return f"{what} in {where}"
+_TOLD = {
+    ParamRole.KEPT: ("tells pages apart, so it is kept", "tell pages apart, so they are kept"),
+    ParamRole.DROPPED: (
+        "does not tell pages apart, so it is left out",
+        "do not tell pages apart, so they are left out",
+    ),
+    ParamRole.VIEW: (
+        "shows known pages in another way, so those are not crawled",
+        "show known pages in another way, so those are not crawled",
+    ),
+    ParamRole.TRIED: ("is being tried", "are being tried"),
+}
+_LATE = "was not tried yet, so it is left out in this crawl", "were not tried yet, so they are left out in this crawl"
 
 
-def told_params(params: Iterable[LearnedParam]) -> list[LearnedParam]:
-    """What a crawl tells of parameters: what it found out, then what it had no time to find out."""
+def told_params(params: Iterable[LearnedParam]) -> list[str]:
+    """What a crawl tells of parameters, all of them: what it found out, then what it had no time to find out.
+
+    Sentences without their ends; parameters of a path of which the same was found share one.
+    """
     known = [one for one in params if one.role is not ParamRole.TRIED]
-    lasting = [one for one in known if one.lasting]
-    return [*lasting, *(one for one in known if one.why == NOT_TRIED)]
+    told = [*(one for one in known if one.lasting), *(one for one in known if one.why == NOT_TRIED)]
+    groups: dict[tuple[str, ParamRole, str], list[str]] = defaultdict(list)
+    for one in told:
+        groups[one.path, one.role, one.why].append(one.name)
+    return [_words(names, *group) for group, names in groups.items()]
+
+
+def _words(names: Sequence[str], path: str, role: ParamRole, why: str) -> str:
+    where = "all paths" if path == ANY_PATH else path
+    said = _LATE if why == NOT_TRIED else _TOLD[role]
+    reason = f" ({why})" if why and why != NOT_TRIED else ""
+    return f"{_listed([_named(name) for name in names])} in {where} {said[len(names) > 1]}{reason}"
+
+
+def _named(name: str) -> str:
+    return {ANY_NAME: "any other parameter", "": "a query without a name"}.get(name, f"`{name}`")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -4,15 +4,17 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
 from crawler.domain.noise.moments import LONGEST, dates_in, read_moment
 
 _UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
+_COUNTED = rf"(?:{COUNT}\s?)?{_UNIT}(?:\sand\sa\s(?:half|quarter))?"
 _ABOUT = r"(?:(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|some|several)\s)?"
 _ONE = r"(?:\d+|eine[mr]|une?|una?|um|uma|een|en|ett|et|jeden|jedną)"
 _AFTER = "fa|geleden|temu|назад|önce|sedan|siden|sitten"
 AGE = (
     r"(?:just\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
-    rf"|{_ABOUT}(?:(?:an?|one|\d+)\s?{_UNIT},?\s(?:and\s)?)?(?:(?:an?|one|\d+)\s?)?{_UNIT}\sago"
+    rf"|{_ABOUT}(?:{COUNT}\s?{_UNIT},?\s(?:and\s)?)?{_COUNTED}\sago"
     rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
     rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
     r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
@@ -22,27 +24,11 @@ GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", *_AFTER.split("|")) if le
 """Ages end here, though the name in the next element follows without a space: `3 hours agoanna`."""
 _AN_AGE = re.compile(AGE, re.IGNORECASE)
 _BARE = re.compile(
-    rf"{_ABOUT}(?:\d{{1,4}}|an?|one|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
+    rf"{_ABOUT}(?:{COUNT}|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
     r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?",
     re.IGNORECASE,
 )
-_SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
-_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-# How units begin, in the languages in which ages are known. Months before minutes: both begin with m.
-_LENGTHS = (
-    (("mo", "mois", "mes", "mês", "maand", "mies", "мес", "ay", "mån", "kuukau",
-      "か月", "ヶ月", "个月", "個月", "개월"), 30.5 * _DAY),
-    (("s", "sec", "sek", "seg", "сек", "san", "秒", "초"), _SECOND),
-    (("m", "min", "мин", "dak", "分", "분"), _MINUTE),
-    (("h", "hour", "hr", "stund", "heure", "hora", "ore", "ora", "uur", "uren", "godz", "час", "saat", "tim", "tunti",
-      "小时", "小時", "時間", "시간"), _HOUR),
-    (("w", "week", "woche", "semain", "seman", "settiman", "weken", "tyg", "tydz", "нед", "hafta", "veck", "viikko"),
-     7 * _DAY),
-    (("d", "day", "tag", "jour", "día", "dia", "giorn", "dag", "dni", "дн", "ден", "gün", "päiv",
-      "日", "天", "일"), _DAY),
-    (("y", "year", "yr", "jahr", "an", "año", "ann", "jaar", "lat", "rok", "год", "лет", "yıl", "år", "vuo",
-      "年", "년"), 365.25 * _DAY),
-)  # fmt: skip
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _NAMED = (
     ("yesterday", timedelta(), 2 * _DAY),
     ("night", timedelta(), 2 * _DAY),
@@ -50,13 +36,9 @@ _NAMED = (
     ("just", timedelta(), _HOUR),
     ("moment", timedelta(), _HOUR),
 )
-_COUNTED = re.compile(r"(?<!\d)(\d+)?\s?([^\W\d_]+)")
-_LITTLE = "ago and at a an one y vor il hace un una une on há för for en et ett um uma een sedan siden sitten"
-_NO_UNITS = frozenset(_LITTLE.split())
-_NUMBERED = re.compile(r"\d|\b(?:an?|one|une?|una|eine[mr])\b", re.IGNORECASE)
+_NUMBERED = re.compile(rf"\d|\b(?:{COUNT}|une?|una|eine[mr])\b", re.IGNORECASE)
 _VAGUE = re.compile(r"\b(?:few|some|several)\b")
 _FEW = 12
-_MOST_COUNTED = 100_000
 _LONGEST_AGO = 365_000 * _DAY
 
 
@@ -91,7 +73,7 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
 def is_bare_age(text: str) -> bool:
     """Whether a text is an age without a word that says so: `43 minutes`. It may be a mere duration."""
     found = _BARE.fullmatch(text)
-    return found is not None and all(_unit(name.lower()) for name in found.groups() if name)
+    return found is not None and all(unit_of(name.lower()) for name in found.groups() if name)
 
 
 def bare_span(text: str, at: datetime) -> Span:
@@ -119,34 +101,12 @@ def _ages(text: str, at: datetime) -> list[Span]:
     for name, least, most in _NAMED:
         if name in text:
             return [Span(at - most, at - least)]
-    ago, unit = _length(text)
+    ago, unit = length_of(text)
     if not unit or ago > _LONGEST_AGO:
         return []
     is_vague = _VAGUE.search(text) is not None
     if is_vague and unit > _MINUTE:
         return []  # `several days` may be any
-    # Some sites round and some cut off: `2 days` are one and a half to three.
+    # Some sites round and some cut off: `2 days` are one and a half to three, `1/4 hour` is up to half of one.
     most = ago + unit * (_FEW if is_vague else 1)
     return [Span(at - most, at - ago + unit / 2)]
-
-
-def _length(text: str) -> tuple[timedelta, timedelta]:
-    """The length of all parts of an age together, and the smallest unit among them."""
-    ago, smallest = timedelta(), timedelta()
-    for number, name in _COUNTED.findall(text):
-        unit = None if name in _NO_UNITS and not number else _unit(name)
-        if unit:
-            ago += min(int(number or 1), _MOST_COUNTED) * unit
-            smallest = min(smallest, unit) if smallest else unit
-    return ago, max(smallest, _MINUTE) if smallest else smallest
-
-
-def _unit(name: str) -> timedelta | None:
-    for starts, length in _LENGTHS:
-        if name in starts or any(_is_telling(start) and name.startswith(start) for start in starts):
-            return length
-    return None
-
-
-def _is_telling(start: str) -> bool:
-    return len(start) > 1 or not start.isascii()

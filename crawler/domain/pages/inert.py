@@ -1,4 +1,5 @@
-"""What of a page's markup carries no markup: data, code, styles, drawings, comments, and very long attribute values.
+"""What of a page's markup carries no markup: data, code, styles, drawings, comments, what is said about the page in
+its head, how it looks, indentation, and very long attribute values.
 
 Read off the bytes, and only of pages that have little text: their parsed tree is gone by then, and most pages never
 need it. Each step goes forward, so that hostile markup costs no more than its length.
@@ -18,6 +19,9 @@ _CLOSING = {
 }
 _COMMENT_END = re.compile(rb"--!?>").search
 _LONG_VALUE = re.compile(rb"""=\s*(?:"[^"]{1000,}"|'[^']{1000,}')""")
+_ABOUT = re.compile(rb"<(?:meta|link)(?=[\s/>])[^<>]*+>", re.IGNORECASE)
+_LOOKS = re.compile(rb"""\s(?:class|style)\s*=\s*(?:"[^"]*+"|'[^']*+')""", re.IGNORECASE)
+_SPACE = re.compile(rb"\s{2,}+")
 _TYPE = re.compile(rb"""(?:^|[\s"'])type\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE).search
 _RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma|live|j)script[\d.]*", re.IGNORECASE).fullmatch
 # An element that scripts may fill: nothing is between its tags. Of the boxes that only make room, those with a name.
@@ -37,7 +41,8 @@ class Markup(NamedTuple):
     @property
     def chars(self) -> int:
         """The characters of a page's markup, by which the share of its text is measured."""
-        return count_chars(self.tags) + min(self.code_bytes, MOST_CODE)
+        shown = _SPACE.sub(b" ", _LOOKS.sub(b"", _ABOUT.sub(b"", self.tags)))
+        return count_chars(shown) + min(self.code_bytes, MOST_CODE)
 
     @property
     def has_hole(self) -> bool:

@@ -77,7 +77,8 @@ def exact(measure: Measure, markup: bytes) -> Measure:
 
 def _framing(landmarks: Iterable[LexborNode]) -> int:
     """Characters of the outermost landmarks. Header and footer of an article are part of it."""
-    return sum(len(node.text(strip=True)) for node in islice(landmarks, MAX_LANDMARKS) if _frames_page(node))
+    framing = (node for node in islice(landmarks, MAX_LANDMARKS) if _frames_page(node))
+    return sum(len(" ".join(node.text().split())) for node in framing)
 
 
 def _frames_page(node: LexborNode) -> bool:

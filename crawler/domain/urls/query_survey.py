@@ -151,6 +151,10 @@ def plain_address(url: Url, known: Iterable[LearnedParam]) -> Url:
     return url
 
 
+def is_date(value: str) -> bool:
+    return _DATE.fullmatch(value) is not None
+
+
 def newest(url: Url, rule: QueryRule) -> tuple[int, ...]:
     """Sorts addresses of one page by numbers that its key leaves out, the largest first: that of the last revision.
 
@@ -158,7 +162,7 @@ def newest(url: Url, rule: QueryRule) -> tuple[int, ...]:
     """
     path = path_key(url)
     left_out = [value for name, value in params(url) if rule.role(path, name) is ParamRole.DROPPED]
-    numbers = [value for value in left_out if value.isdecimal() and not _DATE.fullmatch(value)]
+    numbers = [value for value in left_out if value.isdecimal() and not is_date(value)]
     return tuple(-int(value[:_LONGEST_NUMBER]) for value in numbers)
 
 
@@ -192,7 +196,7 @@ def is_door(group: Group, rule: QueryRule) -> bool:
 def judge_by_links(group: Group, book: LinkBook) -> Verdict | None:
     """What the links alone say; None when the pages have to be looked at."""
     values = group.values
-    if values and all(map(_DATE.fullmatch, values)):
+    if values and all(map(is_date, values)):
         return Verdict(ParamRole.DROPPED, "its values are dates, as those of a calendar")
     if _names_paths(group, book):
         return _NAMES_PAGES
@@ -263,7 +267,7 @@ def judge_by_pages(name: str, answers: Sequence[Answer], bases: Mapping[str, Ans
     if beside and hidden and not any(base.noindex for base in beside):
         return Verdict(ParamRole.VIEW, "these pages are marked noindex, those without it are not")
     own = sum(
-        _is_own(answer, [other for other in [*answers, *beside] if other is not answer], _base_of(answer, name, bases))
+        is_own(answer, [other for other in [*answers, *beside] if other is not answer], _base_of(answer, name, bases))
         for answer in answers
     )
     if own * 2 >= len(answers) and own > 1:
@@ -278,7 +282,7 @@ def learned(known: Sequence[LearnedParam], new: Iterable[LearnedParam]) -> tuple
     return (*tuple(book.values())[: MOST_LEARNED - 1], *([any_other] if any_other else ()))
 
 
-def _is_own(page: Answer, others: Sequence[Answer], base: Answer | None) -> bool:
+def is_own(page: Answer, others: Sequence[Answer], base: Answer | None) -> bool:
     """Whether a page says something that none of the others says, and does not repeat the one without the parameter."""
     own = _own_words(page, others)
     if not page.title or any(page.title == other.title for other in others):

@@ -16,6 +16,7 @@ from crawler.domain.changes.coverage import Found, cover, sign_in_targets
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.new_walls import only_walls
 from crawler.domain.changes.newly_watched import found_through
+from crawler.domain.changes.readdressed import NewAddress, two_pages
 from crawler.domain.changes.removals import COUNTED, SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
@@ -40,6 +41,7 @@ class DiffLedger(Protocol):
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
+    def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
@@ -48,6 +50,7 @@ class DiffLedger(Protocol):
 class DiffProbes(Protocol):
     def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
+    def tried(self, crawl_id: UUID) -> set[str]: ...
 
 
 class NoiseFilter(Protocol):
@@ -137,6 +140,7 @@ class DiffCrawl:
             ],
             last_seen=self._ledger.last_seen(crawl.id, baseline.id),
             crossed=self._ledger.crossed(crawl.id, baseline.id),
+            readdressed=two_pages(self._ledger.addresses_changed(crawl.id, baseline.id), key_of),
             baseline_exhausted=exhausted and witness is not None and _saw_all(witness, crawl),
             linked=self._linked(crawl) if exhausted and witness is None else (),
             key_of=key_of,
@@ -161,7 +165,8 @@ class DiffCrawl:
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
         """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
 
-        Nor is what only they lead to: they are queued when nothing else is left, so no other page links to it.
+        Nor is what only they lead to: they are queued when nothing else is left, so no other page links to it. But it
+        is new if the earlier crawl looked at them all the same, to see whether they are one page.
         """
         before, now = keys_of(baseline.config), keys_of(crawl.config)
         merged = {url: key for url in changes.new if (key := before(url)) is not None and key != now(url)}
@@ -169,7 +174,8 @@ class DiffCrawl:
             return changes
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
-        watched |= found_through(watched, self._ledger.parents(crawl.id, changes.new), now) if watched else set()
+        unseen = watched - self._probes.tried(baseline.id)  # what the others led to then is known
+        watched |= found_through(unseen, self._ledger.parents(crawl.id, changes.new), now) if unseen else set()
         return replace(
             changes,
             new=tuple(url for url in changes.new if url not in watched),

@@ -82,7 +82,7 @@ class FinishCrawl:
         if waiting:
             self._probes.remember(crawl)
             return EndReason.MAX_PAGES
-        if self._survey(crawl, has_room=has_room):
+        if self._survey(crawl, has_room=has_room, may_look=not self._probes.were_planned(crawl.id)):
             return None
         return None if self._probes(crawl) else EndReason.EXHAUSTED
 
@@ -177,7 +177,7 @@ class FinishCrawl:
         if crawl.status is CrawlStatus.CANCELLED:
             return crawl
         self._ledger.count_variants(crawl.id, keys_of(crawl.config))
-        learned = {"query_params": [one.words for one in told_params(crawl.config.learned_params)]}
+        learned = {"query_params": told_params(crawl.config.learned_params)}
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id) | learned)
         self._events.publish(crawl.id, "completed", crawl_result(done))
         self._hints.after_crawl(crawl.id)

@@ -4,19 +4,20 @@ The rules: `domain/urls/query_survey.py`. Who keeps what a step finds out: `surv
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.changes.probes import Probe, Purpose
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState, QueryParams
 from crawler.domain.crawls.frontier import Priority
 from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
+from crawler.domain.urls.folded_addresses import MOST_LOOKS, Fold, folds, told_apart
 from crawler.domain.urls.query_survey import (
     FEWEST_PAGES,
     MOST_DOORS,
@@ -28,6 +29,7 @@ from crawler.domain.urls.query_survey import (
     Verdict,
     answers_without,
     is_door,
+    is_own,
     judge_by_links,
     judge_by_pages,
     learned,
@@ -42,8 +44,12 @@ from crawler.domain.urls.scope import Admission, Refusal, Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, param_names, path_key, read
 
 MOST_ROUNDS = 20
+MOST_ASKED = 150
+"""Addresses that one crawl fetches to find out about parameters, all together."""
+_EACH_ADDRESS = QueryRule(QueryParams.KEEP, frozenset())
 _SILENT = Verdict(ParamRole.DROPPED, "too few of its pages answered")
 _DOOR = Verdict(ParamRole.TRIED, "one address has it")
+_OTHER_PAGE = Verdict(ParamRole.KEPT, "titles and texts differ")
 
 
 class TriedPage(Protocol):
@@ -105,14 +111,16 @@ class QueryStep:
             # Tried for two parameters, an address was fetched twice; it does not repeat itself.
             mine = [answer for answer in by_url.values() if _has(answer.url, one.path, one.name)]
             if _is_door(one):
-                self._look_behind(one, mine)
+                beside = [answer for answer in by_url.values() if _is_beside(answer.url, one.path, one.name)]
+                self._look_behind(one, mine, beside)
                 continue
             verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
             plain = answers_without(one.name, mine, by_url)
             self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why, "plain": plain})])
 
-    def _look_behind(self, door: LearnedParam, answers: Sequence[Answer]) -> None:
-        """Open a parameter again if the only page that was known to have it links to others; else leave it out."""
+    def _look_behind(self, door: LearnedParam, answers: Sequence[Answer], beside: Sequence[Answer]) -> None:
+        """Open a parameter again if the only page that was known to have it links to others. Else keep it if that page
+        is another one than those of the same path without it, or leave it out."""
         behind: dict[str, FoundLink] = {}
         for answer in answers:
             depth, parent = self._parents.get(answer.url, (0, answer.url))
@@ -123,6 +131,9 @@ class QueryStep:
                     self._parents.setdefault(url.href, (depth + 1, parent))
         known = {link.url.href for link in self.open}
         new = [link for href, link in behind.items() if href not in known]
+        if not new and beside and any(is_own(answer, beside, None) for answer in answers):
+            self._learn([door.model_copy(update=_OTHER_PAGE._asdict())])
+            return
         if not new:
             self._learn([door.model_copy(update={"role": ParamRole.DROPPED, "lasting": False})])
             return
@@ -177,12 +188,57 @@ class QueryStep:
             bases = [base for url in urls if (base := without(url, group.name))]
             for url in (*urls, *(base for base in bases if base.href in linked or not base.query)):
                 asked.setdefault(normalize(url, self.rule), url)
-        for url in (url for group in doors for url in trials(group)):
-            asked.setdefault(normalize(url, self.rule), url)
+        for url in (url for group in doors for url in (*trials(group), *self._beside(group))):
+            asked.setdefault(normalize(url, _EACH_ADDRESS), url)
         return [
             Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
             for at, (key, url) in enumerate(asked.items())
         ]
+
+    def _beside(self, door: Group) -> list[Url]:
+        """The shortest address of the same path without the parameter that only one has."""
+        return [link.url for link in self._links if _is_beside(link.url.href, door.path, door.name)][:1]
+
+    def looks(
+        self,
+        crawl_id: UUID,
+        stands: Mapping[str, str],
+        former: Sequence[tuple[str, str]],
+        tried: Container[str],
+        most: int,
+    ) -> tuple[list[Fold], list[Probe]]:
+        """Addresses taken for others that this crawl looks at, and those of them that are not fetched yet."""
+        urls = [link.url for link in self.open if not self._is_open(link)]
+        chosen = folds(urls, stands, former, self.rule, str(crawl_id))[:MOST_LOOKS]
+        new = [fold.other for fold in chosen if fold.other.href not in tried][: max(0, most)]
+        return chosen, [
+            Probe(UrlKey(crawl_id, normalize(url, _EACH_ADDRESS)), url.href, url.host, Purpose.TRIAL, at)
+            for at, url in enumerate(new)
+        ]
+
+    def tell_apart(self, looks: Sequence[Fold], answers: Sequence[Answer], met: Container[str]) -> bool:
+        """Keep parameters without which addresses were taken for one page that are not. Whether there are such."""
+        known = {answer.url: answer for answer in answers}
+        urls = [link.url for link in self._links]
+        found = told_apart(looks, known, lambda page: self._leads_on(page, met), self.config.learned_params, urls)
+        if not self._learn(list(found)):
+            return False
+        for stands, other in looks:  # nothing may link any more to an address by which a page was fetched before
+            if other.href not in self._parents and (key := normalize(stands, self.rule)) != normalize(other, self.rule):
+                self._parents[other.href] = (1, key)
+                self.open.append(FoundLink(other, 1))
+        return True
+
+    def _leads_on(self, page: Answer, met: Container[str]) -> bool:
+        """Whether a page has a link to something that this crawl has not met."""
+        depth, _ = self._parents.get(page.url, (0, ""))
+        for href in page.links:
+            url = read(href)
+            if not isinstance(url, Url) or self.rule.waits(url) or normalize(url, self.rule) in met:
+                continue
+            if isinstance(self._scope.candidate(url, depth + 1).verdict, Admission):
+                return True
+        return False
 
     def settle_rest(self) -> None:
         """Parameters that could not be tried are left out of keys in this crawl."""
@@ -210,12 +266,12 @@ class QueryStep:
     def found(
         self, crawl: CrawlJob, scope: Scope, met: set[str], addresses: Container[str] = frozenset()
     ) -> Iterator[Found]:
-        """Ledger rows of the links that waited, once each; of several spellings that with the fewest parameters, and
-        of those the one among `addresses`, those that the project's pages had before."""
+        """Ledger rows of the links that waited, once each; of several spellings the one among `addresses`, those that
+        the project's pages had before: another may be another page. Else that with the fewest parameters."""
         seen = set(met)
         known = [link for link in self.open if not self._is_open(link)]
         rule = self.rule
-        for link in sorted(known, key=lambda link: _fewest_parameters(link.url, rule, addresses)):
+        for link in sorted(known, key=lambda link: _as_before(link.url, rule, addresses)):
             url = plain_address(link.url, self.config.learned_params)
             candidate = scope.candidate(url, link.depth)
             verdict = candidate.verdict
@@ -265,10 +321,8 @@ def _is_door(one: LearnedParam) -> bool:
     return one.why == _DOOR.why
 
 
-def _fewest_parameters(
-    url: Url, rule: QueryRule, addresses: Container[str]
-) -> tuple[int, tuple[int, ...], bool, int, str]:
-    return url.query.count("&"), newest(url, rule), url.href not in addresses, len(url.href), url.href
+def _as_before(url: Url, rule: QueryRule, addresses: Container[str]) -> tuple[tuple[int, ...], bool, int, int, str]:
+    return newest(url, rule), url.href not in addresses, url.query.count("&"), len(url.href), url.href
 
 
 def _learned(group: Group, verdict: Verdict) -> LearnedParam:
@@ -278,6 +332,11 @@ def _learned(group: Group, verdict: Verdict) -> LearnedParam:
 def _has(href: str, path: str, name: str) -> bool:
     url = read(href)
     return isinstance(url, Url) and path_key(url) == path and name in param_names(url)
+
+
+def _is_beside(href: str, path: str, name: str) -> bool:
+    url = read(href)
+    return isinstance(url, Url) and path_key(url) == path and name not in param_names(url)
 
 
 def answer_of(page: TriedPage, follow_nofollow: bool) -> Answer | None:
@@ -293,14 +352,14 @@ def answer_of(page: TriedPage, follow_nofollow: bool) -> Answer | None:
         f"{found.title or ''}\n{found.h1 or ''}".strip(),
         frozenset(found.text.splitlines()),
         found.noindex,
-        tuple(_queries_on(found, follow_nofollow=follow_nofollow)),
+        tuple(_followed(found, follow_nofollow=follow_nofollow)),
     )
 
 
-def _queries_on(page: ParsedPage, *, follow_nofollow: bool) -> Iterator[str]:
-    """Links of a page that have a query and may be followed."""
+def _followed(page: ParsedPage, *, follow_nofollow: bool) -> Iterator[str]:
+    """Links of a page that may be followed."""
     for link in page.links:
-        if "?" in link.url and (follow_nofollow or not (page.nofollow or "nofollow" in link.rel)):
+        if follow_nofollow or not (page.nofollow or "nofollow" in link.rel):
             url = read(link.url, page.base_url)
             if isinstance(url, Url):
                 yield url.href

@@ -22,6 +22,7 @@ from crawler.handlers.crawls.finish_crawl import FinishCrawl
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.fill_frontier import FillFrontier
+from crawler.handlers.engine.launch_requests import ProbeTasks
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
@@ -45,6 +46,7 @@ class Reconcile:
         writer: BatchWriter,
         contexts: CrawlContexts,
         write_batch: WriteBatch,
+        probe_tasks: ProbeTasks,
         seed_crawl: SeedCrawl,
         fill_frontier: FillFrontier,
         finish_crawl: FinishCrawl,
@@ -62,6 +64,7 @@ class Reconcile:
         self._writer = writer
         self._contexts = contexts
         self._write_batch = write_batch
+        self._probe_tasks = probe_tasks
         self._seed_crawl = seed_crawl
         self._fill_frontier = fill_frontier
         self._finish_crawl = finish_crawl
@@ -180,7 +183,11 @@ class Reconcile:
             context = self._contexts.get(crawl_id, lease.epoch)
             if context is None:
                 continue
-            settled = LeaseResult(lease, context, End.DROPPED, UrlKey(crawl_id, context.key(parse(lease.url))))
+            key = context.key(parse(lease.url))
+            if lease.kind is Kind.PROBE:
+                tasks = self._probe_tasks(crawl_id, [lease.url, key])
+                key = next((task.normalized_url for task in map(tasks.get, (lease.url, key)) if task), key)
+            settled = LeaseResult(lease, context, End.DROPPED, UrlKey(crawl_id, key))
             error = "Three workers were lost while they worked on it."
             if lease.kind is Kind.PROBE:
                 refuse_probe(settled, Reason.POISON, self._clock())

@@ -22,7 +22,7 @@ from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.judging import OpenJudge
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.query_survey import Answer
-from crawler.handlers.crawls.query_step import QueryStep, TriedPage, answer_of
+from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
 
 log = telemetry.logger(__name__)
@@ -32,7 +32,10 @@ class Survey(Protocol):
     def links(self, crawl_id: UUID) -> Iterator[tuple[str, int, str]]: ...
     def met(self, crawl_id: UUID) -> set[str]: ...
     def addresses(self, crawl_id: UUID, keys: Sequence[str]) -> set[str]: ...
+    def standing(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
+    def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
     def save(
         self,
         crawl: CrawlJob,
@@ -62,18 +65,21 @@ class SurveyQueries:
         self._hints = hints
         self._open_judge = open_judge
 
-    def __call__(self, crawl: CrawlJob, *, has_room: bool) -> bool:
-        """Whether the crawl goes on. Without room for pages nothing is tried: what was found is only recorded."""
+    def __call__(self, crawl: CrawlJob, *, has_room: bool, may_look: bool) -> bool:
+        """Whether the crawl goes on. Without room for pages nothing is tried: what was found is only recorded.
+
+        `may_look`: addresses that were taken for other spellings of a page are looked at, before the crawl is over.
+        """
         if crawl.config.query_params is not QueryParams.AUTO or crawl.crawl_type is CrawlType.FETCH_ONLY:
             return False
         if any(probe.purpose is Purpose.TRIAL for probe in self._probes_of(crawl.id)):
             return self._go_on(crawl)  # they were planned, and lost with their process or with Redis
         state = self._load(crawl.id)
-        parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)} if state else {}
-        if state is None or not parents:
+        if state is None:
             return False
+        parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)}
         step = QueryStep(crawl.config, scope_of(state), parents)
-        if not step.open:
+        if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
         answers = self._answers(tried, crawl.config) if step.is_trying else []
@@ -89,6 +95,27 @@ class SurveyQueries:
             saved = self._survey.save(crawl, step.config, probes)
             return self._go_on(saved) if saved else True
         step.settle_rest()
+        if self._admit(crawl, step, state, last=True):
+            return True
+        settled = crawl.model_copy(update={"config": step.config})
+        return may_try and may_look and self._look(settled, step, state, tried)
+
+    def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
+        """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
+        asked = {page.url for page in tried}
+        known = self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
+        looks, probes = step.looks(crawl.id, *known, asked, MOST_ASKED - len(asked))
+        if probes:
+            log.info("folds_looked_at", crawl_id=str(crawl.id), requests=len(probes))
+            saved = self._survey.save(crawl, crawl.config, probes)
+            return self._go_on(saved) if saved else True
+        seen = {fold.other.href for fold in looks}
+        pages = [page for page in tried if page.url in seen]
+        stored = self._survey.stored(crawl.id, sorted({fold.stands.href for fold in looks})) if pages else ()
+        answers = self._answers([*pages, *stored], crawl.config)
+        if not step.tell_apart(looks, answers, self._survey.met(crawl.id)):
+            return False
+        log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
 
     def _answers(self, tried: Sequence[TriedPage], config: CrawlConfig) -> list[Answer]:

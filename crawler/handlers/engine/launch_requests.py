@@ -3,7 +3,7 @@
 Whether a request is conditional (ETag, Last-Modified) is decided here, too, by the stored version of the page.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 from crawler.domain.changes.probes import ProbeTask
@@ -124,18 +124,16 @@ class LaunchRequests:
         )
 
     def _with_probe_tasks(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:
-        """For probes: add why each is requested. One without a purpose was answered before it was queued again."""
+        """For probes: add why each is requested, and its key. One without a purpose was answered before it was queued
+        again."""
         wanted: dict[UUID, list[str]] = {}
         for ticket in tickets:
             if ticket.lease.kind is Kind.PROBE:
-                wanted.setdefault(ticket.lease.crawl_id, []).append(ticket.key.normalized_url)
+                wanted.setdefault(ticket.lease.crawl_id, []).extend((ticket.lease.url, ticket.key.normalized_url))
         if not wanted:
             return tickets
         found = {crawl_id: self._probe_tasks(crawl_id, urls) for crawl_id, urls in wanted.items()}
-        return [
-            t._replace(probe=found[t.lease.crawl_id].get(t.key.normalized_url)) if t.lease.kind is Kind.PROBE else t
-            for t in tickets
-        ]
+        return [_as_probe(t, found[t.lease.crawl_id]) if t.lease.kind is Kind.PROBE else t for t in tickets]
 
     def _request(self, ticket: RequestTicket, held: HeldLeases, lane: Lane) -> FetchRequest | LeaseResult | None:
         lease, opened = ticket.lease, ticket.context.state.opened
@@ -179,6 +177,12 @@ class LaunchRequests:
         """Settle a lease without a request. The negative lateness leaves the host's turn unused."""
         self._frontier.answered([(ticket.lease, -1)])
         return LeaseResult(ticket.lease, ticket.context, End.DROPPED, ticket.key, lateness_ms=-1)
+
+
+def _as_probe(ticket: RequestTicket, tasks: Mapping[str, ProbeTask]) -> RequestTicket:
+    """By its address; by its key where a redirect led to another spelling of it."""
+    task = tasks.get(ticket.lease.url) or tasks.get(ticket.key.normalized_url)
+    return ticket._replace(probe=task, key=UrlKey(ticket.key.crawl_id, task.normalized_url)) if task else ticket
 
 
 def _page_request(ticket: RequestTicket) -> FetchRequest:

@@ -7,6 +7,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
+from crawler.domain.urls.folded_addresses import MOST_LOOKS
 from tests.integration.changes.test_probes_killed import LEASE_SECONDS, die
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
@@ -48,7 +49,7 @@ def test_more_parameters_than_are_kept_hide_no_page(crawler: Engine) -> None:
     with served(site) as (url, asked):
         crawl = crawler.crawl(url, use_sitemaps=False)
         assert kept(crawler, crawl) == ["/", "/said", "/zinc"]
-        assert len(asked) < 20
+        assert len(asked) < 20 + MOST_LOOKS
         assert told(crawler.again(crawl)) == (0, 0, 0)
 
 
@@ -65,7 +66,7 @@ def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: En
     with served(site) as (url, asked):
         crawl = crawler.crawl(url, use_sitemaps=False)
         assert set(kept(crawler, crawl)) >= {f"/pad?{sheet.lower()}" for sheet in SHEETS}
-        assert "a query without a name in /pad tells pages apart" in crawl.stats["query_params"][0]
+        assert crawl.stats["query_params"][0].startswith("a query without a name")
         assert len(asked) < 60
         assert told(crawler.again(crawl)) == (0, 0, 0)
 

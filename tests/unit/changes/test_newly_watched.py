@@ -9,3 +9,7 @@ def test_what_only_newly_watched_pages_lead_to_is_not_new_either() -> None:
 
 def test_pages_that_lead_to_each_other_end_the_search() -> None:
     assert found_through({"/a"}, {"/b": "/a", "/a": "/b"}, str) == {"/a", "/b"}
+
+
+def test_what_is_watched_since_now_is_not_found_through_the_others() -> None:
+    assert found_through(["/a", "/b"], {"/c": "/b"}, str) == {"/c"}

@@ -297,6 +297,16 @@ def test_a_second_address_of_the_homepage_is_a_page() -> None:
     assert page(framed(ARTICLE + links), frame=frame) == page(framed(ARTICLE), frame=frame) == LIGHT
 
 
+def test_white_space_in_the_frame_is_none_of_its_text() -> None:
+    """Once inline elements are gone, what stood around them is one text with all of its indentation."""
+    icon = "\n" + " " * 40 + "<span>\n" + " " * 44 + "<i></i>\n" + " " * 40 + "</span>\n" + " " * 40
+    menu = "".join(f"<a href='/{name}'>{icon}{name}{icon}</a>" for name in ("history", "rename", "delete", "help"))
+    article = "<h1>Closed</h1><p>" + "We are closed until Monday, as every year. " * 4 + "</p>"
+    markup = f"<body><nav>{menu}</nav>{article}{RUN}"
+    assert measure(markup).main_chars > 150
+    assert page(markup).signal is not Signal.FRAME_ONLY
+
+
 def test_header_and_footer_of_an_article_are_part_of_it() -> None:
     long_title = "<header><h1>" + "What nobody ever told you about ropes " * 4 + "</h1></header><p>Nothing.</p>"
     assert page(framed(f"<article>{long_title}</article>")) == LIGHT
@@ -331,6 +341,10 @@ INERT = {
     "a drawing": f"<svg><path d='{JSON[:900]}'/>{'<path d=M0L1></path>' * 9000}</svg>",
     "a comment": f"<!-- {JSON} -->",
     "an attribute": f"<div data-props='{JSON}'></div>",
+    "indentation": f"<div>{' ' * 400}\n</div>" * 300,
+    "how it looks": f"<b class='{'flex items-center [&>p]:mt-2 ' * 8}' style=\"{'margin: 0; ' * 9}\"></b>" * 400,
+    "empty lines": "\r\n\t" * 50_000,
+    "what is said about the page": "<meta property='og:about' content='Ropes'><link rel=preload href=/a.css>" * 2_000,
     "a picture in place": f'<img src="data:image/png;base64,{"iVBORw0KGgo" * 20_000}">',
 }
 
@@ -359,6 +373,7 @@ def test_much_code_and_little_text_are_a_shell() -> None:
 PIECES = [
     "<script", "<script ", "<script>", "<!--", "<!-- -", "<svg>", "<script><!--", '="', "= ", "<template><svg>",
     "</script ", "<div id=", "id=x ", "data-a ", "<div ", "<div id> ", "<x-y ", "<x-", " type=", "<", "-",
+    " class='", ' style="', " class", "<meta ", "  ",
 ]  # fmt: skip
 
 
@@ -366,7 +381,9 @@ PIECES = [
 def test_markup_that_never_closes_is_measured_in_linear_time(begin: str) -> None:
     start = time.process_time()
     for piece in PIECES:
-        assert without_inert((begin + piece * 50_000).encode()).has_hole is False
+        found = without_inert((begin + piece * 50_000).encode())
+        assert found.has_hole is False
+        assert found.chars >= 0
     assert time.process_time() - start < 3
 
 

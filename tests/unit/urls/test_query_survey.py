@@ -232,11 +232,6 @@ def test_one_answer_says_nothing() -> None:
     assert judged("id", [answer("/x?id=1", "One", "Something of its own is said here")]) is None
 
 
-def test_every_role_has_words() -> None:
-    for role in ParamRole:
-        assert LearnedParam(path="/x", name="id", role=role).words.startswith("`id` in /x ")
-
-
 def test_links_of_one_path_do_not_speak_for_another() -> None:
     found = links("/x?id=1", "/x?id=2", "/y?id=1")
     assert [(group.path, len(group.links)) for group in open_groups(found, rule())] == [("/x", 2), ("/y", 1)]

@@ -14,7 +14,7 @@ from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
-SHOWN_PARAMS = 5
+SHOWN_PARAMS = 20
 MERGED_SHARE = 0.2
 FAILED_SHARE = 0.1
 FIELDS = (
@@ -207,7 +207,8 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
 
 def _of_queries(crawl: CrawlJob) -> Iterable[str]:
     if found := crawl.stats.get("query_params"):
-        more = f"; and {len(found) - SHOWN_PARAMS:,} more" if len(found) > SHOWN_PARAMS else ""
+        rest = len(found) - SHOWN_PARAMS
+        more = f"; and {rest:,} more such statements (--json has them)" if rest > 0 else ""
         yield f"{'; '.join(found[:SHOWN_PARAMS])}{more}; --query-params meaningful, keep or drop decides otherwise."
     merged, links = crawl.stats.get("merged_links", 0), crawl.stats.get("total_links", 0)
     if links and merged / links > MERGED_SHARE:

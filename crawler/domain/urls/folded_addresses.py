@@ -1,0 +1,144 @@
+"""Addresses that are taken for one page: which of them are looked at, and what a look says.
+
+A parameter is left out of keys because some pages were alike with it. That says nothing of addresses at which nobody
+looked, nor of tomorrow. So each crawl looks at some addresses that it took for a page it has. If one of them says
+something, or leads to something, that this page does not, a parameter that tells the two apart is kept.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
+from crawler.domain.urls.query_survey import Answer, is_date, is_own
+from crawler.domain.urls.tracking import is_tracking
+from crawler.domain.urls.url import QueryRule, Url, normalize, params, path_key, read
+
+MOST_LOOKS = 20
+"""Addresses that one crawl looks at."""
+DIFFER = "pages that were taken for one differ"
+
+Pairs = frozenset[tuple[str, str]]
+
+
+class Fold(NamedTuple):
+    """An address, and the one by which the page that it was taken for was fetched."""
+
+    stands: Url
+    other: Url
+
+    @property
+    def path(self) -> str:
+        return path_key(self.other)
+
+    @property
+    def apart(self) -> list[str]:
+        """Parameters by which the address differs from the one that stands for it; of that one, if it has no others."""
+        mine, its = _pairs(self.other), _pairs(self.stands)
+        return sorted({name for name, _ in mine - its} or {name for name, _ in its - mine})
+
+
+def folds(
+    links: Iterable[Url], stands: Mapping[str, str], former: Iterable[tuple[str, str]], rule: QueryRule, turn: str
+) -> list[Fold]:
+    """Links that were taken for pages of this crawl, in the order in which they are looked at.
+
+    `stands`: by key, the address by which the page was fetched. `former`: addresses by which pages were fetched now and
+    by the crawl before; those come first. Then one of each kind of address, and so on; `turn` decides which of many, so
+    that all have theirs.
+    """
+    by_kind: dict[tuple[str, frozenset[str]], list[Fold]] = defaultdict(list)
+    first = [fold for now, before in former if (fold := _fold(before, now))]
+    known = {(fold.path, _pairs(fold.other)) for fold in first}
+    for url in sorted(links, key=lambda url: _shuffled(url.href, turn)):
+        fold = _fold(url.href, stands.get(normalize(url, rule)))
+        if fold is not None and (fold.path, pairs := _pairs(url)) not in known:
+            known.add((fold.path, pairs))
+            by_kind[fold.path, frozenset(name for name, _ in pairs)].append(fold)
+    ranked = [(rank, fold) for group in by_kind.values() for rank, fold in enumerate(group)]
+    ranked.sort(key=lambda found: found[0])
+    return [*first, *(fold for _, fold in ranked)]
+
+
+def told_apart(
+    looks: Sequence[Fold],
+    answers: Mapping[str, Answer],
+    leads_on: Callable[[Answer], bool],
+    known: Sequence[LearnedParam],
+    links: Iterable[Url],
+) -> Iterator[LearnedParam]:
+    """Parameters that have to be kept, one of a path at a time: then it is seen what is still taken for one page.
+
+    `leads_on`: whether a page has a link to a page that no other page links to.
+    """
+    values = _values(links)
+    tried = {(one.path, one.name) for one in known if one.role is ParamRole.DROPPED and one.lasting}
+    by_path: dict[str, list[Fold]] = defaultdict(list)
+    for fold in looks:
+        if fold.apart and fold.other.href in answers and fold.stands.href in answers:
+            by_path[fold.path].append(fold)
+    for path, mine in sorted(by_path.items()):
+        for fold in mine:
+            if _is_contradiction(fold, mine, answers, leads_on, tried):
+                name = min(fold.apart, key=lambda name: ((path, name) in tried, values[path, name], name))
+                yield LearnedParam(path=path, name=name, role=ParamRole.KEPT, why=DIFFER)
+                break
+
+
+def _is_contradiction(
+    fold: Fold,
+    looks: Sequence[Fold],
+    answers: Mapping[str, Answer],
+    leads_on: Callable[[Answer], bool],
+    tried: set[tuple[str, str]],
+) -> bool:
+    if leads_on(answers[fold.other.href]):
+        return True
+    if not _says_more(fold, answers):
+        return False
+    if len(fold.apart) > 1 or (fold.path, fold.apart[0]) not in tried:
+        return True
+    # Trials showed that pages are alike with it: one old revision that has little in common with the last proves less.
+    alike = [other for other in looks if other.apart == fold.apart]
+    return 2 * sum(_says_more(other, answers) for other in alike) >= len(alike)
+
+
+def _says_more(fold: Fold, answers: Mapping[str, Answer]) -> bool:
+    page, stands = answers[fold.other.href], answers[fold.stands.href]
+    if page.noindex and not stands.noindex:
+        return False
+    if page.title == stands.title and all(value.isdecimal() for _, value in _pairs(fold.other) - _pairs(fold.stands)):
+        return False  # another revision of the same page
+    return is_own(page, [stands], stands)
+
+
+def same_query(one: str, other: str) -> bool:
+    """Whether two addresses ask for the same, but for their order and what names a visitor or a campaign."""
+    first, second = read(one), read(other)
+    if not isinstance(first, Url) or not isinstance(second, Url):
+        return False
+    return {pair for pair in params(first) if not is_tracking(pair[0])} == {
+        pair for pair in params(second) if not is_tracking(pair[0])
+    }
+
+
+def _fold(href: str, stands: str | None) -> Fold | None:
+    other, its = read(href), read(stands) if stands else None
+    if not isinstance(other, Url) or not isinstance(its, Url) or _pairs(other) == _pairs(its):
+        return None
+    return Fold(its, other)
+
+
+def _pairs(url: Url) -> Pairs:
+    """What may tell a page apart. Dates do not: those of a calendar go on without end."""
+    return frozenset((name, value) for name, value in params(url) if not is_tracking(name) and not is_date(value))
+
+
+def _values(links: Iterable[Url]) -> Counter[tuple[str, str]]:
+    """How many values each parameter of a path has."""
+    return Counter((path, name) for path, name, _ in {(path_key(url), *pair) for url in links for pair in params(url)})
+
+
+def _shuffled(href: str, turn: str) -> bytes:
+    return blake2b(f"{turn} {href}".encode(), digest_size=8).digest()

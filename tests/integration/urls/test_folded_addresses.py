@@ -1,0 +1,125 @@
+"""Addresses that are taken for one page may not lose what only one of them shows."""
+
+from crawler.domain.crawls.crawl import CrawlJob
+from tests.integration.handmade import page
+from tests.integration.live_engine import Engine
+from tests.integration.urls.test_query_sites import changed, kept, roles, served, told
+
+FRAME = "<p>The register of the old harbour, kept since long ago</p>"
+
+
+class Register:
+    """Lists of boats by many parameters at one path, and a form at the same path by another one."""
+
+    def __init__(self) -> None:
+        self.afloat = {n: f"Boat {n} lies at the northern quay, painted and ready" for n in range(1, 9)}
+        self.also_listed: list[str] = []
+
+    def __call__(self, path: str, query: dict[str, str]) -> str | None:
+        menu = (
+            "/boats?:order=-age&:fields=no,name&state=1,2&:as=All+boats",
+            "/boats?:order=-age&:fields=no&state=1,2&owner=-1&:as=Without+owner",
+            "/boats?:form=find",
+        )
+        if path == "/":
+            return page(*menu, *(f"/boat{n}" for n in self.afloat), title="Register", body=FRAME)
+        if path == "/boats" and query.get(":form") == "find":
+            fields = "".join(
+                f"<p>Give the {what} of the boat that you look for</p>" for what in ("name", "age", "mast")
+            )
+            return page(*menu, title="Find a boat", body=FRAME + fields)
+        if path == "/boats":
+            lines = [line for n, line in self.afloat.items() if "owner" not in query or n % 2]
+            rows = "".join(f"<tr><td>{line}</td></tr>" for line in lines)
+            links = (*(f"/boat{n}" for n in self.afloat), *self.also_listed)
+            return page(*menu, *links, title=query.get(":as", "Boats"), body=f"{FRAME}<table>{rows}</table>")
+        if path.startswith("/boat") or path in self.also_listed:
+            return page(*menu, title=path, body=f"{FRAME}<p>All that is known about {path} is told here</p>")
+        return None
+
+
+def lists(crawler: Engine, crawl: CrawlJob) -> list[str]:
+    return [path for path in kept(crawler, crawl) if path.startswith("/boats")]
+
+
+def test_a_page_told_apart_by_another_parameter_hides_no_list(crawler: Engine) -> None:
+    site = Register()
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert lists(crawler, first) == ["/boats", "/boats?:form=find"]
+        assert (
+            "`:form` in /boats tells pages apart, so it is kept (titles and texts differ)"
+            in first.stats["query_params"]
+        )
+        second = crawler.again(first)
+        assert told(second) == (0, 0, 0)
+        site.afloat[4] = "Boat 4 was sold to the fishermen of the southern isles"
+        third = crawler.again(second)
+        assert changed(third) == ["boats?:order=-age&:fields=no,name&state=1,2&:as=All+boats"]
+        site.also_listed = ["/wreck"]
+        assert told(crawler.again(third)) == (1, 1, 0), "the wreck, and the list that has it"
+
+
+class Guests:
+    """A list in three orders, of which the last may become a list of its own."""
+
+    def __init__(self) -> None:
+        self.others: list[str] = []
+        self.plain = True
+
+    def __call__(self, path: str, query: dict[str, str]) -> str | None:
+        orders = [f"/guests?by={by}" for by in ("name", "town", "year")]
+        menu = ("/", *(["/guests"] if self.plain else []), *orders)
+        if path == "/":
+            return page(*menu, title="Inn", body=FRAME)
+        if path == "/guests":
+            rows = "".join(f"<p>Guest {n} came over the mountains in the snow</p>" for n in range(6))
+            links = [f"/room/{name}" for name in self.others] if query.get("by") == "year" else []
+            return page(*menu, *links, title="Guests", body=FRAME + rows)
+        return page(*menu, title=path, body=f"<p>What was left in {path} by its guests</p>")
+
+
+def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None:
+    site = Guests()
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert kept(crawler, first) == ["/", "/guests"]
+        assert roles(first) == {"/guests?by": "dropped"}
+        site.others = ["attic"]
+        second = crawler.again(first)
+        assert told(second) == (1, 0, 0)
+        assert roles(second) == {"/guests?by": "kept"}
+        words = "`by` in /guests tells pages apart, so it is kept (pages that were taken for one differ)"
+        assert second.stats["query_params"] == [words]
+        site.others.append("cellar")
+        third = crawler.again(second)
+        assert told(third)[0] == 1
+        assert third.change_summary is not None
+        assert third.change_summary["removed_page_urls"] == []
+
+
+def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_same(crawler: Engine) -> None:
+    title = "Prices"
+    query = "?from=menu"
+    apart = False
+
+    def site(path: str, asked: dict[str, str]) -> str | None:
+        if path == "/":
+            return page(f"/prices{query}", title="Shop", body=FRAME)
+        if path != "/prices":
+            return None
+        if apart and not asked:
+            return page(title="Offers of the week", body="<p>Ropes and sails for less, until Sunday at noon</p>")
+        return page(title=title, body=f"{FRAME}<p>{title}: a rope costs seven crowns here</p>")
+
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        title, query = "New prices", "?from=top"
+        second = crawler.again(first)
+        assert changed(second) == ["", "prices?from=top"], "another address and title, but both addresses show it"
+        query, apart = "", True
+        third = crawler.again(second)
+        assert changed(third) == [""], "another page stands there now: it is not compared with this one"
+        assert "/prices?from=top" in kept(crawler, third), "and the one that was watched is watched"
+        title = "Newest prices"
+        assert changed(crawler.again(third)) == ["prices?from=top"]
