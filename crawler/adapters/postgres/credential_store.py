@@ -26,7 +26,10 @@ class CredentialStore:
     def headers(self, project_id: UUID) -> dict[str, Headers]:
         """What is sent to each origin, secrets and all: for the requests themselves."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_ALL), {"project": project_id}).all()
+            return self.headers_in(db, project_id)
+
+    def headers_in(self, db: Connection, project_id: UUID) -> dict[str, Headers]:
+        rows = db.execute(text(_ALL), {"project": project_id}).all()
         return {row.origin: self._box().open(bytes(row.sealed)).as_headers() for row in rows}
 
     def listed(self, project_id: UUID) -> list[StoredCredential]:
