@@ -1,5 +1,6 @@
 """Real servers for every test that asks for them, one pair per test process, and fresh databases on them."""
 
+import gc
 import json
 import os
 import shutil
@@ -47,6 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = long_ones_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays until the end: no collector of garbage need look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:
