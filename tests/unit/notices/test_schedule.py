@@ -40,6 +40,7 @@ def test_a_daily_schedule_runs_once_on_every_local_day_of_a_year(zone: str, time
     assert set(days) >= {days[0] + timedelta(days=n) for n in range(364)}, "none missed"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("zone", ZONES)
 def test_an_hourly_schedule_runs_every_hour_of_a_year(zone: str) -> None:
     found = year_of(ScheduleConfig(frequency="hourly", time="00:20", timezone=zone))
