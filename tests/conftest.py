@@ -1,5 +1,6 @@
 """Real servers for every test that asks for them, one pair per test process, and fresh databases on them."""
 
+import gc
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from hypothesis import settings
 from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.databases import Databases, MakeDatabase
-from tests.scheduling import KeepTogether, long_ones_first
+from tests.scheduling import KeepTogether, long_ones_first, slow_cases
 
 # A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,8 +36,8 @@ structlog.configure(
 
 # Machines that run tests are busy: how long an example takes says nothing.
 # The same examples every time: a check must not fail for whom it finds something new. `explore` looks for that.
-settings.register_profile("tests", deadline=None, derandomize=True)
-settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=500)
+settings.register_profile("tests", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=300)
 settings.register_profile("explore", deadline=None, max_examples=3000)
 settings.load_profile("tests")
 
@@ -45,8 +46,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a skipped test is a failure: nothing may be missing here")
 
 
+@pytest.hookimpl(tryfirst=True)  # before some are deselected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in slow_cases(items):
+        item.add_marker(pytest.mark.slow)
     items[:] = long_ones_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays until the end: no collector of garbage need look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:

@@ -1,4 +1,4 @@
-"""Which tests stay together when several processes share the work.
+"""Which tests are slow, and which stay together when several processes share the work.
 
 One process works off a whole file, because its tests share what takes long to make. It works off some whole folders,
 because their files share what takes longer still: a browser, or a running stack.
@@ -27,6 +27,26 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]
 def scope_of(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
+def slow_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Of each test that is marked `quick(n)`, all cases but n."""
+    found: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("quick"):
+            found.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [item for cases in found.values() for n, item in enumerate(cases) if n not in _quick(cases)]
+
+
+def _quick(cases: Sequence[pytest.Item]) -> set[int]:
+    marker = cases[0].get_closest_marker("quick")
+    assert marker is not None
+    return spread(marker.args[0], len(cases))
+
+
+def spread(most: int, count: int) -> set[int]:
+    """So many of `count` numbers, the first and the last among them: neighbours are often alike."""
+    return {round(n * (count - 1) / max(most - 1, 1)) for n in range(most)}
 
 
 def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 import sqlalchemy
 from sqlalchemy import text
 
@@ -16,8 +17,9 @@ from crawler.adapters.acquisition.extraction_process import ExtractionProcess
 from crawler.adapters.judging.judge_pool import JudgePool
 from crawler.adapters.postgres.database import connect
 from crawler.bootstrap import App, build
-from crawler.bootstrap.judging import AT_ONCE
-from crawler.config import load_settings
+from crawler.bootstrap import acquisition as acquisition_room
+from crawler.bootstrap import judging as judging_room
+from crawler.config import PREFIX, Settings, load_settings
 from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
@@ -97,8 +99,7 @@ class Engine:
         while not crawl.status.is_over:
             assert time.monotonic() < until, f"still {crawl}: {self.tools.frontier.stats(crawl.id)}"
             self.shift()
-            self.tools.crawls.finish(crawl.id)
-            crawl = self.tools.store.get_crawl(crawl.id)
+            crawl = self.tools.crawls.finish(crawl.id)
             time.sleep(0.01)
         return self.tools.changes.diff_crawl(crawl.id)
 
@@ -141,26 +142,53 @@ class Engine:
             return [row._asdict() for row in db.execute(text(query), values)]
 
 
+class _SharedExtractor(ExtractionProcess):
+    """Stays when its user is done: to start one takes longer than most tests."""
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 @cache
-def _shared_extractor(seconds: float, pid: int) -> ExtractionProcess:
-    """One child process for all engines of a process; what is forked has its own."""
-    extractor = ExtractionProcess(seconds)
+def _extractor(seconds: float, pid: int) -> ExtractionProcess:
+    extractor = _SharedExtractor(seconds)
     atexit.register(extractor.close)
     return extractor
 
 
 @cache
-def _shared_judges(pid: int) -> JudgePool:
-    """As few processes as there can be for all engines of a process."""
-    pool = JudgePool(AT_ONCE)
+def _judges(size: int, pid: int) -> JudgePool:
+    pool = JudgePool(size)
     atexit.register(pool.close)
     return pool
+
+
+@contextmanager
+def _sharing_children() -> Iterator[None]:
+    """All apps of a process, also those that commands make, use the same children; what is forked has its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging_room, "JudgePool", lambda size: _judges(size, os.getpid()))
+        patch.setattr(acquisition_room, "ExtractionProcess", lambda seconds: _extractor(seconds, os.getpid()))
+        yield
 
 
 @cache
 def _shared_connections(database_url: str, pool_size: int, pid: int) -> sqlalchemy.Engine:
     """With the statements that were compiled: to compile them again is a tenth of most tests."""
     return connect(database_url, pool_size)
+
+
+_read: dict[str, Settings] = {}
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    """Those of earlier tests where only the folder differs: to read them is a quarter of what an engine takes."""
+    data_dir = options.get("data_dir")
+    same = {name: value for name, value in options.items() if name != "data_dir"}
+    environment = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    key = repr((same, environment))
+    if key not in _read:
+        _read[key] = load_settings(**same)
+    return _read[key].model_copy(update={"data_dir": data_dir}) if data_dir else _read[key]
 
 
 @contextmanager
@@ -174,16 +202,15 @@ def running_engine(database_url: str, redis_url: str, **settings: Any) -> Iterat
         "user_agent": "crawler-test/1 (+https://example.test/bot)",
         **settings,
     }
-    named = load_settings(**options)
+    named = _settings(options)
     tools = build(
         named,
         hints=InlineHints(),
         database=_shared_connections(postgres_url(database_url), named.database_pool_size, os.getpid()),
     )
-    tools.judging.pool = _shared_judges(os.getpid())
-    tools.acquisition.extractor = _shared_extractor(named.extract_timeout_seconds, os.getpid())
     try:
-        yield Engine(tools)
+        with _sharing_children():
+            yield Engine(tools)
     finally:
         tools.engine.fetcher.close()
         tools.redis.close()

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
-from crawler.adapters.engine.store import Store
+from crawler.adapters.engine.store import Store, crawl_in
 from crawler.adapters.postgres.credential_store import CredentialStore
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
@@ -26,38 +26,35 @@ class CrawlStateReader:
         self._credentials = credentials
 
     def load(self, crawl_id: UUID) -> CrawlState | None:
-        crawl = self._store.find_crawl(crawl_id)
-        if crawl is None:
-            return None
         with transaction(self._engine) as db:
-            scope = db.execute(text("SELECT scope FROM crawl_jobs WHERE id = :id"), {"id": crawl_id}).scalar_one()
-            history = db.execute(text(_HAS_HISTORY), {"project": crawl.project_id, "crawl": crawl_id}).scalar_one()
-            before = {"project": crawl.project_id, "seed": crawl.seed_url, "crawl": crawl_id}
-            baseline = db.execute(text(_BASELINE), before).scalar_one_or_none()
-            walled = db.execute(text(_WALLED), {"baseline": baseline}).scalars() if crawl.config.ingest else ()
-            behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
-            lied = db.execute(text(_LIED), before).scalar_one_or_none()
-            learned = db.execute(text(_LEARNED), {"project": crawl.project_id}).scalar_one()
-            given: tuple[str, ...] = ()
-            if crawl.crawl_type is CrawlType.FETCH_ONLY:
-                given = tuple(db.execute(text(_GIVEN), {"crawl": crawl_id}).scalars())
-            start = read((scope.get("moves") or [crawl.seed_url])[-1])
-            key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
-            homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
+            crawl = crawl_in(db, crawl_id)
+            return self._load(db, crawl) if crawl else None
+
+    def _load(self, db: Connection, crawl: CrawlJob) -> CrawlState:
+        # A worker asks before each request until the homepage is stored: few statements make small crawls quick.
+        facts = db.execute(text(_FACTS), {"crawl": crawl.id}).one()
+        scope: dict[str, Any] = facts.scope
+        walled = db.execute(text(_WALLED), {"baseline": facts.baseline}).scalars() if crawl.config.ingest else ()
+        behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
+        is_list = crawl.crawl_type is CrawlType.FETCH_ONLY
+        given = tuple(db.execute(text(_GIVEN), {"crawl": crawl.id}).scalars()) if is_list else ()
+        start = read((scope.get("moves") or [crawl.seed_url])[-1])
+        key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
+        homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
         return CrawlState(
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
-            has_history=bool(history),
-            distrusts_validators=bool(lied or scope.get("validators_lied")),
+            has_history=bool(facts.has_history),
+            distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
             given=given,
-            credentials=self._credentials.headers(crawl.project_id),
+            credentials=self._credentials.headers_in(db, crawl.project_id),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             behind_walls=behind,
-            baseline_id=None if crawl.crawl_type is CrawlType.FETCH_ONLY else baseline,
-            rendered_before=(learned.get("rendering") or {}).get("render"),
-            shapes=ShapeBook.from_record(learned.get("shapes", {})),
+            baseline_id=None if is_list else facts.baseline,
+            rendered_before=(facts.learned.get("rendering") or {}).get("render"),
+            shapes=ShapeBook.from_record(facts.learned.get("shapes", {})),
         )
 
     def record_move(self, crawl_id: UUID, href: str) -> None:
@@ -90,23 +87,22 @@ class CrawlStateReader:
 
 
 MOST_SITEMAPS = 20
-_HAS_HISTORY = """
-SELECT EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = :project AND crawl_id <> :crawl)
-"""
-_LIED = """
-SELECT scope -> 'validators_lied' = 'true' FROM crawl_jobs
-WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND crawl_type <> 'fetch_only' AND pages_crawled > 0
-ORDER BY id DESC LIMIT 1
+# The baseline: as `choose_baseline` in `domain/changes/baseline.py` does it.
+_FACTS = """
+SELECT c.scope, p.learned,
+  EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = c.project_id AND crawl_id <> c.id) AS has_history,
+  (SELECT b.id FROM crawl_jobs b
+   WHERE b.project_id = c.project_id AND b.seed_url = c.seed_url AND b.id < c.id AND b.status = 'completed'
+     AND b.crawl_type <> 'fetch_only' AND b.end_reason IN ('exhausted', 'max_pages')
+     AND NOT coalesce(b.stats -> 'by_reason' ? 'exists', false)
+   ORDER BY b.completed_at DESC LIMIT 1) AS baseline,
+  (SELECT l.scope -> 'validators_lied' = 'true' FROM crawl_jobs l
+   WHERE l.project_id = c.project_id AND l.seed_url = c.seed_url AND l.id < c.id
+     AND l.crawl_type <> 'fetch_only' AND l.pages_crawled > 0
+   ORDER BY l.id DESC LIMIT 1) AS lied
+FROM crawl_jobs c JOIN projects p ON p.id = c.project_id WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
-# As `choose_baseline` in `domain/changes/baseline.py` does it.
-_BASELINE = """
-SELECT id FROM crawl_jobs
-WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
-  AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
-ORDER BY completed_at DESC LIMIT 1
-"""
-_LEARNED = "SELECT learned FROM projects WHERE id = :project"
 _WALLED = (
     "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
 )

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Engine,
     Row,
     Text,
+    bindparam,
     cast,
     delete,
     exists,
@@ -37,6 +38,7 @@ from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
 
 _PROJECT_COLUMNS = [t.projects.c[name] for name in Project.model_fields]
 _CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
+_ONE_CRAWL = select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.id == bindparam("id"))  # built once: it is asked most often
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
@@ -53,6 +55,11 @@ def _project(row: Row[Any]) -> Project:
 
 def _crawl(row: Row[Any]) -> CrawlJob:
     return CrawlJob.model_validate(row._asdict())
+
+
+def crawl_in(db: Connection, crawl_id: UUID) -> CrawlJob | None:
+    row = db.execute(_ONE_CRAWL, {"id": crawl_id}).one_or_none()
+    return _crawl(row) if row else None
 
 
 def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
@@ -200,8 +207,7 @@ class Store:
 
     def find_crawl(self, crawl_id: UUID) -> CrawlJob | None:
         with transaction(self.engine) as db:
-            row = db.execute(select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.id == crawl_id)).one_or_none()
-        return _crawl(row) if row else None
+            return crawl_in(db, crawl_id)
 
     def project_of(self, crawl_id: UUID) -> UUID:
         with transaction(self.engine) as db:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, text
 from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
-from crawler.adapters.postgres.secret_key_owner import claim_secret_key
+from crawler.adapters.postgres.secret_key_owner import check_secret_key, claim_secret_key
 from crawler.domain.hosts.credentials import MAX_ORIGINS, Credentials, StoredCredential
 from crawler.errors import Conflict, NotFound, SettingsError
 
@@ -30,8 +30,11 @@ class CredentialStore:
     def headers(self, project_id: UUID) -> dict[str, Headers]:
         """What is sent to each origin, secrets and all: for the requests themselves."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_ALL), {"project": project_id}).all()
-        return {row.origin: self._read(row.origin, bytes(row.sealed)).as_headers() for row in rows}
+            return self.headers_in(db, project_id)
+
+    def headers_in(self, db: Connection, project_id: UUID) -> dict[str, Headers]:
+        rows = db.execute(text(_ALL), {"project": project_id}).all()
+        return {row.origin: self._read(db, row.origin, bytes(row.sealed)).as_headers() for row in rows}
 
     def listed(self, project_id: UUID) -> list[StoredCredential]:
         with transaction(self._engine) as db:
@@ -57,13 +60,12 @@ class CredentialStore:
         with self._locked(project_id) as db:
             return bool(db.execute(text(_FORGET), {"project": project_id, "origin": origin}).rowcount)
 
-    def _read(self, origin: str, sealed: bytes) -> Credentials:
+    def _read(self, db: Connection, origin: str, sealed: bytes) -> Credentials:
         """Raises ForeignSecretKey if this machine has another key than the others. Else the credentials are too old."""
         try:
             return self._box().open(sealed)
         except SettingsError as exc:
-            with transaction(self._engine) as db:
-                claim_secret_key(db, self._box())
+            check_secret_key(db, self._box())
             log.warning("credentials_not_read", origin=origin, detail=exc.message)
             return Credentials()
 

@@ -50,6 +50,7 @@ def test_many_pages_go_through_one_process(extract: ExtractionProcess) -> None:
     assert child(extract) == first
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "selectors",
     [

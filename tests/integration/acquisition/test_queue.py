@@ -165,6 +165,7 @@ def test_an_entry_follows_its_redirects_wherever_they_lead(queue: Queue, sites: 
     }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("delays", [(0.0, 0.5), (0.5, 0.0), (0.0, 0.0)])
 def test_an_entry_does_not_fail_for_the_redirects_of_another(
     queue: Queue, sites: Site, delays: tuple[float, float]

@@ -98,6 +98,7 @@ def refused(port: int, service: Service, project_id: object, **options: Any) -> 
 # -- what is told -------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("direct", [True, False], ids=["our protocol", "any server"])
 def test_a_crawl_is_watched_from_its_start_to_its_end(service: Service, site: Site, direct: bool) -> None:
     engine = service.engine

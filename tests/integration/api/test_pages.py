@@ -73,6 +73,7 @@ def test_pages_are_listed_by_url_and_filtered(service: Service, crawl: CrawlJob,
     assert "content_text" not in service.get(path)["items"][0], "a list carries no texts"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("most", [1, 2, 5000])
 def test_filters_find_everything_however_few_rows_are_looked_at_at_once(
     service: Service, crawl: CrawlJob, site: Site, most: int
@@ -106,6 +107,7 @@ def test_a_crawl_with_its_urls_is_the_shape_it_is_described_as(service: Service,
     assert len(urls) == 6
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "query",
     [
@@ -125,6 +127,7 @@ def test_a_filter_that_is_none_is_refused(service: Service, crawl: CrawlJob, que
     assert answer.status_code == 422, answer.text
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "words", ["'", '"', "& | !", ":*", "\\", "a:b", "\U0001f34e", "%_", "(" * 100, "'; DROP TABLE x"]
 )

@@ -56,6 +56,7 @@ WALLS: dict[str, Callable[[str, int], str]] = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("wall", WALLS)
 def test_a_text_in_place_of_most_pages_is_no_page_however_long_it_stands(
     crawler: Engine, site: Site, wall: str
@@ -83,6 +84,7 @@ def test_a_text_in_place_of_most_pages_is_no_page_however_long_it_stands(
     assert quiet(crawler.again(crawl)), "once"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("status", [403, 500])
 def test_pages_that_are_refused_for_several_runs_are_neither_forgotten_nor_quiet(
     crawler: Engine, site: Site, status: int
@@ -134,6 +136,7 @@ def test_an_address_that_leads_on_and_shows_the_wall_meanwhile_is_neither_new_no
 CLOSED = ["/intern/a", "/intern/b", "/intern/c/d"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("how", ["redirect", "form", "refused"])
 def test_one_closed_section_is_a_wall_over_that_section(crawler: Engine, site: Site, how: str) -> None:
     """The sign-in page is not called by an English name, and the rest is compared as usual."""
@@ -260,6 +263,7 @@ REFUSALS: dict[str, Callable[[Request], bytes]] = {
 }  # fmt: skip
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("how", REFUSALS)
 @pytest.mark.parametrize("pages", [1, 3])
 def test_credentials_that_the_site_takes_no_more_are_said_and_its_sign_in_page_is_no_page(

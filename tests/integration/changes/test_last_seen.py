@@ -120,6 +120,7 @@ def crawls(crawler: Engine, first: CrawlJob, count: int) -> list[list[str]]:
     return found
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("failing", [1, 2, 4], ids="failed in {} crawls".format)
 @pytest.mark.parametrize("linked", [True, False], ids=["still linked", "unlinked"])
 def test_a_page_that_failed_and_is_gone_then_is_told_as_removed_once(

@@ -82,6 +82,7 @@ def test_a_probe_stores_no_page_and_leaves_the_old_one_as_it_was(crawler: Engine
     assert (ended.pages_crawled, ended.total_discovered, ended.pages_skipped) == (1, 1, 0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("way", ["reconcile", "rebuild", "twice"])
 def test_probes_that_redis_lost_come_back_from_the_table(crawler: Engine, site: Site, way: str) -> None:
     crawl = until_probes_wait(crawler, site, 5)
@@ -240,6 +241,7 @@ def test_twenty_pages_at_most_are_looked_at_twice_and_none_that_did_not_change(c
     assert looks(crawler, crawler.again(second)) == [site.url("/p/3")]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("kind", "asked_for", "learns"), [
     ("manual", None, False), ("scheduled", None, True), ("scheduled", False, False), ("manual", True, True),
 ])  # fmt: skip

@@ -58,6 +58,7 @@ def test_a_page_nothing_links_to_any_more_but_that_answers_is_a_page_as_before(c
     assert (told(second)["summary"]["unchanged_pages"], second.pages_crawled) == (2, 3)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "fault",
     [
@@ -248,6 +249,7 @@ def removed_in(crawl: CrawlJob) -> list[str]:
     return found
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("way", ["unlinked", "left the sitemap"])
 def test_a_page_that_was_only_unlinked_is_told_as_removed_once_when_it_is_gone(
     crawler: Engine, site: Site, way: str
@@ -303,6 +305,7 @@ def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_stat
 # ---- where a barrier leads is no page of the site
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize("target", ["/login?next={}", "/maintenance"])
 def test_where_a_barrier_leads_is_neither_new_when_it_comes_nor_removed_when_it_goes(
@@ -340,6 +343,7 @@ def test_a_page_that_others_still_lead_to_is_told_when_it_is_gone(crawler: Engin
     assert site.url("/shop") in removed_in(crawler.again(crawl))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 def test_pages_that_lead_to_one_place_for_the_time_being_are_removed_when_they_do_so_again(
     crawler: Engine, site: Site, linked: bool
@@ -372,6 +376,7 @@ def test_pages_behind_a_sign_in_page_are_never_removed_however_long_it_stands(cr
     assert notes == [1, 1, 1, 1], "each crawl says what it could not see"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("edited", [True, False])
 def test_a_page_that_was_unlinked_for_several_crawls_is_compared_with_what_it_was(
     crawler: Engine, site: Site, edited: bool

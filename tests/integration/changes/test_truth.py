@@ -181,6 +181,7 @@ def test_a_sign_in_page_at_every_address_is_one_note_and_what_happened_meanwhile
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("target", "status"), [("/login", 301), ("/login", 302), ("/", 301)])
 def test_pages_that_all_lead_to_one_place_are_one_note_and_are_not_new_when_they_are_back(
     crawler: Engine, site: Site, target: str, status: int

@@ -56,6 +56,7 @@ def later_than(site: Site, moment: float) -> list[str]:
     return [request.path for request in site.requests() if request.arrived > moment]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("delay", [0.1, 0.0])
 def test_a_paused_crawl_asks_nothing_more_and_goes_on_where_it_was(crawler: Engine, site: Site, delay: float) -> None:
     site.set_fault("/*", delay=0.03)

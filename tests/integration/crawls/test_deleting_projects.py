@@ -51,6 +51,7 @@ WRITERS: list[Callable[[Engine], object]] = [
 ]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("write", WRITERS)
 def test_whoever_writes_documents_waits_for_a_deletion_before_it_locks_anything(
     crawler: Engine, site: Site, write: Callable[[Engine], object]

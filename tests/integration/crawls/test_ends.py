@@ -85,6 +85,7 @@ def test_a_block_that_ends_in_time_is_waited_for(crawler: Engine, site: Site) ->
     assert crawl.end_reason is EndReason.EXHAUSTED
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("fault", "why"),
     [

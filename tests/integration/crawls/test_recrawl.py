@@ -16,6 +16,7 @@ def paths(urls: list[str], site: Site) -> set[str]:
     return {url.removeprefix(site.url("")) for url in urls}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("fault", "status", "reason"),
     [

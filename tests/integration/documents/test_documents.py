@@ -380,6 +380,7 @@ def said(crawler: Engine, crawl: CrawlJob, path: str) -> list[tuple[list[str], s
     return [(chunk["headings"], chunk["content"]) for chunk in chunks(crawler, crawl, path)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("robots", "early"), [("all", False), ("all", True), ("noindex", True)])
 def test_a_wall_is_not_what_a_document_says(
     crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch, robots: str, early: bool

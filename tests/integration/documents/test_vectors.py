@@ -298,6 +298,7 @@ def test_a_service_that_refuses_everything_is_not_asked_text_by_text(
     assert all("answers 400" in row["embedding_error"] for row in documents(crawler))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("number", ["1e39", "-1e39", "1e400", "1" + "0" * 400, "NaN"])
 def test_a_number_that_postgres_cannot_hold_is_told_and_does_no_harm(
     crawler: Engine, site: Site, server: EmbeddingServer, number: str

@@ -50,6 +50,7 @@ def test_other_content_types_can_be_asked_for(crawler: Engine, site: Site) -> No
     assert crawler.ends(crawl)["/notes"] == "done"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("path", "reason"),
     [

@@ -24,7 +24,7 @@ def test_max_depth_counts_links_from_the_seed(crawler: Engine, site: Site) -> No
 
 
 # What matches is crawled first, and each answer is read before the next request: the long way is known before /late.
-LONG_WAY_FIRST: dict[str, Any] = {"include_patterns": ["/p/"], "include_mode": "prefer", "delay_seconds": 0.06}
+LONG_WAY_FIRST: dict[str, Any] = {"include_patterns": ["/p/"], "include_mode": "prefer", "delay_seconds": 0.25}
 LONG_WAY = {"/": ["/late", "/p/1"], "/p/1": ["/p/2"], "/p/2": ["/p/goal"], "/late": ["/p/goal"]}
 
 

@@ -43,6 +43,7 @@ def rounds_until_done(desk: Desk, crawls: Sequence[UUID], *, room: int, lane: La
     raise AssertionError(f"{len(left)} of {len(crawls)} crawls are not done after {most} rounds")
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("lane", Lane)
 @pytest.mark.parametrize("hosts", [1, 300])
 def test_small_crawls_are_done_in_time_whatever_a_large_one_has_waiting(desk: Desk, hosts: int, lane: Lane) -> None:

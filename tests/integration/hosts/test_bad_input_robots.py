@@ -43,6 +43,7 @@ def endless_rules(stream: socket.socket) -> None:
         stream.sendall(b"# and so on\n" * 5461)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("answer", "secret"),
     [

@@ -186,6 +186,7 @@ def test_whoever_comes_when_enough_wait_is_refused_at_once(pool: JudgePool, monk
     assert answers == ["refused", "judged", "judged"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("which", [[0], [1], [0, 1]])
 def test_a_process_that_somebody_killed_meanwhile_is_replaced(pool: JudgePool, which: list[int]) -> None:
     with pool.open(LIMITS) as judge:

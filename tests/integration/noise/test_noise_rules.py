@@ -120,6 +120,7 @@ def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: 
     assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("wall", ["<h1>Please verify you are human</h1>", "<h1>503 Service Unavailable</h1>", ""])
 def test_a_wall_in_place_of_pages_is_no_change_neither_when_it_comes_nor_when_it_goes(
     crawler: Engine, site: Site, wall: str

@@ -73,6 +73,7 @@ def test_a_channel_that_was_taken_away_is_not_told_again(crawler: Engine) -> Non
         assert "does not name this channel any more" in answer.words
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("url", "words"),
     [

@@ -30,6 +30,7 @@ def test_a_site_with_exactly_max_pages_is_exhausted(crawler: Engine, site: Site)
     assert (crawl.pages_crawled, crawl.end_reason) == (2, EndReason.EXHAUSTED)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("concurrency", [1, 5, 40])
 def test_max_pages_is_exact_whatever_the_concurrency(crawler: Engine, tmp_path: Path, concurrency: int) -> None:
     with Site(tmp_path, hosts=4, pages=120, odd=0.3) as site:

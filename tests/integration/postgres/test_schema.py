@@ -101,6 +101,7 @@ def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
     assert present_revision(empty) == "9999", "and is left alone"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("noted", ["serves programs from 9998", "something else", None])
 def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None:
     migrate(empty)

@@ -25,6 +25,7 @@ def test_spellings_of_one_page_are_one_page_fetched_once_with_its_case_kept(craw
     assert crawler.page(crawl, "/Some/Page")["normalized_url"] == site.url("/some/page")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("options", "keys"),
     [

@@ -218,6 +218,7 @@ def test_pages_behind_a_single_link_are_found(crawler: Engine) -> None:
         assert told(second) == (0, 0, 0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("more", [(), ("/contact?from=menu&lang=en", "/contact?from=foot&lang=en")])
 def test_a_single_link_whose_page_leads_nowhere_is_one_page(crawler: Engine, more: tuple[str, ...]) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:

@@ -93,6 +93,7 @@ def test_a_sitemap_that_answers_busy_blocks_the_host_and_is_asked_again(crawler:
     assert min(later) - busy >= 1
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["laughs.xml", "entity.xml", "cycle.xml", "bomb.xml.gz", "broken.xml"])
 def test_a_hostile_sitemap_costs_the_crawl_nothing(crawler: Engine, site: Site, name: str) -> None:
     lay(site, {"/": ["/a"], "/a": []})
@@ -122,6 +123,7 @@ def test_what_a_damaged_sitemap_lost_is_told_with_the_crawl(crawler: Engine, sit
     assert told["error"].endswith("1 of its URLs could not be read.")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("body", ["<!doctype html><p>Not found", "<html>&</html>", "nothing", sitemap()])
 def test_what_is_no_sitemap_or_whole_is_no_loss(crawler: Engine, site: Site, body: str) -> None:
     lay(site, {"/": []})

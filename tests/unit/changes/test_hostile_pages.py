@@ -36,8 +36,8 @@ def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
 def test_a_hostile_page_is_judged_in_time(hostile: Hostile, judge: str) -> None:
-    old, new = hostile.build(4)
-    assert _used(judge, old, new) < 2 + 40e-6 * (len(old) + len(new))
+    old, new = hostile.build(2)  # `growth.py` looks at larger ones
+    assert _used(judge, old, new) < 1 + 40e-6 * (len(old) + len(new))
 
 
 def test_thirty_thousand_lines_that_changed_are_told_in_time_and_the_rest_is_not_weighed() -> None:
@@ -156,4 +156,4 @@ def test_some_random_pairs_keep_what_holds_for_every_pair() -> None:
 
 @pytest.mark.slow
 def test_random_pairs_keep_what_holds_for_every_pair(fuzzing_seed: int) -> None:
-    assert fuzz(fuzzing_seed, seconds=60)[1] == []
+    assert fuzz(fuzzing_seed, seconds=100, most=100)[1] == []

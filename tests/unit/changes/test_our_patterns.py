@@ -104,4 +104,4 @@ def test_the_time_of_an_expression_grows_with_the_text(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_the_time_of_an_expression_grows_with_the_text_also_for_many_texts(name: str) -> None:
-    assert _slow_texts(PATTERNS[name], 2, 150) == []
+    assert _slow_texts(PATTERNS[name], 2, 60) == []

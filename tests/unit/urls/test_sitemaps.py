@@ -129,6 +129,7 @@ print(len(sitemap.urls), sitemap.truncated, grown < 40 * 1024, sitemap.error)
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("filler", "said"),
     [
@@ -302,6 +303,7 @@ def test_a_damaged_feed_names_them_too(feed: bytes) -> None:
     assert parse_sitemap(ATOM.replace(b"&amp;y", b"&y")).urls[0] == "https://e.example/a?x=1&y=2"
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "damage", [b"</x>", b"<url x=1>", b"<a b>", b"&#0;", b"<loc>", b"<link ", b"<loc> <![CDATA[", b"x<loc>&", b"\xff"]
 )
