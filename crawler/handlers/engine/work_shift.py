@@ -37,6 +37,8 @@ MAX_ACTIVE = 256
 MAX_UNPARSED = 32
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
+SLOW_SECONDS = 0.2
+"""A crawl with a response that took so long comes after all others in this shift."""
 FLUSH_ROWS = 128
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
@@ -120,6 +122,7 @@ class _Shift:
         self._should_stop = should_stop
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
+        self._slow: set[UUID] = set()
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
@@ -194,8 +197,20 @@ class _Shift:
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
         until = time.monotonic() + PARSE_SECONDS
-        while self._answers and time.monotonic() < until:
-            self._take(self._answers.popleft())
+        while self._answers and (began := time.monotonic()) < until:
+            result = self._next_answer()
+            self._take(result)
+            if time.monotonic() - began > SLOW_SECONDS:
+                self._slow.add(result.request.context.lease.crawl_id)
+
+    def _next_answer(self) -> FetchResult:
+        """The oldest response, but those of crawls whose pages take long only when no other is left."""
+        if self._slow:
+            for place, result in enumerate(self._answers):
+                if result.request.context.lease.crawl_id not in self._slow:
+                    del self._answers[place]
+                    return result
+        return self._answers.popleft()
 
     # -- claiming ---------------------------------------------------------------------------
 
