@@ -17,10 +17,11 @@ from crawler.errors import TooSlowToTry
 
 PAGE_SECONDS = 2.0
 """CPU time for a page…"""
-LEAST_SECONDS = 0.25
+LEAST_SECONDS = 0.1
 """…and for one of somebody whose pages took too long again and again: others wait meanwhile."""
 TOO_LARGE = "The page is too large to be read in reasonable time."
 _MOST_KNOWN = 1000
+_MOST_HELD_AGAINST = 6
 log = telemetry.logger(__name__)
 
 Found = TypeVar("Found")
@@ -30,7 +31,7 @@ class BoundedReading:
     def __init__(self, open_judge: OpenJudge) -> None:
         self._open_judge = open_judge
         self._given_up: Counter[Hashable] = Counter()
-        """Pages that took too long, by whose they are."""
+        """Pages that took too long, by whose they are, less those that did not since."""
 
     def __call__(
         self, whose: Hashable, work: Callable[..., Found], body: bytes, content_type: str, *given: Any
@@ -40,20 +41,23 @@ class BoundedReading:
             return work(body, content_type, *given)
         with self._open_judge() as judge:
             try:
-                return judge.one(work, body, content_type, *given, seconds=self.seconds(whose))
+                found = judge.one(work, body, content_type, *given, seconds=self.seconds(whose))
             except TooSlowToTry as exc:
                 self._note(whose, len(body))
                 raise UnparsablePage(TOO_LARGE) from exc
+        if self._given_up[whose]:
+            self._given_up[whose] -= 1
+        return found
 
     def seconds(self, whose: Hashable) -> float:
         """What the next page may take."""
-        return max(LEAST_SECONDS, PAGE_SECONDS / (1 + self._given_up[whose]))
+        return max(LEAST_SECONDS, PAGE_SECONDS / (1 + self._given_up[whose]) ** 2)
 
     def _note(self, whose: Hashable, size: int) -> None:
         if len(self._given_up) >= _MOST_KNOWN:
             self._given_up.clear()
-        self._given_up[whose] += 1
-        log.warning("page_given_up", whose=str(whose), bytes=size, before=self._given_up[whose] - 1)
+        self._given_up[whose] = min(self._given_up[whose] + 1, _MOST_HELD_AGAINST)
+        log.warning("page_given_up", whose=str(whose), bytes=size)
 
 
 def _is_quick(body: bytes, content_type: str) -> bool:
