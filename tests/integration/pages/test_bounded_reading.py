@@ -48,13 +48,31 @@ def test_a_large_page_of_people_is_read_by_the_judge_as_it_is_here(reading: Boun
     assert reading("somebody", any_page, body, *given) == any_page(body, *given)
 
 
-def test_who_wastes_time_again_and_again_gets_less_of_it(reading: BoundedReading) -> None:
+def test_who_wastes_time_again_and_again_gets_less_of_it_and_then_none(
+    pool: JudgePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_reading, "PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(bounded_reading, "LEAST_SECONDS", 0.05)
+    now = [0.0]
+    reading = BoundedReading(partial(pool.open, READING), lambda: now[0])
+    given = "text/html", URL, dict[str, str](), dict[str, object]()
     hostile = between_samples(b"<div>", 2_000_000)
-    for _ in range(4):
-        with pytest.raises(UnparsablePage):
-            reading("somebody", any_page, hostile, "text/html", URL, {}, {})
-    assert reading.seconds("somebody") < reading.seconds("other") == bounded_reading.PAGE_SECONDS
-    assert reading("other", any_page, b"<p>x</p>" * 6_000, "text/html", URL, {}, {}).word_count == 6_000
+    allowed = []
+    for _ in range(bounded_reading.MOST_IN_VAIN):
+        allowed.append(reading.seconds("somebody"))
+        with pytest.raises(UnparsablePage, match="too large"):
+            reading("somebody", any_page, hostile, *given)
+    assert allowed == sorted(allowed, reverse=True)
+    with pytest.raises(UnparsablePage, match="not tried"):
+        reading("somebody", any_page, b"<p>x</p>" * 6_000, *given)
+    assert reading("somebody", any_page, b"<p>small</p>", *given).text == "small"
+    assert reading("other", any_page, b"<p>x</p>" * 6_000, *given).word_count == 6_000
+    now[0] = bounded_reading.PAUSE_SECONDS
+    monkeypatch.setattr(bounded_reading, "LEAST_SECONDS", 5.0)
+    for _ in range(bounded_reading.MOST_IN_VAIN):
+        reading("somebody", any_page, b"<p>x</p>" * 6_000, *given)
+    monkeypatch.setattr(bounded_reading, "LEAST_SECONDS", 0.05)
+    assert reading.seconds("somebody") == bounded_reading.PAGE_SECONDS, "what goes well is forgiven"
 
 
 def test_a_crawl_with_such_a_page_stores_the_others_and_says_why(
