@@ -53,6 +53,7 @@ class Documents:
             self.store,
             ChunkRule(settings.chunk_tokens, min(settings.chunk_overlap_tokens, settings.chunk_tokens // 2)),
             self._app.acquisition.extractor,
+            self._app.engine.read_bounded,
             embeds=self.embed.is_wanted,
             hint=self._app.hints.ingest_documents,
             go_on=self.hint_ingest,

@@ -29,6 +29,7 @@ from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
 from crawler.handlers.engine.work_shift import MAX_ACTIVE, WorkShift
 from crawler.handlers.engine.write_batch import WriteBatch
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -139,10 +140,15 @@ class Engine:
         )
 
     @cached_property
+    def read_bounded(self) -> BoundedReading:
+        return BoundedReading(self._app.judging.for_reading)
+
+    @cached_property
     def process_response(self) -> ProcessResponse:
         return ProcessResponse(
             robots_and_backoff=self.robots_and_backoff,
             render=self.render_where_needed,
+            read_bounded=self.read_bounded,
             clock=self._app.clock,
             record_move=self.crawl_state.record_move,
             record_shopify=self.crawl_state.record_shopify,
@@ -162,6 +168,7 @@ class Engine:
             notes,
             self.crawl_state.record_rendering,
             self.writer.has_light_copy,
+            self.read_bounded,
         )
 
     @cached_property

@@ -20,6 +20,8 @@ DIGEST = Limits(page_seconds=3.0, total_seconds=8.0, busy_seconds=20.0)
 EXPORTS = Limits(page_seconds=3.0, total_seconds=3.0, busy_seconds=120.0, is_counted=False)
 """One page at a time; who reads a stream waits for others rather than getting half of it. There are few streams."""
 REPORT = Limits(page_seconds=3.0, total_seconds=30.0, item_seconds=0.02, busy_seconds=60.0)
+READING = Limits(page_seconds=2.0, total_seconds=2.0, busy_seconds=60.0)
+"""Of pages that were just fetched; other crawls of the process wait meanwhile."""
 SURVEY = Limits(page_seconds=0.5, total_seconds=1.5)
 """Crawls of others wait for the coordinator meanwhile."""
 
@@ -46,6 +48,9 @@ class Judging:
 
     def for_report(self, look: Look = go_on) -> AbstractContextManager[Judge]:
         return self.pool.open(REPORT, look)
+
+    def for_reading(self, look: Look = go_on) -> AbstractContextManager[Judge]:
+        return self.pool.open(READING, look)
 
     def for_survey(self, look: Look = go_on) -> AbstractContextManager[Judge]:
         return self.pool.open(SURVEY, look)

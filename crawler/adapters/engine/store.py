@@ -31,7 +31,7 @@ from crawler.adapters.engine.batch_writer import admit
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
-from crawler.domain.crawls.crawl import COMPARISON_FAILED, CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
 from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
@@ -50,11 +50,11 @@ FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fet
 
 
 def _project(row: Row[Any]) -> Project:
-    return Project.model_validate(row._asdict())
+    return Project.model_validate(row._asdict(), context=STORED)
 
 
 def _crawl(row: Row[Any]) -> CrawlJob:
-    return CrawlJob.model_validate(row._asdict())
+    return CrawlJob.model_validate(row._asdict(), context=STORED)
 
 
 def crawl_in(db: Connection, crawl_id: UUID) -> CrawlJob | None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.hosts.politeness import HOST_CAP, MAX_CRAWL_DELAY_SECONDS
+from crawler.domain.hosts.politeness import HOST_CAP, MAX_CRAWL_DELAY_SECONDS, MAX_SHARED_DELAY_SECONDS
 from crawler.domain.hosts.robots import Robots
 
 
@@ -42,7 +42,8 @@ class PolitenessAudit:
             # Right after a crawl Postgres may still plan with the row counts of before, and loop over all pairs.
             db.execute(text("SET LOCAL enable_nestloop = off"))
             asked = self._robots_delays(db, crawl_id)
-            given = {"crawl": crawl_id, "cap": HOST_CAP, "reach": MAX_CRAWL_DELAY_SECONDS, **asked}
+            limits = {"cap": HOST_CAP, "reach": MAX_CRAWL_DELAY_SECONDS, "shared": MAX_SHARED_DELAY_SECONDS}
+            given = {"crawl": crawl_id, **limits, **asked}
             return [HostAudit(*row) for row in db.execute(text(_AUDIT), given)]
 
     def _robots_delays(self, db: Connection, crawl_id: UUID) -> dict[str, list[Any]]:
@@ -62,7 +63,7 @@ SELECT host, robots_fetched_at, robots_text FROM hosts
 WHERE host IN (SELECT DISTINCT host FROM request_log WHERE crawl_id = :crawl)
   AND robots_text IS NOT NULL AND octet_length(robots_text) > 0 AND robots_fetched_at IS NOT NULL
 """
-# Two crawls at one host must keep the longer of their delays. A delay of robots.txt counts from when it was read.
+# Two crawls at one host must keep the longer of their delays, as far as it counts for others. A delay of robots.txt counts from when it was read.
 # Requests shortly before the crawl count as those before its first.
 _AUDIT = """
 WITH crawl AS (
@@ -76,7 +77,7 @@ robots AS (
 owing AS (SELECT id, (config ->> 'delay_seconds')::float AS delay, (config ->> 'max_concurrent')::int AS most
           FROM crawl_jobs),
 asked AS (
-    SELECT r.host, r.at, r.certain, r.kind, r.url, r.at >= c.began AS counts,
+    SELECT r.host, r.crawl_id, r.at, r.certain, r.kind, r.url, r.at >= c.began AS counts,
            r.at + make_interval(secs => coalesce(r.elapsed_ms, 0) / 1000.0) AS done,
            coalesce(o.delay, 0) AS delay, CASE WHEN o.delay = 0 THEN o.most END AS most,
            ro.since, ro.delay AS robots_delay
@@ -87,12 +88,14 @@ asked AS (
     WHERE r.at BETWEEN c.began - make_interval(secs => :reach) AND c.ended
       AND r.host IN (SELECT DISTINCT host FROM request_log WHERE crawl_id = :crawl)
 ),
-gaps AS (
+pairs AS (
     SELECT host, counts, extract(epoch FROM at - lag(at) OVER before)::float AS gap,
-           greatest(delay, lag(delay) OVER before,
-                    CASE WHEN since <= lag(at) OVER before THEN robots_delay END) AS owed
+           CASE WHEN crawl_id = lag(crawl_id) OVER before THEN delay
+                ELSE greatest(least(delay, :shared), least(lag(delay) OVER before, :shared)) END AS project,
+           greatest(CASE WHEN since <= lag(at) OVER before THEN robots_delay END, 0) AS robots
     FROM asked WHERE certain WINDOW before AS (PARTITION BY host ORDER BY at)
 ),
+gaps AS (SELECT host, counts, gap, greatest(project, robots) AS owed FROM pairs),
 spacing AS (
     SELECT host, min(gap) AS smallest, max(owed) AS owed, count(*) FILTER (WHERE gap < 0.95 * owed) AS violations
     FROM gaps WHERE counts GROUP BY host

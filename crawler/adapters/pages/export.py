@@ -3,7 +3,7 @@
 The formats are in `domain/exports/files.py` and `domain/exports/warc_export.py`.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from datetime import UTC
 from http import HTTPStatus
 from typing import Any
@@ -20,8 +20,8 @@ from crawler.domain.exports.warc_export import ArchivedPage
 from crawler.domain.judging import OpenJudge
 from crawler.domain.markdown.page import MarkdownPage
 from crawler.domain.markdown.pruning import Pruning
-from crawler.domain.pages.files import file_page, kind_of
-from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
+from crawler.domain.pages.files import any_page
+from crawler.domain.pages.parsing import UnparsablePage
 from crawler.errors import TooSlowToTry
 
 ROWS_AT_ONCE = 50
@@ -82,7 +82,7 @@ class PageExport:
             return page
         with self._open_judge() as judge:
             try:
-                old = judge.one(_parsed, snapshot_bytes(row), page.url, row.content_type or "", row.old_headers)
+                old = judge.one(any_page, snapshot_bytes(row), row.content_type or "", page.url, row.old_headers, {})
             except (TooSlowToTry, UnparsablePage):
                 return page
         return page._replace(
@@ -106,13 +106,6 @@ def _archived(row: Row[Any]) -> ArchivedPage:
         row.received_at.astimezone(UTC),
         looked_at.astimezone(UTC),
     )
-
-
-def _parsed(body: bytes, url: str, content_type: str, headers: Mapping[str, str]) -> ParsedPage:
-    kind = kind_of(content_type, body)
-    if kind is None:
-        return parse_page(body, url=url, content_type=content_type, headers=headers)
-    return file_page(kind, body, url=url, content_type=content_type, headers=headers)
 
 
 _ASKED = "u.crawl_job_id = :crawl AND (u.fetch_state IN ('done', 'failed') OR u.http_status IS NOT NULL)"

@@ -2,18 +2,21 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
-from crawler.domain.patterns import compile_pattern
+from crawler.domain.patterns import check_list
 from crawler.errors import InvalidConfig, InvalidTransition
 
 MAX_PATTERNS = 50
+STORED: Final = MappingProxyType({"stored": True})
+"""Context of values that are read back: they were checked when they were written, perhaps by older rules."""
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
@@ -136,9 +139,9 @@ class CrawlConfig(BaseModel):
 
     @field_validator("include_patterns", "exclude_patterns")
     @classmethod
-    def _compiles(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in value:
-            compile_pattern(pattern)
+    def _compiles(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.context is not STORED:
+            check_list(value)
         return value
 
     def within(self, max_pages_ceiling: int) -> Self:

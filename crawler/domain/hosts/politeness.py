@@ -31,6 +31,9 @@ QUIET_SECONDS = 1800.0
 _NEGLIGIBLE_SECONDS = 0.05
 
 MAX_CRAWL_DELAY_SECONDS = 60.0
+MAX_SHARED_DELAY_SECONDS = 10.0
+"""The longest delay of a project that other crawls of the host wait for, `SHARED_GAP` in pair_rules.lua. A longer one
+it keeps to itself: or anybody could hold up all crawls of a host for an hour."""
 HOST_CAP = 5
 """Requests in flight at one host, over all crawls, unless a crawl without a delay asks for more."""
 LONGEST_HOLD_SECONDS = 30.0

@@ -49,6 +49,11 @@ def to_markdown(body: bytes, *, url: str, content_type: str = "", pruning: Pruni
     return from_tree(parse(markup), url, pruning)
 
 
+def markdown_of(body: bytes, content_type: str, url: str, pruning: Pruning | None = None) -> str:
+    """`to_markdown` with the arguments of what is read in a bounded time (`handlers/pages/bounded_reading.py`)."""
+    return to_markdown(body, url=url, content_type=content_type, pruning=pruning)
+
+
 def from_tree(tree: LexborHTMLParser, url: str, pruning: Pruning | None = None) -> str:
     """The markdown of a page that is parsed already, and not changed yet."""
     root = tree.body or tree.root

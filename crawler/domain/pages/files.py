@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
+from typing import Any
 
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS
 from crawler.domain.pages import robots_directives
@@ -61,6 +62,17 @@ def kind_of(content_type: str, body: bytes) -> FileKind | None:
 
 def is_pdf(content_type: str, body: bytes) -> bool:
     return kind_of(content_type, body) is FileKind.PDF
+
+
+def any_page(
+    body: bytes, content_type: str, url: str, headers: Mapping[str, str], options: Mapping[str, Any]
+) -> ParsedPage:
+    """A page or a file as a page. `options` are those of `parse_page`. Raises UnparsablePage as that does."""
+    kind = kind_of(content_type, body)
+    if kind is None:
+        return parse_page(body, url=url, content_type=content_type, headers=headers, **options)
+    shared = {name: options[name] for name in ("hash_chars", "robot") if name in options}
+    return file_page(kind, body, url=url, content_type=content_type, headers=headers, **shared)
 
 
 def file_page(

@@ -39,6 +39,7 @@ from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
 from crawler.entrypoints.http.deadline import Deadline
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.head_requests import HeadRequests
@@ -109,9 +110,11 @@ def create_app(tools: App | None = None) -> FastAPI:
     install_problems(api)
     _describe(api)
     # Middleware that is added last runs first.
+    shares = CallerShares()
     api.add_middleware(BodyLimit)
+    api.add_middleware(CallerShare, shares=shares)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
-    api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts))
+    api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts, shares))
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

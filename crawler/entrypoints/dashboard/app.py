@@ -10,10 +10,11 @@ from crawler.entrypoints.dashboard.serving import assets, error_pages
 from crawler.entrypoints.dashboard.serving.headers import PageHeaders
 from crawler.entrypoints.dashboard.serving.session_gate import SessionGate
 from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 
 
-def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
+def create_dashboard(tools: App, attempts: FailedAttempts, shares: CallerShares) -> ASGIApp:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, dependencies=[Guarded])
     app.state.tools = tools
     app.state.attempts = attempts
@@ -23,6 +24,7 @@ def create_dashboard(tools: App, attempts: FailedAttempts) -> ASGIApp:
     error_pages.install(app)
     # Middleware that is added last runs first.
     app.add_middleware(BodyLimit)
+    app.add_middleware(CallerShare, shares=shares)
     app.add_middleware(SessionGate, tools=tools)
     app.add_middleware(error_pages.LastResort)
     app.add_middleware(PageHeaders)

@@ -3,21 +3,34 @@
 What is in an export: `domain/exports/files.py`.
 """
 
+import asyncio
 import threading
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator, Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Send
 
+from crawler import telemetry
+from crawler.domain import judging
 from crawler.errors import Unavailable
 
 CHUNK_BYTES = 64 * 1024
 MOST_STREAMS = 8
 """Parallel streams: each holds a connection to Postgres until its client has read all."""
 
-_places = threading.BoundedSemaphore(MOST_STREAMS)
+MOST_OF_ONE = 4
+"""Of these, of one caller: the others are left to others."""
+STALL_SECONDS = 60.0
+"""A client that takes nothing for so long gets no more."""
+
+_lock = threading.Lock()
+_held: Counter[Hashable] = Counter()
+log = telemetry.logger(__name__)
 
 
 def stream(
@@ -37,20 +50,46 @@ def stream(
         held.close()
         raise
     headers = {"Content-Disposition": f'attachment; filename="{file_name}"'} if file_name else None
-    return StreamingResponse(_sent(first, chunks, held), media_type=media_type, headers=headers)
+    return _Stream(_sent(first, chunks, held), media_type, headers)
 
 
 @contextmanager
 def _place() -> Iterator[None]:
-    if not _places.acquire(blocking=False):
-        raise Unavailable("Too many exports are being read at once; try again in a moment.", retry_seconds=30)
+    who = judging.caller.get()
+    with _lock:
+        if _held.total() >= MOST_STREAMS or (who is not None and _held[who] >= MOST_OF_ONE):
+            raise Unavailable("Too many exports are being read at once; try again in a moment.", retry_seconds=30)
+        _held[who] += 1
     try:
         yield
     finally:
-        _places.release()
+        with _lock:
+            _held[who] -= 1
+            if not _held[who]:
+                del _held[who]
 
 
-async def _sent(first: bytes, chunks: Iterator[bytes], held: ExitStack) -> AsyncIterator[bytes]:
+class _Stream(StreamingResponse):
+    """A response whose client has to go on reading."""
+
+    def __init__(self, pieces: AsyncGenerator[bytes], media_type: str, headers: dict[str, str] | None) -> None:
+        super().__init__(pieces, media_type=media_type, headers=headers)
+        self._pieces = pieces
+
+    async def stream_response(self, send: Send) -> None:
+        async def in_time(message: Message) -> None:
+            async with asyncio.timeout(STALL_SECONDS):
+                await send(message)
+
+        try:
+            await super().stream_response(in_time)
+        except TimeoutError:
+            log.info("stream_stalled", seconds=STALL_SECONDS)
+            await self._pieces.aclose()
+            raise ClientDisconnect from None  # nothing more can be told: the answer has begun
+
+
+async def _sent(first: bytes, chunks: Iterator[bytes], held: ExitStack) -> AsyncGenerator[bytes]:
     try:
         yield first
         while chunk := await run_in_threadpool(next, chunks, b""):

@@ -21,7 +21,7 @@ from crawler.domain.acquisition.entries import (
     stranded_end,
 )
 from crawler.domain.clock import Clock
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
+from crawler.domain.crawls.crawl import STORED, CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
@@ -133,7 +133,7 @@ class RunQueue:
         url, end = entry.url, entry.end
         if entry.config is None:
             return stranded_end(entry, url, None)
-        key_of = keys_of(CrawlConfig.model_validate(entry.config))
+        key_of = keys_of(CrawlConfig.model_validate(entry.config, context=STORED))
         for _ in range(_MOST_HOPS):
             if end is None or end.reason != Reason.REDIRECTED or end.final_url is None:
                 break

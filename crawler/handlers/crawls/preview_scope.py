@@ -3,6 +3,7 @@
 The rules are in `domain/urls/scope.py`, the built-in patterns in `domain/urls/presets.py`.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,8 +12,11 @@ from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Scope
 from crawler.domain.urls.url import Unusable, normalize, parse, read
-from crawler.errors import Invalid
+from crawler.errors import Invalid, TooSlowToTry
 from crawler.handlers.crawls.start_crawl import valid_config
+
+MOST_SECONDS = 2.0
+"""CPU time of one preview. What patterns may cost by themselves is bounded where they are written."""
 
 
 class Preview(NamedTuple):
@@ -42,7 +46,16 @@ class PreviewScope:
             raise Invalid(f"Project {project.name!r} has no website_url, so a preview needs a seed_url.")
         options = valid_config({**project.settings.model_dump(), **config})
         scope = Scope.of(parse(seed).href, options, shopify=shopify)
-        return [_judge(scope, raw, parse(seed).href) for raw in urls]
+        return _judged(scope, urls, parse(seed).href)
+
+
+def _judged(scope: Scope, urls: Sequence[str], base: str) -> list[Preview]:
+    until, found = time.thread_time() + MOST_SECONDS, []
+    for raw in urls:
+        if time.thread_time() > until:
+            raise TooSlowToTry
+        found.append(_judge(scope, raw, base))
+    return found
 
 
 def _judge(scope: Scope, raw: str, base: str) -> Preview:

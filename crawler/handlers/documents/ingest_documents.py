@@ -17,12 +17,13 @@ from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields,
 from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
 from crawler.domain.documents.chunking import ChunkRule, chunk_markdown
 from crawler.domain.documents.document import Failed, Made, Source, config_of
-from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.page import markdown_of
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.pages.files import is_pdf, kind_of
 from crawler.domain.pages.language import detect
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.retries import MOST_LOSSES
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 log = telemetry.logger(__name__)
 
@@ -50,6 +51,7 @@ class IngestDocuments:
         documents: DueDocuments,
         rule: ChunkRule,
         read_file: ReadFile,
+        read_bounded: BoundedReading,
         *,
         embeds: Callable[[], bool],
         hint: Callable[[], None],
@@ -62,6 +64,7 @@ class IngestDocuments:
         self._documents = documents
         self._rule = rule
         self._read_file = read_file
+        self._read_bounded = read_bounded
         self._embeds = embeds
         self._hint = hint
         self._go_on = go_on
@@ -124,7 +127,7 @@ class IngestDocuments:
         if source.content is not None and is_pdf(source.content_type, source.content):
             return self._file(source, source.content)
         try:
-            text = _text_of(source)
+            text = self._text_of(source)
             return self._made(source, text, source.language if source.is_newest else detect(text, None))
         except UnparsablePage as exc:
             return Failed(source, exc.message)
@@ -143,11 +146,10 @@ class IngestDocuments:
         chunks = chunk_markdown(text.replace("\x00", ""), self._rule)
         return Made(source, chunks, config_of(language, self._documents.configs()))
 
-
-def _text_of(source: Source) -> str:
-    """Its markdown, for the headings; the plain text of what has none, or is no markup."""
-    markdown = ""
-    if source.content is not None and kind_of(source.content_type, source.content) is None:
-        pruning = Pruning() if source.prunes else None
-        markdown = to_markdown(source.content, url=source.url, content_type=source.content_type, pruning=pruning)
-    return markdown if markdown.strip() else source.text or ""
+    def _text_of(self, source: Source) -> str:
+        """Its markdown, for the headings; the plain text of what has none, or is no markup."""
+        markdown = ""
+        if source.content is not None and kind_of(source.content_type, source.content) is None:
+            given = source.url, Pruning() if source.prunes else None
+            markdown = self._read_bounded(source.project_id, markdown_of, source.content, source.content_type, *given)
+        return markdown if markdown.strip() else source.text or ""

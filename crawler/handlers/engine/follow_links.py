@@ -4,10 +4,12 @@ What decides whether a link is followed: `domain/urls/scope.py` (scope, patterns
 `record_page.py` (most links of a page), robots.txt (here), and `domain/engine/max_pages.py` (how many pages).
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from crawler import telemetry
 from crawler.domain.crawls.crawl import FetchState, QueryParams
 from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
 from crawler.domain.engine.ledger import Found, Source, UrlKey
@@ -24,7 +26,15 @@ NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
 SEEN_ONLY = -1
 _KEEP_ALL = QueryRule(QueryParams.KEEP, frozenset())
 
-RobotsRefuses = Callable[[CrawlContext, Url], str | None]
+LINK_SECONDS = 1.0
+LINK_EACH_SECONDS = 0.0002
+"""CPU time for all links of some pages, and more for each: a tenth of it is enough unless patterns or robots.txt were
+built to take long. Other crawls wait meanwhile, and rows in the database are locked."""
+log = telemetry.logger(__name__)
+
+
+class RobotsRefuses(Protocol):
+    def __call__(self, context: CrawlContext, url: Url, *, hurried: bool = False) -> str | None: ...
 
 
 class Children(NamedTuple):
@@ -55,14 +65,15 @@ class FollowLinks:
         for settled in batch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         for crawl_id, group in by_crawl.items():
-            leads = [lead for settled in group for lead in _leads(settled, depths.get(settled.key, 0))]
-            self._admit(group[0].context, leads, children)
+            until = time.thread_time() + LINK_SECONDS + LINK_EACH_SECONDS * sum(map(_count, group))
+            leads = list(_leads_until(until, group, depths))
+            self._admit(group[0].context, leads, children, until)
             children.found.extend(self._unusable(group, depths))
             if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
                 children.entries.setdefault(crawl_id, []).extend(sitemaps)
         return children
 
-    def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children) -> None:
+    def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children, until: float) -> None:
         """Queue new URLs. URLs seen at the same depth or less are dropped before they cost a database row."""
         if not leads:
             return
@@ -79,7 +90,7 @@ class FollowLinks:
         sequence = self._frontier.reserve_sequence(crawl_id, len(new))
         entries = children.entries.setdefault(crawl_id, [])
         for number, (lead, seen) in enumerate(new, sequence):
-            found, entry = self._judge(context, lead, number)
+            found, entry = self._judge(context, lead, number, hurried=time.thread_time() > until)
             if seen is not None:
                 children.shorter.append(found)
             elif found.reason not in NOT_RECORDED:
@@ -112,10 +123,10 @@ class FollowLinks:
                 settled.key.normalized_url,
             )
 
-    def _judge(self, context: CrawlContext, lead: _Lead, sequence: int) -> tuple[Found, Entry | None]:
+    def _judge(self, context: CrawlContext, lead: _Lead, sequence: int, *, hurried: bool) -> tuple[Found, Entry | None]:
         candidate = lead.candidate
         verdict: Admission | Refusal = candidate.verdict
-        if isinstance(verdict, Admission) and (line := self._robots_refuses(context, candidate.url)):
+        if isinstance(verdict, Admission) and (line := self._robots_refuses(context, candidate.url, hurried=hurried)):
             verdict = Refusal(Reason.ROBOTS, line)
         admitted = isinstance(verdict, Admission)
         priority = verdict.priority if isinstance(verdict, Admission) else 2
@@ -147,6 +158,20 @@ def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:
         if rival is None or (lead.depth, lead.hops) < (rival.depth, rival.hops):
             best[lead.candidate.digest] = lead
     return best
+
+
+def _count(settled: LeaseResult) -> int:
+    return len(settled.links) + len(settled.listed) + len(settled.kept_links)
+
+
+def _leads_until(until: float, group: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Iterable[_Lead]:
+    """The leads of these pages, as many as can be judged in time. The others stay as if nobody had linked them."""
+    for settled in group:
+        for lead in _leads(settled, depths.get(settled.key, 0)):
+            yield lead
+            if time.thread_time() > until:
+                log.warning("links_cut", crawl_id=str(settled.key.crawl_id), links=sum(map(_count, group)))
+                return
 
 
 def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:

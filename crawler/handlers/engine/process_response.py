@@ -26,6 +26,7 @@ from crawler.handlers.engine.request_ticket import RequestTicket, lateness, mill
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
 from crawler.handlers.engine.store_page import store_page
 from crawler.handlers.engine.write_batch import Failpoint
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 RecordMove = Callable[[UUID, str], None]
 RecordShopify = Callable[[UUID], None]
@@ -37,6 +38,7 @@ class ProcessResponse:
         *,
         robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
+        read_bounded: BoundedReading,
         clock: Clock,
         record_move: RecordMove,
         record_shopify: RecordShopify,
@@ -48,6 +50,7 @@ class ProcessResponse:
     ) -> None:
         self._robots_and_backoff = robots_and_backoff
         self._render = render
+        self._read_bounded = read_bounded
         self._clock = clock
         self._record_move = record_move
         self._record_shopify = record_shopify
@@ -76,7 +79,7 @@ class ProcessResponse:
         self._failpoint("parse", result.body)
         judgement, now = self._judge(settled, result), self._clock()
         if judgement.verdict is ResponseVerdict.STORE:
-            page = read_page(settled, result, now, self._robots_and_backoff.robot)
+            page = read_page(settled, result, now, self._robots_and_backoff.robot, self._read_bounded)
             if page is None or self._render.send_to_browser(settled, ticket, result, page, now):
                 return
             store_page(settled, result, page, ticket.previous, now)

@@ -10,44 +10,34 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import Previous, Unfetched, UrlEnd, page_id
-from crawler.domain.pages.files import file_page, kind_of
-from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
+from crawler.domain.pages.files import any_page
+from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.urls.scope import Refusal
 from crawler.domain.urls.url import Unusable, Url, read
 from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 from crawler.handlers.engine.store_page import record_unchanged, usable
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 MAX_LINKS = 5000
 
 
-def read_page(settled: LeaseResult, result: FetchResult, now: datetime, robot: str) -> ParsedPage | None:
+def read_page(
+    settled: LeaseResult, result: FetchResult, now: datetime, robot: str, read_bounded: BoundedReading
+) -> ParsedPage | None:
     """Parse the page. None when it cannot be parsed; then it is settled as failed."""
     config = settled.context.crawl.config
-    kind = kind_of(result.content_type, result.body)
+    options = {
+        "hash_chars": config.hash_chars,
+        "max_links": config.max_links_per_page or MAX_LINKS,
+        "detect_language": False,
+        "robot": robot,
+        "hash_routes": isinstance(result, RenderedPage),
+    }
+    whose = settled.context.crawl.project_id
     try:
-        if kind is not None:
-            return file_page(
-                kind,
-                result.body,
-                url=result.url,
-                content_type=result.content_type,
-                headers=result.headers,
-                hash_chars=config.hash_chars,
-                robot=robot,
-            )
-        return parse_page(
-            result.body,
-            url=result.url,
-            content_type=result.content_type,
-            headers=result.headers,
-            hash_chars=config.hash_chars,
-            max_links=config.max_links_per_page or MAX_LINKS,
-            detect_language=False,
-            robot=robot,
-            hash_routes=isinstance(result, RenderedPage),
-        )
+        return read_bounded(whose, any_page, result.body, result.content_type, result.url, result.headers, options)
     except UnparsablePage as exc:
         record_refused(settled, Reason.PARSE, exc.message, now, result)
         return None

@@ -20,11 +20,11 @@ from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
-from crawler.domain.markdown.page import to_markdown
+from crawler.domain.markdown.page import markdown_of
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.measure import exact
-from crawler.domain.pages.parsing import ParsedPage
+from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
     FAILED,
@@ -54,6 +54,7 @@ from crawler.handlers.engine.fall_back_to_http import FallBackToHttp, Record, Vi
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
 from crawler.handlers.engine.store_page import keep_light_copy
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 log = telemetry.logger(__name__)
 
@@ -88,6 +89,7 @@ class RenderWhereNeeded:
         notes: VisitNotes,
         record: Record,
         has_light_copy: HasLightCopy,
+        read_bounded: BoundedReading,
     ) -> None:
         self._frontier = frontier
         self._lanes = lanes
@@ -95,6 +97,7 @@ class RenderWhereNeeded:
         self._notes = notes
         self._record = record
         self._has_light_copy = has_light_copy
+        self._read_bounded = read_bounded
         self._fall_back = FallBackToHttp(frontier, lights, notes, record)
 
     def plan(self, ticket: RequestTicket, lane: Lane) -> Visit:
@@ -236,7 +239,7 @@ class RenderWhereNeeded:
         if asked is not None:
             return asked
         if is_homepage(ticket):
-            markdown = to_markdown(result.body, url=result.url, content_type=result.content_type)
+            markdown = self._markdown(context.crawl.project_id, result, page)
             measured = exact(page.measure, to_utf8(result.body, result.content_type)[0])
             decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
@@ -247,6 +250,12 @@ class RenderWhereNeeded:
         if not decision.render:
             context.frame.learn(page.text)
         return spare(decision, parse(result.url), context.state.shapes, rule)
+
+    def _markdown(self, project_id: UUID, result: FetchResult, page: ParsedPage) -> str:
+        try:
+            return self._read_bounded(project_id, markdown_of, result.body, result.content_type, result.url)
+        except UnparsablePage:  # its text could be read, so there is some
+            return page.text
 
     def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
         """Choose for the whole crawl, by its homepage. Returns whether a browser is available if one is needed."""

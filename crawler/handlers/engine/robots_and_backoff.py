@@ -103,14 +103,17 @@ class RobotsAndBackoff:
 
     # -- robots.txt -------------------------------------------------------------------------
 
-    def refuses(self, context: CrawlContext, url: Url) -> str | None:
-        """The robots.txt line that forbids a link, by rules this process has cached. Sends no request."""
+    def refuses(self, context: CrawlContext, url: Url, *, hurried: bool = False) -> str | None:
+        """The robots.txt line that forbids a link, by rules this process has cached. Sends no request.
+
+        `hurried`: that it is forbidden, without a search for the line.
+        """
         known = self._known.get(url.host)
         if known is None or known.robots is None or not context.crawl.config.respect_robots_txt:
             return None
         if known.robots.permits(url.href, self._agent):
             return None
-        return known.robots.allows(url.href, self._agent)[1]
+        return known.robots.allows(url.href, self._agent, hurried=hurried)[1]
 
     def ask(self, context: CrawlContext, host: str, url: str) -> RobotsAnswer:
         """Whether robots.txt allows a claimed URL to be requested."""

@@ -9,7 +9,7 @@ Which URL is due and who gets it is decided in Redis: `due.lua`, `claim.lua` and
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -35,8 +35,12 @@ log = telemetry.logger(__name__)
 
 MAX_ACTIVE = 256
 MAX_UNPARSED = 32
+MAX_LATE = 64
+"""Responses that wait behind all others; each may have megabytes."""
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
+SLOW_SECONDS = 0.5
+"""A crawl with a response that took so long comes after all others in this shift."""
 FLUSH_ROWS = 128
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
@@ -120,6 +124,8 @@ class _Shift:
         self._should_stop = should_stop
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
+        self._late: deque[FetchResult] = deque()
+        self._slow: set[UUID] = set()
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
@@ -163,7 +169,7 @@ class _Shift:
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self._fetcher.active or self._answers or self._settled)
+        return bool(self._fetcher.active or self._answers or self._late or self._settled)
 
     def lose(self) -> None:
         """After an unforeseen error: let each lease expire and count as a loss, because a response may be the cause."""
@@ -178,11 +184,11 @@ class _Shift:
     def _drive(self, now: float, *, stopping: bool) -> None:
         if now - self._looked_at > STALL_SECONDS:
             self._woke_at = time.time()
-        fresh = self._fetcher.poll(0.0 if self._answers else self._patience())
+        fresh = self._fetcher.poll(0.0 if self._answers or self._late else self._patience())
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
-            self._answers.extend(fresh)
+            self._receive(fresh)
             self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
             if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
                 self._tell_answered()
@@ -194,8 +200,22 @@ class _Shift:
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
         until = time.monotonic() + PARSE_SECONDS
-        while self._answers and time.monotonic() < until:
-            self._take(self._answers.popleft())
+        while self._answers and (began := time.monotonic()) < until:
+            self._take_timed(self._answers.popleft(), began)
+        if not self._answers and self._late:
+            self._take_timed(self._late.popleft(), time.monotonic())
+
+    def _take_timed(self, result: FetchResult, began: float) -> None:
+        self._take(result)
+        if time.monotonic() - began > SLOW_SECONDS:
+            self._slow.add(_crawl_of(result))
+            waiting, self._answers = self._answers, deque()
+            self._receive(waiting)
+
+    def _receive(self, results: Iterable[FetchResult]) -> None:
+        """Take responses in. Those of crawls whose pages take long come when no other is left."""
+        for result in results:
+            (self._late if _crawl_of(result) in self._slow else self._answers).append(result)
 
     # -- claiming ---------------------------------------------------------------------------
 
@@ -250,7 +270,11 @@ class _Shift:
     def _room(self) -> int:
         if self._careful:
             return 0 if self._is_busy else 1
-        return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
+        return min(
+            self._tools.max_active - self._fetcher.active,
+            MAX_UNPARSED - len(self._answers),
+            MAX_LATE - len(self._late),
+        )
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
         """The leases without suspects, which are URLs that have lost each of their workers.
@@ -317,7 +341,7 @@ class _Shift:
         waiting = len(self._settled)
         if not waiting:
             return
-        quiet = not self._fetcher.active and not self._answers
+        quiet = not self._fetcher.active and not self._answers and not self._late
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
         hungry = self._hungry and self._fetcher.active < HUNGRY_ACTIVE
         if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
@@ -360,6 +384,11 @@ class _Shift:
     def _finish_crawls(self) -> None:
         self._hints.finish_crawls(self._touched)
         self._touched.clear()
+
+
+def _crawl_of(result: FetchResult) -> UUID:
+    ticket: RequestTicket = result.request.context
+    return ticket.lease.crawl_id
 
 
 def _busiest(leases: Sequence[Lease]) -> list[tuple[UUID, str]]:

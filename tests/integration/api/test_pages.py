@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -258,16 +259,11 @@ def test_exports_give_their_connection_back_also_when_nobody_reads_on(service: S
     assert pool.checkedout() == 0  # type: ignore[attr-defined]
 
 
-def test_more_exports_than_places_are_told_to_wait(
-    service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(streaming.MOST_STREAMS):
-        assert streaming._places.acquire(blocking=False)
-    try:
-        answer = service("GET", f"/crawl/{crawl.id}/export", params={"format": "csv"})
-    finally:
+def test_more_exports_than_places_are_told_to_wait(service: Service, crawl: CrawlJob) -> None:
+    with ExitStack() as held:
         for _ in range(streaming.MOST_STREAMS):
-            streaming._places.release()
+            held.enter_context(streaming._place())
+        answer = service("GET", f"/crawl/{crawl.id}/export", params={"format": "csv"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
     assert service("GET", f"/crawl/{crawl.id}/export", params={"format": "csv"}).status_code == 200
 

@@ -18,6 +18,7 @@ from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.api.app import create_app
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.pages.login import local
+from crawler.entrypoints.http.caller_shares import CallerShares
 from crawler.entrypoints.http.failed_logins import MOST_FAILURES, FailedAttempts
 from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine
@@ -68,7 +69,7 @@ def secret(crawler: Engine, scope: Scope = Scope.ADMIN, *projects: UUID) -> str:
 
 def routes(crawler: Engine) -> list[tuple[str, str]]:
     """Every route of every room, ids made up."""
-    app = create_dashboard(crawler.tools, FailedAttempts())
+    app = create_dashboard(crawler.tools, FailedAttempts(), CallerShares())
     found = [
         (method, route.path)
         for included in app.router.routes  # type: ignore[attr-defined]

@@ -234,6 +234,30 @@ def test_a_slow_crawl_keeps_its_own_gap_beside_a_fast_one_and_is_not_starved(des
 # -- in flight ------------------------------------------------------------------------------
 
 
+def test_a_delay_of_an_hour_holds_up_no_other_crawl_of_the_host_and_is_kept(desk: Desk) -> None:
+    """Anybody may crawl anybody's host with any delay; others had to wait for it, an hour for each request."""
+    hour = 3_600_000
+    slow = desk.crawl(*pages("a.test", 3), delay_ms=hour)
+    served = serve_all(desk, 1)
+    fast = desk.crawl(*pages("a.test", 8, first=10), delay_ms=500)
+    served += serve_all(desk, 8)
+    assert [lease.crawl_id for lease in served] == [slow] + [fast] * 8
+    assert served[-1].claimed_ms - served[0].claimed_ms < 60_000
+    last = serve_all(desk, 2)
+    assert [lease.crawl_id for lease in last] == [slow, slow]
+    assert all(gap >= hour for gap in gaps([served[0], *last]))
+
+
+def test_beside_a_fast_crawl_one_with_a_delay_of_an_hour_is_served_every_hour(desk: Desk) -> None:
+    hour = 3_600_000
+    slow = desk.crawl(*pages("a.test", 3), delay_ms=hour)
+    desk.crawl(*pages("a.test", 60, first=10), delay_ms=200_000)
+    served = serve_all(desk, 40)
+    mine = [lease for lease in served if lease.crawl_id == slow]
+    assert len(mine) == 3
+    assert all(hour <= gap < hour + 500_000 for gap in gaps(mine))
+
+
 def test_no_host_has_more_than_five_requests_in_flight_over_all_crawls(desk: Desk) -> None:
     for n in range(3):
         desk.crawl(*pages("a.test", 9, start=10 * n), max_concurrent=4)

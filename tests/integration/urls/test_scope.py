@@ -6,6 +6,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from crawler.errors import InvalidConfig, InvalidPattern
+from crawler.handlers.engine import follow_links
 from tests.integration.handmade import asked, find_names, lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -147,3 +148,13 @@ def test_links_that_are_no_web_addresses_are_left_out(crawler: Engine, site: Sit
     assert "/x/meta/plain" in done, "the last link of the page is good"
     assert {"scheme", "egress"} <= {row["reason"] for row in crawler.ledger(crawl).values()}, "each says why"
     assert {request.address for request in site.requests()} == {"127.0.0.1"}
+
+
+def test_links_that_take_long_to_be_judged_are_cut(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patterns or a robots.txt can be built to take a second for a link, and other crawls wait meanwhile."""
+    monkeypatch.setattr(follow_links, "LINK_SECONDS", -100.0)
+    lay(site, {"/": ["/a", "/b", "/c"], "/a": [], "/b": [], "/c": []})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    assert crawler.ends(crawl) == {"/": "done", "/a": "done"}

@@ -1,3 +1,4 @@
+import time
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from uuid import uuid4
@@ -6,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from crawler.domain.crawls.crawl import (
+    STORED,
     CrawlConfig,
     CrawlJob,
     CrawlStatus,
@@ -115,3 +117,35 @@ def test_commas_split_a_string_of_patterns_but_never_a_list() -> None:
 def test_a_pattern_that_cannot_run_in_linear_time_is_refused_in_a_sentence(pattern: str) -> None:
     with pytest.raises(InvalidPattern, match="is not a valid regular expression"):
         CrawlConfig.model_validate({"exclude_patterns": [pattern]})
+
+
+# ---- patterns that cost much
+
+COSTLY = r"((\pL{10}){10}){3}"
+"""358,870 states of 18 characters."""
+
+
+def test_patterns_that_cost_much_are_refused_before_they_are_compiled_whole() -> None:
+    """Options are checked where requests of everybody wait: a hundred of these took 34 seconds there, and 600 MB."""
+    began = time.process_time()
+    for n in range(20):
+        with pytest.raises(InvalidPattern, match="repeats too much"):
+            CrawlConfig.model_validate({"include_patterns": [f"{COSTLY}{n}{m}" for m in range(50)]})
+    assert time.process_time() - began < 1
+
+
+def test_many_patterns_together_cost_no_more_than_one() -> None:
+    several = [f"(?:a|b{{900}}){n}" for n in range(50)]
+    CrawlConfig.model_validate({"include_patterns": several[:3]})
+    with pytest.raises(InvalidPattern, match=r"Up to .* the patterns repeat too much"):
+        CrawlConfig.model_validate({"include_patterns": several})
+
+
+def test_patterns_as_people_write_them_are_far_from_the_limit() -> None:
+    each = r"(?i)^https?://[^/]+/(?:blog|news|archive)/\d{4}/\d{2}/[\w-]+(?:\.html?)?$"
+    CrawlConfig.model_validate({"include_patterns": [f"{each}|/{n}/" for n in range(25)]})
+
+
+def test_a_stored_pattern_that_would_be_refused_today_keeps_its_project_readable() -> None:
+    stored = CrawlConfig.model_validate({"include_patterns": [COSTLY]}, context=STORED)
+    assert stored.include_patterns == (COSTLY,)

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from crawler.domain.hosts.robots import MAX_BYTES, MAX_SITEMAPS, Robots, RobotsPolicy, product_token, robots_policy
+from crawler.domain.hosts.robots import (
+    MAX_BYTES,
+    MAX_SITEMAPS,
+    MAX_WILDCARDS,
+    Robots,
+    RobotsPolicy,
+    product_token,
+    robots_policy,
+)
 from crawler.domain.reasons import Reason
 
 AGENT = "crawler/0.1 (+https://example.org/bot)"
@@ -171,6 +179,31 @@ def test_many_agents_times_many_rules_do_not_multiply() -> None:
 def test_a_file_of_too_many_rules_is_judged_without_a_search_for_the_line() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /*%d\n" % number for number in range(6000))
     assert allows(body, "/5999") == (False, "one of 6000 rules")
+
+
+def test_a_file_full_of_wildcards_costs_little_for_each_link() -> None:
+    """A page may have 5,000 links, and each is judged: with all of these wildcards that took minutes a page."""
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d*%d\n" % (number, number) for number in range(5_000))
+    robots = Robots.parse(body)
+    assert robots.permits(f"{SITE}/", AGENT), "read once"
+    started = time.process_time()
+    for number in range(500):
+        robots.permits(f"{SITE}/x{number}{'/a' * 900}", AGENT)
+    assert time.process_time() - started < 3
+
+
+def test_of_too_many_wildcards_the_last_forbid_more_and_allow_nothing() -> None:
+    many = "".join(f"Disallow: /{number}*x\n" for number in range(MAX_WILDCARDS))
+    more = "Disallow: /shop/*secret\nAllow: /shop/*open\nDisallow: /plain\nAllow: /plain/a*\n"
+    body = f"User-agent: *\n{many}{more}".encode()
+    expected = {"/1/y": True, "/1/x": False, "/shop/": False, "/shop/open": False, "/plain": False, "/plain/ab": True}
+    assert {path: allows(body, path)[0] for path in expected} == expected
+
+
+def test_who_is_in_a_hurry_hears_no_line() -> None:
+    robots = Robots.parse(b"User-agent: *\nDisallow: /a\n")
+    assert robots.allows(f"{SITE}/a", AGENT, hurried=True) == (False, "one of 1 rules")
+    assert robots.allows(f"{SITE}/a", AGENT) == (False, "line 2: Disallow: /a")
 
 
 # ---- the reduction to our own group loses nothing

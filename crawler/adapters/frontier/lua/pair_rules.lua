@@ -2,6 +2,19 @@
 
 local HOST_CAP = tonumber(ARGV[own])  -- of domain/hosts/politeness.py
 
+-- In ms: MAX_SHARED_DELAY_SECONDS of domain/hosts/politeness.py.
+local SHARED_GAP = 10000
+
+local function own_last(h) return 'last ' .. h.name end
+
+-- When the crawl may request this host again by its own delay; whether others have to leave it that gap.
+local function own_time(c, h)
+  if c.delay <= SHARED_GAP then return h.last + c.delay, true end
+  local mine = number(redis.call('HGET', c.info, own_last(h))) + c.delay
+  if mine > now then return mine, false end
+  return h.last + SHARED_GAP, true
+end
+
 -- How many URLs a pair has queued in this lane. Retries whose time has come go back to their place in the queue.
 local function load_pair(i, lane, ripens)
   local p = queues(i, lane)
@@ -72,7 +85,10 @@ local function hindrance(p)
   if t > now then return 'at', t, h.blocked > now and 'blocked' or 'gap' end
   -- The slower crawl of a host must keep its own gap too. It takes the turn, or a faster one would never leave that
   -- gap.
-  if c.delay > 0 and h.last + c.delay > now then return 'at', h.last + c.delay, 'turn' end
+  if c.delay > 0 then
+    local at, is_shared = own_time(c, h)
+    if at > now then return 'at', at, is_shared and 'turn' or 'gap' end
+  end
   if h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
   if c.respects_robots and h.robots_until <= now and h.robots_lease > now then return 'at', h.robots_lease, 'robots' end
   if host_room(p) < 1 then

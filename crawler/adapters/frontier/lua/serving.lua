@@ -52,8 +52,10 @@ end
 -- Set the host's next time: counted from now, held until the worker reports when the request was really sent.
 local function take_turn(p, t)
   local h = p.host
+  local gap = math.max(math.min(p.crawl.delay, SHARED_GAP), least_gap(h))
   h.prev_last, h.prev_gap = h.last, h.gap
-  set_times(h, claimed, p.gap, p.gap > 0 and claimed + hold_ms or 0, p.gap > 0 and t or '')
+  set_times(h, claimed, gap, p.gap > 0 and claimed + hold_ms or 0, p.gap > 0 and t or '')
+  if p.crawl.delay > SHARED_GAP then redis.call('HSET', p.crawl.info, own_last(h), whole(claimed)) end
   if h.turn == p.crawl.name then set(h, 'turn', '') end
 end
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from crawler.domain.crawls.crawl import CrawlConfig
-from crawler.domain.patterns import compile_pattern
+from crawler.domain.patterns import check_list
 from crawler.entrypoints.dashboard.forms.fields import Form
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence
 from crawler.errors import InvalidPattern
@@ -50,11 +50,10 @@ def settings_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _wrong_pattern(patterns: Sequence[str]) -> str | None:
-    for pattern in patterns:
-        try:
-            compile_pattern(pattern)
-        except InvalidPattern as exc:
-            return exc.message
+    try:
+        check_list(patterns)
+    except InvalidPattern as exc:
+        return exc.message
     return None
 
 

@@ -1,0 +1,1 @@
+"""Reading pages, whoever asks."""

@@ -1,0 +1,87 @@
+"""Reads pages that were just fetched, in a bounded time: strangers write them, and all crawls share this process.
+
+What is certain to be quick (`domain/pages/calm_markup.py`) is read here, all else by a judge (`domain/judging.py`).
+"""
+
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+from crawler import telemetry
+from crawler.domain.judging import OpenJudge
+from crawler.domain.pages.calm_markup import SAFE_BYTES, is_calm
+from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.files import FileKind, kind_of
+from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import TooSlowToTry
+
+PAGE_SECONDS = 2.0
+"""CPU time for a page…"""
+LEAST_SECONDS = 0.1
+"""…and for one of somebody whose pages took too long again and again: others wait meanwhile."""
+MOST_IN_VAIN = 6
+"""After so many more in vain than well, none is tried for `PAUSE_SECONDS`."""
+PAUSE_SECONDS = 60.0
+TOO_LARGE = "The page is too large to be read in reasonable time."
+NOT_TRIED = "Other large pages of this project took too long to be read, so this one was not tried."
+_MOST_KNOWN = 1000
+log = telemetry.logger(__name__)
+
+Found = TypeVar("Found")
+
+
+class _Record(NamedTuple):
+    """How reading somebody's pages went."""
+
+    in_vain: int = 0
+    """Pages that took too long, less those that did not since."""
+    paused_until: float = 0.0
+
+
+class BoundedReading:
+    def __init__(self, open_judge: OpenJudge, clock: Callable[[], float] = time.monotonic) -> None:
+        self._open_judge = open_judge
+        self._clock = clock
+        self._records: dict[Hashable, _Record] = {}
+
+    def __call__(
+        self, whose: Hashable, work: Callable[..., Found], body: bytes, content_type: str, *given: Any
+    ) -> Found:
+        """`work(body, content_type, *given)`, a function of a module. Raises UnparsablePage if that takes too long."""
+        if _is_quick(body, content_type):
+            return work(body, content_type, *given)
+        seconds = self.seconds(whose)
+        if not seconds:
+            raise UnparsablePage(NOT_TRIED)
+        with self._open_judge() as judge:
+            try:
+                found = judge.one(work, body, content_type, *given, seconds=seconds)
+            except TooSlowToTry as exc:
+                self._note(whose, len(body))
+                raise UnparsablePage(TOO_LARGE) from exc
+        if record := self._records.pop(whose, None):
+            self._records[whose] = record._replace(in_vain=max(0, record.in_vain - 1))
+        return found
+
+    def seconds(self, whose: Hashable) -> float:
+        """What the next page may take; 0 if it is not tried."""
+        record = self._records.get(whose, _Record())
+        if record.paused_until > self._clock():
+            return 0.0
+        return max(LEAST_SECONDS, PAGE_SECONDS / (1 + record.in_vain) ** 2)
+
+    def _note(self, whose: Hashable, size: int) -> None:
+        in_vain = self._records.get(whose, _Record()).in_vain + 1
+        if len(self._records) >= _MOST_KNOWN:
+            self._records.clear()
+        is_enough = in_vain >= MOST_IN_VAIN
+        until = self._clock() + PAUSE_SECONDS if is_enough else 0.0
+        self._records[whose] = _Record(MOST_IN_VAIN - 1 if is_enough else in_vain, until)
+        log.warning("page_given_up", whose=str(whose), bytes=size, in_vain=in_vain)
+
+
+def _is_quick(body: bytes, content_type: str) -> bool:
+    kind = kind_of(content_type, body)
+    if kind is None:
+        return is_calm(to_utf8(body, content_type)[0])
+    return len(body) <= SAFE_BYTES or kind in (FileKind.PDF, FileKind.BYTES)
