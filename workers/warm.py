@@ -4,12 +4,16 @@ They start in a fraction of the time and share its memory. Nothing here connects
 """
 
 import gc
-from importlib import import_module
 
 from crawler.lazy_module import load
 
 PARTS = (
-    "workers.tasks",
+    "workers.announce",
+    "workers.reconcile_timer",
+    "workers.task_arguments",
+    "workers.task_contract",
+    "crawler.bootstrap.engine",
+    "crawler.handlers.engine.work_shift",
     "celery.app.control",
     "celery.app.events",
     "celery.app.log",
@@ -17,7 +21,6 @@ PARTS = (
     "celery.backends.redis",
     "celery.concurrency.prefork",
     "celery.concurrency.solo",
-    "celery.concurrency.thread",
     "celery.worker.autoscale",
     "celery.worker.components",
     "celery.worker.consumer",
@@ -26,9 +29,15 @@ PARTS = (
     "kombu.pidbox",
     "kombu.transport.redis",
 )
-"""Modules that every worker would import after the fork."""
+"""Modules that every worker would import after the fork. None of them reads the settings."""
 ROOMS = ("acquisition", "changes", "crawls", "documents", "engine", "hosts", "judging", "notices", "operating", "pages")
 """Parts of the app that some of the workers of a whole system need at once."""
+
+
+def prepare() -> None:
+    """Import what needs no settings. Servers may still be starting meanwhile."""
+    for name in PARTS:
+        load(name)
 
 
 def warm(*, everything: bool) -> None:
@@ -36,10 +45,11 @@ def warm(*, everything: bool) -> None:
 
     `everything`: for the workers of a whole system, which do more than crawl.
     """
+    prepare()
     rooms = [f"crawler.bootstrap.{name}" for name in ROOMS] if everything else []
-    for name in (*PARTS, *rooms):
+    for name in ("workers.tasks", *rooms, *(["celery.concurrency.thread"] if everything else [])):
         load(name)
-    app = import_module("workers.app").app
+    app = load("workers.app").app
     app.finalize()
     app.loader.import_default_modules()
     assert app.conf.task_queues  # reads the configuration

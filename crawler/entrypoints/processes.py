@@ -82,10 +82,13 @@ def for_one_machine(specs: Sequence[ProcessSpec]) -> list[ProcessSpec]:
     return list(by_name.values())
 
 
-def warmed(specs: Sequence[ProcessSpec]) -> list[ProcessSpec]:
-    """The processes forked from this one, which first imports what they share, with their settings."""
+def warmed(specs: Sequence[ProcessSpec], *, everything: bool) -> list[ProcessSpec]:
+    """The processes forked from this one, which first imports what they share, with their settings.
+
+    `everything`: those of a whole system.
+    """
     os.environ.update(specs[0].env or {})
-    load("workers.warm").warm(everything=True)
+    load("workers.warm").warm(everything=everything)
     return [replace(spec, warm=WARM.get(spec.argv[2], spec.argv[2])) for spec in specs]
 
 

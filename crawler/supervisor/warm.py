@@ -122,7 +122,8 @@ def _show(argv: Sequence[str]) -> None:
         stat = Path("/proc/self/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()
         start, arg_end, env_start, env_end = map(int, stat[_ARG_START : _ARG_START + 4])
         end = env_end if env_start == arg_end else arg_end
-        line = " ".join(argv).encode()[: end - start - 1]
+        # At least as long as what stood there: the kernel takes that for one line that may go on behind it.
+        line = " ".join(argv).encode().ljust(arg_end - start)[: end - start - 1]
         ctypes.memmove(start, line.ljust(end - start, b"\0"), end - start)
         name = argv[argv.index("-n") + 1].partition("-")[0] if "-n" in argv else argv[2].rpartition(".")[2]
         ctypes.CDLL(None).prctl(PR_SET_NAME, f"crawler {name}".encode(), 0, 0, 0)

@@ -35,7 +35,7 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
         key_file, logs = ensure_key(tools), tools.data_dir / "logs"
         known = settings.dashboard_url or settings.api_url or _shared_url(address, number)
         told = settings.model_copy(update={"dashboard_url": known})
-        processes = warmed(for_one_machine(all_processes(told, address, number)))
+        processes = warmed(for_one_machine(all_processes(told, address, number)), everything=True)
         Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
         output = UpOutput((process.name for process in processes), logs, verbose=verbose)
         service, flower = _url(address, number), _url(*monitor) + "/"
