@@ -15,6 +15,7 @@ from benchmarks import (
     diff,
     documents,
     encrypted,
+    footprint,
     frontier,
     live,
     machine,
@@ -27,6 +28,7 @@ from benchmarks import (
     render,
     results,
     schedules,
+    startup,
     wikis,
 )
 from benchmarks.comparison import CRAWLERS
@@ -53,6 +55,8 @@ PARTS = {
     "dashboard": dashboard,
     "render": render,
     "wikis": wikis,
+    "footprint": footprint,
+    "startup": startup,
 }
 
 

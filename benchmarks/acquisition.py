@@ -17,7 +17,8 @@ from benchmarks.polite import pages
 from benchmarks.sites import Mount, Sites, serve
 from crawler.bootstrap import build
 from crawler.config import load_settings
-from crawler.domain.acquisition.entries import ACQUISITION_ID, QueueFilter, Sort
+from crawler.domain.acquisition.entries import ACQUISITION_ID, QueueFilter
+from crawler.domain.acquisition.entry_choices import Sort
 from crawler.domain.acquisition.queue_csv import as_csv
 
 TITLE = "The acquisition queue"

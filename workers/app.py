@@ -28,6 +28,7 @@ from crawler.config import load_settings
 from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
+from workers.apart import apart
 from workers.reconcile_timer import Pulse
 
 settings, _embedded = with_servers(load_settings())
@@ -38,8 +39,15 @@ app.steps["consumer"].add(announce(settings))
 
 log = logger(__name__)
 
-# Shared with the pool's child processes, which get no other notice of a shutdown.
-_stopping = multiprocessing.Event()
+
+class _Stopping:
+    """Whether this worker ends. It is shared with its pool's child processes, which get no other notice of it."""
+
+    def __init__(self) -> None:
+        self.event = multiprocessing.Event()
+
+
+_stopping = _Stopping()
 _making = threading.Lock()
 
 
@@ -56,7 +64,7 @@ def _container() -> App:
 
 
 def is_stopping() -> bool:
-    return _stopping.is_set()
+    return _stopping.event.is_set()
 
 
 @worker_process_init.connect
@@ -72,7 +80,11 @@ def _begin(**_: Any) -> None:
 
 @worker_init.connect
 def _start(**_: Any) -> None:
-    _stopping.clear()
+    _stopping.event = multiprocessing.Event()  # not that of another worker that was forked from the same process
+    apart(_check_servers)
+
+
+def _check_servers() -> None:
     refuse_unfit_machine(settings)
     with connect_redis(settings.redis_database(0)) as redis:
         try:
@@ -92,18 +104,22 @@ def _end(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
-    _stopping.set()
+    _stopping.event.set()
 
 
 @beat_init.connect
-def _mirror_schedules(**_: Any) -> None:
+def _begin_beat(**_: Any) -> None:
+    # When many entries are due, a third of the time is spent on these events, which monitors get again on receipt.
+    app.conf.task_send_sent_event = False
+    apart(_mirror_schedules)
+
+
+def _mirror_schedules() -> None:
     """Write the schedules' entries for beat again, in case Redis lost them.
 
     The coordinator starts runs missed meanwhile.
     """
     refuse_unfit_machine(settings)
-    # When many entries are due, a third of the time is spent on these events, which monitors get again on receipt.
-    app.conf.task_send_sent_event = False
     try:
         log.info("beat_entries_made", count=container().notices.set_schedule.rebuild_entries())
     except CrawlerError as exc:

@@ -5,35 +5,21 @@ forked from here; Celery's own command would also import its plugins. This proce
 when one worker ends it ends the others.
 """
 
-import gc
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
-PARTS = (
-    "workers.tasks",
-    "celery.apps.worker",
-    "celery.backends.redis",
-    "celery.concurrency.prefork",
-    "celery.concurrency.solo",
-    "celery.worker.consumer",
-    "kombu.transport.redis",
-)
-"""Modules that every worker would import after the fork."""
+from workers.warm import warm
+
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 def main(fetchers: int, *, render: bool) -> int:
-    gc.disable()  # imports leave no garbage, and are a quarter faster this way
-    for part in PARTS:
-        import_module(part)
-    gc.freeze()  # keeps memory shared with the children
-    gc.enable()
+    warm(everything=False)
     renders = render and _can_render()
     # Without a browser the control worker takes the render queue, so that no URL waits for one.
     queues = ["coordinator", "compare", "notify", *(["render"] if render and not renders else [])]

@@ -4,7 +4,8 @@ Which queue each goes through: `crawler/adapters/operating/queues.py`.
 """
 
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from crawler.errors import Conflict, ForeignSecretKey, RedisUnavailable
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
+from workers.places import places
 from workers.task_arguments import (
     StartOrder,
     crawl_of,
@@ -38,6 +40,7 @@ log = telemetry.logger(__name__)
 COMPARISON_SECONDS = 2400
 """For the largest sites: judging has narrower limits of its own."""
 LATER_SECONDS = (2, 8)
+PLACE_SECONDS = 1
 MOST_RETRIES = 100_000
 """A comparison that lets others go first asks again soon, and then ever less often."""
 
@@ -174,28 +177,41 @@ def _begin(task: str) -> App:
     return tools
 
 
-@app.task(name="crawler.extract_entries", **_options)
-def extract_entries() -> None:
+@contextmanager
+def _ingest_place(task: Any) -> Iterator[None]:
+    """A place for a task of the queue `ingest`; if the worker has none free, the task comes again in a moment."""
+    with places.take("ingest") as is_free:
+        if not is_free:
+            raise task.retry(countdown=PLACE_SECONDS, max_retries=MOST_RETRIES)
+        yield
+
+
+@app.task(name="crawler.extract_entries", bind=True, **_options)
+def extract_entries(self: Any) -> None:
     """Read the pages of entries that were fetched, for a bounded time, and hand on what they say."""
-    _begin("extract_entries").acquisition.extract_entries(is_stopping)
+    with _ingest_place(self):
+        _begin("extract_entries").acquisition.extract_entries(is_stopping)
 
 
-@app.task(name="crawler.ingest_document", **_options)
-def ingest_document(document_id: str) -> None:
+@app.task(name="crawler.ingest_document", bind=True, **_options)
+def ingest_document(self: Any, document_id: str) -> None:
     """Make this document, if it waits and nobody else works on it."""
-    container().documents.ingest.one(document_of(document_id))
+    with _ingest_place(self):
+        container().documents.ingest.one(document_of(document_id))
 
 
-@app.task(name="crawler.ingest_documents", **_options)
-def ingest_documents() -> None:
+@app.task(name="crawler.ingest_documents", bind=True, **_options)
+def ingest_documents(self: Any) -> None:
     """Make documents of pages that wait for it, for a bounded time."""
-    _begin("ingest_documents").documents.ingest(is_stopping)
+    with _ingest_place(self):
+        _begin("ingest_documents").documents.ingest(is_stopping)
 
 
-@app.task(name="crawler.embed_documents", **_options)
-def embed_documents() -> None:
+@app.task(name="crawler.embed_documents", bind=True, **_options)
+def embed_documents(self: Any) -> None:
     """Ask for vectors of documents that lack some, for a bounded time."""
-    _begin("embed_documents").documents.embed(is_stopping)
+    with _ingest_place(self):
+        _begin("embed_documents").documents.embed(is_stopping)
 
 
 @app.task(

@@ -7,26 +7,15 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime
-from enum import StrEnum
 from typing import Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.ids import new_id
+from crawler.domain.key_scopes import LONGEST_NAME, Scope
 
-LONGEST_NAME = 100
 _PREFIX = "crk_"
-
-
-class Scope(StrEnum):
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-    def allows(self, needed: "Scope") -> bool:
-        order = [Scope.READ, Scope.WRITE, Scope.ADMIN]
-        return order.index(self) >= order.index(needed)
 
 
 class ApiKey(BaseModel):

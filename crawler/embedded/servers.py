@@ -62,6 +62,12 @@ class EmbeddedServers:
                 self._leave(stop=not slow)
                 raise
 
+    def revive(self) -> None:
+        """Restart a server that has died. While all are alive this costs next to nothing, so it may be called often."""
+        place = self._place()
+        if not all(server.alive and server.socket.exists() for server in (Valkey(place), Postgres(place))):
+            self.ensure_running()
+
     def release(self) -> bool:
         """End this process's use. Returns whether the servers were stopped, because no other process uses them."""
         if self._use is None:

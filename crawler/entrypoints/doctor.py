@@ -24,6 +24,7 @@ from crawler.config import Settings
 from crawler.domain.canaries import EVERY_SECONDS, PATIENCE_SECONDS, Canary
 from crawler.errors import CrawlerError
 from crawler.redaction import redact
+from crawler.supervisor import read_troubles
 
 _CONTACT = re.compile(r"https?://|@")
 
@@ -65,7 +66,22 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
     mail = _mail(tools, connect=start_browser) if has_settings else []
     vectors = _vectors(tools, ask=start_browser) if has_settings else []
-    return [*map(_once, found, [None, *found]), browser, contact, *mail, *vectors]
+    processes = _processes(tools.settings.data_dir)
+    return [*map(_once, found, [None, *found]), *processes, browser, contact, *mail, *vectors]
+
+
+def _processes(data_dir: Path) -> list[Check]:
+    """Failed checks for processes of `crawler up` on this machine that do not stay up."""
+    return [
+        Check(
+            f"process {name}",
+            ok=False,
+            message=f"{_sentence(words).rstrip('.')}. It is started again after growing pauses.",
+            fix=f"See {data_dir / 'logs' / name}.log.",
+            required=False,
+        )
+        for name, words in sorted(read_troubles(data_dir).items())
+    ]
 
 
 def queue_checks(tools: App) -> list[Check]:

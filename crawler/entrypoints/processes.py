@@ -3,14 +3,16 @@
 import os
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from ipaddress import ip_address
 
 from pydantic import SecretStr
 
 from crawler.config import PREFIX, Settings
 from crawler.errors import Conflict, Invalid
+from crawler.lazy_module import load
 from crawler.supervisor import ProcessSpec
 
 _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
@@ -21,6 +23,10 @@ NOTIFY_POOL = ("-P", "threads", "-c", "8")
 """Notifications are sent in threads of one process, because senders mostly wait, and a receiver that hangs must not
 block the next. Threads have no time limit in Celery; each sender has its own timeout.
 """
+
+
+WARM = {"celery": "workers.forked"}
+"""Modules that do the work of programs in a process that is forked from a warm one."""
 
 
 def child_environment(settings: Settings) -> Mapping[str, str]:
@@ -52,7 +58,7 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     fetchers = settings.fetch_concurrency or os.cpu_count() or 1
     api = ("crawler.entrypoints.api", "--host", host, "--port", str(port))
     return [
-        ProcessSpec("api", (sys.executable, "-m", *api), env, essential=True),
+        ProcessSpec("api", (sys.executable, "-m", *api), env),
         worker("control", "coordinator", "-c", "2", env=env),
         worker("compare", "compare", "-c", "3", env=env),
         worker("notify", "notify", *NOTIFY_POOL, env=env),
@@ -62,6 +68,28 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
         ProcessSpec("beat", (*_CELERY, "beat", "-S", "workers.beat.BeatScheduler", "--pidfile=", "-l", "info"), env),
         flower(settings, env),
     ]
+
+
+def for_one_machine(specs: Sequence[ProcessSpec]) -> list[ProcessSpec]:
+    """The processes in the shape of one machine: one worker compares and makes documents.
+
+    Each worker costs memory, also at rest. Documents get one of its processes at most, so comparisons never wait for
+    them.
+    """
+    by_name = {spec.name: spec for spec in specs}
+    env = by_name.pop("ingest").env or {}
+    by_name["compare"] = worker("compare", "compare,ingest", "-c", "3", "--at-most", "ingest=1", env=env)
+    return list(by_name.values())
+
+
+def warmed(specs: Sequence[ProcessSpec], *, everything: bool) -> list[ProcessSpec]:
+    """The processes forked from this one, which first imports what they share, with their settings.
+
+    `everything`: those of a whole system.
+    """
+    os.environ.update(specs[0].env or {})
+    load("workers.warm").warm(everything=everything)
+    return [replace(spec, warm=WARM.get(spec.argv[2], spec.argv[2])) for spec in specs]
 
 
 def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
@@ -75,7 +103,11 @@ def flower(settings: Settings, env: Mapping[str, str]) -> ProcessSpec:
     options = (f"--address={settings.flower_host}", f"--port={settings.flower_port}", "--max_tasks=5000")
     # As an environment variable, because command lines are readable by every user.
     given = {"FLOWER_BASIC_AUTH": secret.get_secret_value()} if secret else {}
-    return ProcessSpec("flower", (sys.executable, "-m", "crawler.entrypoints.flower", *options), {**env, **given})
+    argv, address = (
+        (sys.executable, "-m", "crawler.entrypoints.flower", *options),
+        (settings.flower_host, settings.flower_port),
+    )
+    return ProcessSpec("flower", argv, {**env, **given}, address=address)
 
 
 def is_loopback(address: str) -> bool:

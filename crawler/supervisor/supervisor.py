@@ -7,18 +7,19 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from crawler.supervisor.alarm import Alarm
 from crawler.supervisor.backoff import Backoff
-from crawler.supervisor.child import Child, ProcessSpec, ProcessState
+from crawler.supervisor.child import MANY_QUICK_DEATHS, Child, ProcessSpec, ProcessState
 from crawler.supervisor.guard import Guard
 from crawler.supervisor.output import Output
 
 NAME = "supervisor"
 POLL_SECONDS = 0.1
+REST_SECONDS = 1.0
+"""Between two polls when all is well; a death, a call or a signal is noticed at once."""
 LOOK_AFTER_SECONDS = 3.0
 GRACE_SECONDS = 30.0
 KILL_SECONDS = 5.0
-# An essential process that died so many times in a row is given up.
-MAX_QUICK_DEATHS = 3
 
 
 class Supervisor:
@@ -29,11 +30,13 @@ class Supervisor:
         self._output = output
         self._backoff = backoff or Backoff()
         self._guard = Guard()
-        self.failure: str | None = None  # the error message, once an essential process is given up
 
     def start(self) -> None:
         for child in self._children:
-            self._spawn(child)
+            if child.spec.address is not None:
+                child.listen()
+            else:
+                self._spawn(child)
 
     def poll(self) -> list[ProcessState]:
         """Restart processes that died, and return all states. Call it a few times a second."""
@@ -41,7 +44,7 @@ class Supervisor:
         for child in self._children:
             if self._collect(child):
                 self._after_death(child)
-            if child.restart_at is not None and time.monotonic() >= child.restart_at:
+            if child.is_called or (child.restart_at is not None and time.monotonic() >= child.restart_at):
                 self._spawn(child)
             child.check_ready()
         return [child.state for child in self._children]
@@ -53,6 +56,7 @@ class Supervisor:
         """
         for child in reversed(self._children):
             child.restart_at = None
+            child.stop_listening()
             child.terminate()
         for child in self._await_ends(grace_seconds, hurry):
             self._output(NAME, f"{child.spec.name} did not end when asked and is killed")
@@ -67,8 +71,9 @@ class Supervisor:
         look_after: Callable[[], None] = lambda: None,
         watch: Callable[[Sequence[ProcessState]], None] = lambda _: None,
     ) -> int:
-        """Run until a signal, or until an essential process is given up. Returns the exit status. A second signal
-        kills.
+        """Run until a signal, and return the exit status. A second signal kills.
+
+        A process that does not stay up is tried again after growing pauses, while the others go on.
 
         `look_after` is called every few seconds, for servers that the processes need; `watch` gets the states of each
         poll.
@@ -76,21 +81,25 @@ class Supervisor:
         received: list[int] = []
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, lambda got, _: received.append(got)) for number in numbers}
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
-            self.start()
-            looked_at = time.monotonic()
-            while not received and self.failure is None:
-                watch(self.poll())
-                if time.monotonic() - looked_at > LOOK_AFTER_SECONDS:
-                    look_after()
-                    looked_at = time.monotonic()
-                time.sleep(POLL_SECONDS)
-            self._output(NAME, self.failure or "stopping; the same signal again kills at once")
+            with Alarm() as alarm:
+                self.start()
+                looked_at = time.monotonic()
+                while not received:
+                    states = self.poll()
+                    watch(states)
+                    if time.monotonic() - looked_at > LOOK_AFTER_SECONDS:
+                        look_after()
+                        looked_at = time.monotonic()
+                    is_well = all(state.ready for state in states)
+                    alarm.wait(REST_SECONDS if is_well else POLL_SECONDS, [child.call for child in self._children])
+            self._output(NAME, "stopping; the same signal again kills at once")
         finally:
             self.stop(hurry=lambda: len(received) > 1)
             for number, handler in before.items():
                 signal.signal(number, handler)
-        return 1 if self.failure else 0
+        return 0
 
     def _spawn(self, child: Child) -> None:
         try:
@@ -108,10 +117,12 @@ class Supervisor:
         return group is not None
 
     def _after_death(self, child: Child) -> None:
+        if child.may_sleep:
+            return
         self._schedule(child)
         self._output(NAME, f"{child.spec.name} ended ({child.exit_reason}); again in {child.delay_seconds:g} s")
-        if child.spec.essential and child.quick_deaths >= MAX_QUICK_DEATHS:
-            self.failure = f"{child.spec.name} does not stay up ({child.exit_reason}): {child.last_words}"
+        if child.quick_deaths == MANY_QUICK_DEATHS:
+            self._output(NAME, child.state.trouble or "")
 
     def _schedule(self, child: Child) -> None:
         now = time.monotonic()

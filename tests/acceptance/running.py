@@ -50,7 +50,7 @@ def until(output: Iterable[str] | None, words: str) -> list[str]:
 
 def words_of(process: psutil.Process) -> list[str]:
     try:
-        return process.cmdline()
+        return " ".join(process.cmdline()).split()  # a forked process shows its command line as one word
     except psutil.Error:  # it ends this very moment
         return []
 

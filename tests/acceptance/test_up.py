@@ -42,7 +42,7 @@ def test_the_whole_stack_runs_heals_and_stops(tmp_path: Path) -> None:
         up = Running(cli, command, port, flower)
         it_says_where_everything_is(up, told)
         strangers_are_told_nothing(up)
-        for name in ("control", "compare", "notify", "fetch", "render", "ingest"):
+        for name in ("control", "compare", "notify", "fetch", "render"):
             eventually(partial(workers, up.process, name), 60, f"{name} runs")
         a_killed_worker_comes_back(up)
         with Site(tmp_path, hosts=1, pages=40) as site:

@@ -12,16 +12,8 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.postgres.database import cursor, transaction
-from crawler.domain.acquisition.entries import (
-    BulkAction,
-    BulkChange,
-    Chosen,
-    EntryStatus,
-    NewEntry,
-    QueueEntry,
-    QueueFilter,
-    Sort,
-)
+from crawler.domain.acquisition.entries import BulkChange, Chosen, EntryStatus, NewEntry, QueueEntry, QueueFilter
+from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.acquisition.queue_csv import ExportedEntry
 from crawler.errors import NotFound
 

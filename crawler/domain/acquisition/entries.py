@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crawler.domain.acquisition.entry_choices import DEFAULT_PRIORITY, LAST_PRIORITY, EntryStatus
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState, QueryParams
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import EntryEnd, UrlEnd, page_id
@@ -17,8 +17,6 @@ from crawler.errors import Invalid
 
 MAX_CATEGORY = 64
 MAX_ERROR = 1000
-DEFAULT_PRIORITY = 5
-LAST_PRIORITY = 9
 
 ACQUISITION_ID = UUID("0ac90151-7100-7000-8000-000000000001")
 ACQUISITION_NAME = "acquisition"
@@ -27,15 +25,6 @@ _RULE = QueryRule(QueryParams.KEEP, frozenset())
 _PRIORITIES = {str(number): number for number in range(LAST_PRIORITY + 1)}
 _WRONG_PRIORITY = f"The priority must be a whole number from 0 (first) to {LAST_PRIORITY}."
 _WRONG_CATEGORY = f"The category must be one line of at most {MAX_CATEGORY} visible characters."
-
-
-class EntryStatus(StrEnum):
-    PENDING = "pending"
-    FETCHING = "fetching"
-    FETCHED = "fetched"
-    EXTRACTING = "extracting"
-    DONE = "done"
-    FAILED = "failed"
 
 
 _NEXT: dict[EntryStatus, frozenset[EntryStatus]] = {
@@ -147,20 +136,6 @@ class QueueFilter(BaseModel):
     def matches_all(self) -> bool:
         """Also with a prefix that says nothing, such as `https://`."""
         return self.model_copy(update={"prefix": self.key_prefix or None}) == QueueFilter()
-
-
-class Sort(StrEnum):
-    OLDEST = "id"
-    NEWEST = "-id"
-    PRIORITY = "priority"
-    """In the order they are worked off."""
-
-
-class BulkAction(StrEnum):
-    RETRY = "retry"
-    DEACTIVATE = "deactivate"
-    REACTIVATE = "reactivate"
-    DELETE = "delete"
 
 
 class BulkChange(NamedTuple):

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
+from crawler.domain.crawls.crawl_choices import IncludeMode, Preset, QueryParams, RenderMode
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
@@ -54,30 +55,6 @@ class EndReason(StrEnum):
     MAX_PAGES = "max_pages"
     MAX_DURATION = "max_duration"
     BLOCKED = "blocked"
-
-
-class IncludeMode(StrEnum):
-    ONLY = "only"
-    PREFER = "prefer"
-
-
-class Preset(StrEnum):
-    AUTO = "auto"
-    SHOPIFY = "shopify"
-    NONE = "none"
-
-
-class QueryParams(StrEnum):
-    AUTO = "auto"
-    MEANINGFUL = "meaningful"
-    KEEP = "keep"
-    DROP = "drop"
-
-
-class RenderMode(StrEnum):
-    AUTO = "auto"
-    NEVER = "never"
-    ALWAYS = "always"
 
 
 class CrawlConfig(BaseModel):

@@ -5,17 +5,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.crawls.crawl import Pattern
-
-DEPTH = 2
-PAGES = 50
+from crawler.domain.crawls.crawl_choices import SOURCE_DEPTH, SOURCE_PAGES
 
 
 class SourceCrawl(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     url: str = Field(max_length=2000, description="Where the crawl begins; its domain is the scope")
-    max_depth: int = Field(DEPTH, ge=1, le=1000)
-    max_pages: int = Field(PAGES, ge=1, le=10_000_000)
+    max_depth: int = Field(SOURCE_DEPTH, ge=1, le=1000)
+    max_pages: int = Field(SOURCE_PAGES, ge=1, le=10_000_000)
     url_include_pattern: Pattern | None = Field(None, description="One regular expression; commas do not split it")
     url_exclude_pattern: Pattern | None = None
     ingest: bool = Field(default=True, description="Make a document of each page")

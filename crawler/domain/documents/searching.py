@@ -11,8 +11,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-LONGEST_QUERY = 500
-MOST_HITS = 100
 MOST_PER_DOCUMENT = 3
 """One long page is not the whole answer."""
 BEGIN, END = "\ue000", "\ue001"

@@ -4,34 +4,15 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from enum import StrEnum
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from crawler.domain.exports.files import harmless
+from crawler.domain.exports.finding_kinds import FindingKind
 from crawler.domain.reason_words import meaning
 from crawler.domain.reasons import Reason
 from crawler.errors import Invalid
-
-
-class FindingKind(StrEnum):
-    """In the order people read them."""
-
-    BROKEN_LINK = "broken_link"
-    REDIRECT = "redirect"
-    TITLE_MISSING = "title_missing"
-    TITLE_DUPLICATE = "title_duplicate"
-    DESCRIPTION_MISSING = "description_missing"
-    DESCRIPTION_DUPLICATE = "description_duplicate"
-    H1_MISSING = "h1_missing"
-    CANONICAL = "canonical"
-    HREFLANG = "hreflang"
-    NOINDEX = "noindex"
-    SLOW = "slow"
-    LARGE = "large"
-    ORPHAN = "orphan"
-
 
 HEADINGS = {
     FindingKind.BROKEN_LINK: "Broken links",

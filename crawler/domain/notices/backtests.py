@@ -11,9 +11,9 @@ from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
 from crawler.domain.noise.rules import RuleKind, checked_value
 from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify
 from crawler.domain.notices.schedule import NotifyOn, ScheduleConfig
+from crawler.domain.notices.schedule_choices import MOST_CRAWLS
 from crawler.errors import Invalid, InvalidPattern
 
-MOST_CRAWLS = 50
 MOST_PAGES = 2_000
 """Compared again in one backtest; older crawls are then judged by their thresholds alone."""
 

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from crawler.domain.notices.channels import LONGEST_URL, MOST_URLS
 from crawler.domain.notices.cron_moments import moments
+from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.domain.retries import CRAWL_WAITS
 from crawler.domain.urls.url import parse
 from crawler.errors import InvalidUrl
@@ -43,20 +44,6 @@ _COPIES = ("posix/", "right/")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 ClockTime = Annotated[str, StringConstraints(strip_whitespace=True)]
-
-
-class Frequency(StrEnum):
-    HOURLY = "hourly"
-    DAILY = "daily"
-    WEEKLY = "weekly"
-    MONTHLY = "monthly"
-    CRON = "cron"
-
-
-class NotifyOn(StrEnum):
-    SIGNIFICANT = "significant"
-    ANY = "any"
-    ALWAYS = "always"
 
 
 class ScheduleConfig(BaseModel):

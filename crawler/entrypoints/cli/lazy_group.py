@@ -9,6 +9,25 @@ from crawler.entrypoints.cli.root_command import make_cli
 from crawler.lazy_module import load
 
 
+class _Light:
+    """Switches that are not given are False, not None: Typer loads Pydantic to check what is no bool."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if one.default is None and getattr(one, "is_bool_flag", False) and not one.secondary_opts:
+                one.default = False
+        return params
+
+
+class LightGroup(_Light, TyperGroup):
+    pass
+
+
+class LightCommand(_Light, TyperCommand):
+    pass
+
+
 class Subcommand(NamedTuple):
     name: str
     place: str
@@ -21,9 +40,11 @@ class Subcommand(NamedTuple):
         found = getattr(load(f"crawler.entrypoints.cli.commands.{module}"), attribute)
         cli = make_cli()
         if isinstance(found, typer.Typer):
-            cli.add_typer(found, name=self.name, help=self.short_help)
+            for command in found.registered_commands:
+                command.cls = LightCommand
+            cli.add_typer(found, name=self.name, help=self.short_help, cls=LightGroup)
         else:
-            cli.command(self.name, short_help=self.short_help)(found)
+            cli.command(self.name, short_help=self.short_help, cls=LightCommand)(found)
         return typer.main.get_group(cli).commands[self.name]
 
 
@@ -31,7 +52,7 @@ def lazy_group(*subcommands: Subcommand) -> type[TyperGroup]:
     """A class of groups with these subcommands. Help, completion and suggestions only need their names and texts."""
     by_name = {one.name: one for one in subcommands}
 
-    class LazyGroup(TyperGroup):
+    class LazyGroup(LightGroup):
         def __init__(self, **given: Any) -> None:
             named = {one.name: TyperCommand(one.name, short_help=one.short_help) for one in subcommands}
             super().__init__(**{**given, "commands": named})

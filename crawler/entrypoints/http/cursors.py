@@ -14,7 +14,7 @@ from uuid import UUID
 
 from fastapi import Query
 
-from crawler.domain.acquisition.entries import Sort
+from crawler.domain.acquisition.entry_choices import Sort
 from crawler.entrypoints.http.shapes import Listed, Text
 from crawler.errors import Invalid
 

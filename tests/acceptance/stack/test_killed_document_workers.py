@@ -52,7 +52,7 @@ def test_every_page_of_a_notebook_is_one_searchable_document_although_its_worker
         for _ in range(3):
             before = counts()["ingested"]
             eventually(lambda: counts()["ingested"] > before or counts()["ingested"] == PAGES, 40, "some were made")  # noqa: B023
-            eventually(lambda: up.kill("ingest-") > 0, 40, "it is back, and killed")
+            eventually(lambda: up.kill("compare-") > 0, 40, "it is back, and killed")
         done = eventually(lambda: over(up, crawl), 60, "the crawl is over")
         assert (done["status"], done["pages_crawled"]) == ("completed", PAGES)
         eventually(lambda: up("GET", f"/crawl/{crawl}")["total_ingested"] >= PAGES, 60, "all are ingested")

@@ -74,14 +74,14 @@ def test_every_row_of_a_file_is_fetched_extracted_and_classified_once_although_w
         with consuming(broker_of(up), answers):
             assert up("POST", "/queue/run")["entries"] == len(rows)
             eventually(lambda: len(asked(site)) > len(rows) / 4, 30, "it is under way")
-            assert up.kill("fetch-", "ingest-", "extraction_child")
+            assert up.kill("fetch-", "compare-", "extraction_child")
 
             def counts() -> dict[str, int]:
                 found: dict[str, int] = up("GET", "/queue/counts")["counts"]
                 return found
 
             eventually(lambda: counts()["done"] > len(rows) / 3, 60, "extraction is under way")
-            up.kill("extraction_child", "ingest-")
+            up.kill("extraction_child", "compare-")
             eventually(lambda: counts()["done"] + counts()["failed"] == len(rows), 90, "all entries ended")
             good = len(rows) - 2
             eventually(lambda: len(classified(answers)) >= good, 30, "all are classified")

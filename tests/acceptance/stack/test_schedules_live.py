@@ -18,6 +18,7 @@ import pytest
 import requests
 
 from crawler.adapters.operating.celery_app import BEAT_LOOP_SECONDS
+from crawler.embedded import EmbeddedServers
 from tests.acceptance.cli import Cli
 from tests.acceptance.running import Posted, Running, eventually, receiving_posts, words_of
 from tests.acceptance.stack.conftest import WEBHOOK_KEY
@@ -53,6 +54,7 @@ class World(NamedTuple):
 def world(up: Running, inbox: Inbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("watched")
     with receiving_posts() as (hook, posts), Site(folder, hosts=1, pages=3) as site:
+        eventually(lambda: requests.get(up.flower, timeout=30).ok, 60, "Flower looks on from the beginning")
         yield World(up, site, inbox, len(inbox.mails), hook, posts, up.project("Acme Coffee", site.url()))
 
 
@@ -191,13 +193,15 @@ def test_beat_dies_with_redis_and_comes_back_and_no_slot_is_missed_or_doubled(wo
 @contextmanager
 def second_beat(up: Running) -> Iterator[psutil.Process]:
     """With the very settings of the first."""
-    first = beat(up)
-    process = psutil.Popen(first.cmdline(), env=first.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    with EmbeddedServers(up.cli.data_dir) as servers:
+        urls = {"CRAWLER_DATABASE_URL": servers.database_url, "CRAWLER_REDIS_URL": servers.redis_url}
+        env = {**up.cli.environment, **urls}
+        process = psutil.Popen(words_of(beat(up)), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
 
 def _history(up: Running, project: str) -> list[dict[str, Any]]:

@@ -31,8 +31,8 @@ time.sleep(60)
 RUN = """
 import sys
 from crawler.supervisor import ProcessSpec, Supervisor, TerminalOutput
-name, essential, *argv = sys.argv[1:]
-spec = ProcessSpec(name, (sys.executable, "-c", *argv), essential=essential == "essential")
+name, *argv = sys.argv[1:]
+spec = ProcessSpec(name, (sys.executable, "-c", *argv))
 print("exit", Supervisor([spec], TerminalOutput([name], sys.stdout)).run_forever())
 """
 
@@ -106,8 +106,8 @@ def supervised() -> Iterator[Supervise]:
 def running() -> Iterator[Run]:
     made: list[subprocess.Popen[str]] = []
 
-    def make(name: str, code: str, *arguments: str, essential: str = "") -> subprocess.Popen[str]:
-        argv = [sys.executable, "-c", RUN, name, essential, code, *arguments]
+    def make(name: str, code: str, *arguments: str) -> subprocess.Popen[str]:
+        argv = [sys.executable, "-c", RUN, name, code, *arguments]
         made.append(subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         return made[-1]
 
@@ -138,7 +138,7 @@ def test_what_dies_is_restarted_after_a_growing_wait(supervised: Supervise, tmp_
     assert lines.of("supervisor")[:3] == [
         f"brief ended (exit status 3); again in {wait} s" for wait in (0.05, 0.1, 0.2)
     ]
-    assert supervisor.failure is None, "it is not essential"
+    assert supervisor.poll()[0].trouble == "brief does not stay up (exit status 3): it said nothing"
 
 
 def test_a_killed_process_is_replaced_and_the_others_are_left_alone(supervised: Supervise) -> None:
@@ -158,11 +158,19 @@ def test_a_program_that_does_not_exist_is_a_death_like_any_other(supervised: Sup
     assert "could not run /no/such/program: [Errno 2] No such file or directory" in lines.of("absent")
 
 
-def test_an_essential_process_that_cannot_stay_up_ends_the_stack_with_its_last_words(running: Run) -> None:
-    process = running("api", "import sys; sys.exit('port 8800 is taken')", essential="essential")
-    out, _ = process.communicate(timeout=30)
-    assert "supervisor | api does not stay up (exit status 1): port 8800 is taken\n" in out
-    assert out.endswith("exit 1\n")
+def test_a_process_that_cannot_stay_up_is_told_and_tried_again_while_the_others_go_on(
+    supervised: Supervise, tmp_path: Path
+) -> None:
+    mended = tmp_path / "mended"
+    code = f"import os, sys, time; os.path.exists(sys.argv[1]) or sys.exit('port 8800 is taken'); {STAY}"
+    supervisor, lines = supervised(python("api", code, str(mended)), python("other", STAY))
+    until(lambda: supervisor.poll()[0].deaths >= 4)
+    words = "api does not stay up (exit status 1): port 8800 is taken"
+    assert supervisor.poll()[0].trouble == words
+    assert lines.of("supervisor").count(words) == 1
+    assert supervisor.poll()[1].deaths == 0
+    mended.touch()
+    until(lambda: supervisor.poll() and lines.of("api")[-1] == "up")
 
 
 def test_ready_is_asked_until_it_says_yes(supervised: Supervise, tmp_path: Path) -> None:

@@ -1,14 +1,7 @@
 import pytest
 
-from crawler.domain.acquisition.entries import (
-    BulkAction,
-    Chosen,
-    EntryStatus,
-    QueueFilter,
-    batch_config,
-    new_entry,
-    sources_of,
-)
+from crawler.domain.acquisition.entries import Chosen, EntryStatus, QueueFilter, batch_config, new_entry, sources_of
+from crawler.domain.acquisition.entry_choices import BulkAction
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.errors import Invalid
 

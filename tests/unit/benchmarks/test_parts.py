@@ -3,6 +3,8 @@
 import pytest
 
 from benchmarks.access_log import Manners, Served
+from benchmarks.footprint import Part
+from benchmarks.footprint import table as footprint_table
 from benchmarks.frontier import Outcomes, Timing
 from benchmarks.frontier import table as frontier_table
 from benchmarks.memory import Sample, at, drift
@@ -59,3 +61,12 @@ def test_frontier_speed_counts_only_time_spent_in_calls() -> None:
     text = frontier_table(told)
     assert "| discover | 500 | 2,000 |" in text
     assert "182 B while it waits, 80 B once it is done" in text
+
+
+def test_a_system_at_rest_is_told_by_process_the_largest_first_and_in_all() -> None:
+    parts = [Part("beat", 1, 20.0, 0.1), Part("control", 3, 75.5, 0.25)]
+    assert footprint_table(parts).splitlines()[2:] == [
+        "| control | 3 | 75.5 | 0.25 |",
+        "| beat | 1 | 20.0 | 0.10 |",
+        "| all | 4 | 95.5 | 0.35 |",
+    ]

@@ -11,7 +11,10 @@ from crawler.entrypoints import cli
 from crawler.entrypoints.cli.app import SUBCOMMANDS
 from crawler.entrypoints.cli.lazy_group import Subcommand
 
-HEAVY = {"celery", "fastapi", "kombu", "pydantic_settings", "redis", "requests", "sqlalchemy", "structlog", "warcio"}
+HEAVY = {
+    "celery", "fastapi", "kombu", "lxml", "psycopg2", "pydantic", "pydantic_settings", "redis", "requests", "rich",
+    "sqlalchemy", "structlog", "warcio", "yaml",
+}  # fmt: skip
 _IMPORTED = "import json, sys; from importlib import import_module; [import_module(name) for name in sys.argv[1:]]; "
 
 
@@ -31,7 +34,43 @@ def test_no_command_imports_servers_libraries_for_its_help() -> None:
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
-    assert not {"pydantic", "rich", "crawler.domain"} & imported_with("crawler.entrypoints.cli.app")
+    assert not {*HEAVY, "crawler.domain"} & imported_with("crawler.entrypoints.cli", "crawler.entrypoints.cli.app")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "--help",
+        "--version",
+        "rum",
+        "run --help",
+        "crawl",
+        "crawl --nosuch",
+        "schedule set --help",
+        "queue add --nosuch x",
+    ],
+)
+def test_help_and_mistyped_commands_load_no_more_than_they_show(typed: str) -> None:
+    watched = (
+        "import atexit, json, sys; atexit.register(lambda: print(json.dumps(list(sys.modules)), file=sys.stderr)); "
+        "from crawler.entrypoints.cli.start import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", watched, *typed.split()], check=False, capture_output=True, text=True)
+    assert not HEAVY & set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_what_is_imported_for_later_is_the_real_thing_when_it_is_used() -> None:
+    later = (
+        "import sys; from crawler.lazy_module import on_first_use\n"
+        "with on_first_use():\n"
+        "    import colorsys\n"
+        "    from fractions import Fraction\n"
+        "    from html.entities import codepoint2name\n"
+        "assert not {'colorsys', 'fractions', 'html.entities'} & set(sys.modules)\n"
+        "assert isinstance(Fraction(1, 2) + Fraction(1, 2), Fraction)\n"
+        "assert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0) and codepoint2name[38] == 'amp'\n"
+    )
+    subprocess.run([sys.executable, "-c", later], check=True)
 
 
 @pytest.mark.parametrize("one", SUBCOMMANDS, ids=lambda one: one.name)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.acquisition.entries import EntryStatus, QueueEntry, QueueFilter, Sort
+from crawler.domain.acquisition.entries import EntryStatus, QueueEntry, QueueFilter
+from crawler.domain.acquisition.entry_choices import Sort
 from crawler.domain.acquisition.selectors import read_selectors
 from crawler.entrypoints.dashboard.forms.fields import Form
 from crawler.entrypoints.dashboard.forms.selectors import selectors_of, text_of, typed

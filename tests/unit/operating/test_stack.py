@@ -1,7 +1,9 @@
 from pathlib import Path
 
+from crawler.adapters.operating.queues import QUEUES
 from crawler.config import Settings, load_settings
-from crawler.entrypoints.processes import all_processes, child_environment, crawl_processes
+from crawler.entrypoints.processes import all_processes, child_environment, crawl_processes, for_one_machine
+from crawler.supervisor import ProcessSpec
 
 
 def test_children_get_the_very_settings_of_their_parent(monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -24,6 +26,20 @@ def test_a_crawl_starts_only_what_it_needs() -> None:
     assert [p.name for p in crawl_processes(settings, 2)] == ["workers"]
     names = [p.name for p in all_processes(settings, "127.0.0.1", 1)]
     assert names == ["api", "control", "compare", "notify", "fetch", "render", "ingest", "beat", "flower"]
+
+
+def test_one_machine_runs_all_queues_in_fewer_processes() -> None:
+    settings = load_settings(redis_url="redis://h/0")
+    specs = {spec.name: spec for spec in for_one_machine(all_processes(settings, "127.0.0.1", 1))}
+    assert list(specs) == ["api", "control", "compare", "notify", "fetch", "render", "beat", "flower"]
+    taken = [queue for spec in specs.values() if "-Q" in spec.argv for queue in _after(spec, "-Q").split(",")]
+    assert sorted(taken) == sorted(QUEUES)
+    assert _after(specs["compare"], "--at-most") == "ingest=1", "documents never take all of its processes"
+    assert specs["flower"].address is not None, "it runs only while somebody looks at it"
+
+
+def _after(spec: ProcessSpec, option: str) -> str:
+    return spec.argv[spec.argv.index(option) + 1]
 
 
 def test_no_process_shows_a_secret_in_its_command_line() -> None:

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ConfigDict, Field
 
 from crawler.domain.documents.document import Document, DocumentChunk, DocumentStatus, FeedEntry
-from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
+from crawler.domain.documents.search_limits import LONGEST_QUERY, MOST_HITS
+from crawler.domain.documents.searching import SearchHit
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import (

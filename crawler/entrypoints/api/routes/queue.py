@@ -19,14 +19,13 @@ from crawler.domain.acquisition.entries import (
     DEFAULT_PRIORITY,
     LAST_PRIORITY,
     MAX_CATEGORY,
-    BulkAction,
     Chosen,
     EntryStatus,
     ImportReport,
     QueueEntry,
     QueueFilter,
-    Sort,
 )
+from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.acquisition.extractions import Extraction, as_jsonl
 from crawler.domain.acquisition.extractions import as_csv as extractions_as_csv
 from crawler.domain.acquisition.queue_csv import as_csv

@@ -9,11 +9,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crawler.adapters.pages.export_files import check_directory
-from crawler.config import load_settings
-from crawler.domain.crawls.crawl import RenderMode
+from crawler.domain.crawls.crawl_choices import RenderMode
 from crawler.domain.crawls.project import checked_name, name_after
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.input.run_options import (
@@ -25,7 +23,17 @@ from crawler.entrypoints.cli.input.run_options import (
     read_urls,
     shows_value,
 )
-from crawler.entrypoints.cli.watching.early_start import workers_begun
+from crawler.lazy_module import LazyModule, on_first_use
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.watching import watch_crawl as watching
+else:
+    watching = LazyModule("crawler.entrypoints.cli.watching.watch_crawl")
+
+with on_first_use():
+    from crawler.adapters.pages.export_files import check_directory
+    from crawler.config import load_settings
+    from crawler.entrypoints.cli.watching.early_start import import_workers, servers_begun
 
 ERASE = "\r\x1b[K"
 """ANSI code that erases the current line."""
@@ -49,8 +57,8 @@ def crawl_site(
     as_json: bool,
 ) -> int:
     """Returns the exit status. `given`: options of the crawl by name, None where the default is meant."""
-    settings = load_settings()
     seed = parse(url)
+    settings = load_settings()
     urls = read_urls(urls_file) if urls_file else ()
     headers = read_headers(header, header_env)
     check_origin(seed, urls, headers)
@@ -70,11 +78,9 @@ def crawl_site(
         _write(f"{VISIBLE}\n")
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = given["render"] is not RenderMode.NEVER
-    with _starting(), workers_begun(settings, fetchers, render=renders) as supervisor:
-        # Imported while servers and workers start: it takes a second.
-        from crawler.entrypoints.cli.watching.watch_crawl import watch_crawl  # noqa: PLC0415
-
-        return watch_crawl(order, supervisor, as_json=as_json)
+    with _starting(), servers_begun(settings):
+        import_workers()  # while the servers start
+        return watching.watch_crawl(order, fetchers, render=renders, as_json=as_json)
 
 
 @contextmanager

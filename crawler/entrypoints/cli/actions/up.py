@@ -4,7 +4,7 @@ The processes are listed in `entrypoints/processes.py`, and restarted by `superv
 """
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,10 @@ from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.up_output import Announcement, Places, UpOutput, tell_addresses
-from crawler.entrypoints.processes import KEY_FILE, all_processes, check_port_free, is_loopback
+from crawler.entrypoints.processes import KEY_FILE, all_processes, check_port_free, for_one_machine, is_loopback, warmed
 from crawler.errors import Conflict, Invalid, Unavailable
 from crawler.redaction import redact
-from crawler.supervisor import ProcessSpec, Supervisor
+from crawler.supervisor import ProcessSpec, ProcessState, Supervisor, Troubles
 
 
 def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: bool) -> int:
@@ -34,19 +34,24 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
         tools.hints.ping()
         key_file, logs = ensure_key(tools), tools.data_dir / "logs"
         known = settings.dashboard_url or settings.api_url or _shared_url(address, number)
-        processes = all_processes(settings.model_copy(update={"dashboard_url": known}), address, number)
+        told = settings.model_copy(update={"dashboard_url": known})
+        processes = warmed(for_one_machine(all_processes(told, address, number)), everything=True)
         Stderr().print(f"Starting {', '.join(process.name for process in processes)} …", style="dim")
         output = UpOutput((process.name for process in processes), logs, verbose=verbose)
         service, flower = _url(address, number), _url(*monitor) + "/"
-        ready = {
-            "api": partial(_answers, address, number),
-            "flower": partial(_answers, *monitor),
-        }
+        ready = {"api": partial(_answers, address, number)}
+        tools.database.dispose()  # nothing is asked of it for long, and the server keeps memory for each connection
         supervisor = Supervisor((_with_ready(process, ready, output) for process in processes), output)
         way_in = partial(_way_in, tools, service, key_file, no_auth=settings.no_auth)
         places = Places(service, flower, redact(settings.broker), key_file, logs, way_in)
         announcement = Announcement("api", partial(tell_addresses, places))
-        return supervisor.run_forever(lambda: _restart_servers(tools), announcement)
+        troubles = Troubles(tools.data_dir)
+
+        def watch(states: Sequence[ProcessState]) -> None:
+            announcement(states)
+            troubles(states)
+
+        return supervisor.run_forever(lambda: _restart_servers(tools), watch)
 
 
 def _check_ports(address: str, number: int, flower_host: str, flower_port: int) -> None:
@@ -59,8 +64,8 @@ def _check_ports(address: str, number: int, flower_host: str, flower_port: int) 
 
 
 def _with_ready(process: ProcessSpec, ready: Mapping[str, Callable[[], bool]], output: UpOutput) -> ProcessSpec:
-    """Add a readiness check: servers are ready when they answer, workers when they log it. Beat has no check."""
-    if process.name == "beat":
+    """Add a readiness check: the service is ready when it answers, workers when they log it. Others have no check."""
+    if process.name in ("beat", "flower"):
         return process
     return replace(process, ready=ready.get(process.name) or partial(output.is_ready, process.name))
 
@@ -101,7 +106,7 @@ def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
 def _restart_servers(tools: App) -> None:
     """Restart an embedded server that was killed. The workers wait for it."""
     if tools.embedded is not None:
-        tools.embedded.ensure_running()
+        tools.embedded.revive()
 
 
 def ensure_key(tools: App) -> Path:

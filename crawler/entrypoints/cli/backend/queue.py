@@ -11,7 +11,8 @@ from uuid import UUID
 
 from crawler import client as service
 from crawler.bootstrap import App
-from crawler.domain.acquisition.entries import BulkAction, Chosen, ImportReport, QueueEntry, QueueFilter, Sort
+from crawler.domain.acquisition.entries import Chosen, ImportReport, QueueEntry, QueueFilter
+from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.acquisition.extractions import Extraction, as_jsonl
 from crawler.domain.acquisition.extractions import as_csv as extractions_as_csv
 from crawler.domain.acquisition.queue_csv import as_csv

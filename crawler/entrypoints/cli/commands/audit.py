@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
-from rich.text import Text
 
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
     from crawler.adapters.operating.politeness_audit import HostAudit
+
+with on_first_use():
+    from rich.text import Text
+
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 LEGEND = (
     "gap: least time between two requests, of whichever crawl; owed: what the project or robots.txt asks for; "

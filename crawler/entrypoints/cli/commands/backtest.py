@@ -5,20 +5,23 @@ Decided in `handlers/notices/backtest_schedule.py` and `domain/notices/backtests
 
 from typing import Annotated, Any
 
-import orjson
 import typer
-from pydantic import ValidationError
-from rich.text import Text
 
-from crawler.domain.notices.backtests import MOST_CRAWLS, Trial, TrialRules, Verdict
-from crawler.domain.notices.schedule import NotifyOn
+from crawler.domain.notices.schedule_choices import MOST_CRAWLS, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
-from crawler.errors import InvalidConfig
-from crawler.handlers.crawls.start_crawl import explain
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.text import Text
+
+    from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
+    from crawler.entrypoints.cli.input.checked_values import checked
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 HEADINGS = ("ended", "then", "now", "why now", "crawl")
 
@@ -47,10 +50,7 @@ def backtest(
         "ignore_selectors": ignore_selector or (), "ignore_patterns": ignore_regex or (),
         "ignore_numbers": ignore_numbers, "ignore_dates": ignore_dates, "crawls": crawls,
     }  # fmt: skip
-    try:
-        rules = TrialRules.model_validate(given)
-    except ValidationError as exc:
-        raise InvalidConfig(explain(exc)) from exc
+    rules = checked(TrialRules, given)
     with open_backend() as backend, Stderr().status("Comparing past crawls again …"):
         trials = backend.backtest(project_id, rules)
     if as_json:

@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
-import orjson
 import typer
-import yaml
-from rich.text import Text
 
-from crawler.domain.acquisition.categories import CategoryShown, DryRun
-from crawler.domain.acquisition.field_fill import FieldFill
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    import yaml
+    from rich.text import Text
+
+    from crawler.domain.acquisition.categories import CategoryShown, DryRun
+    from crawler.domain.acquisition.field_fill import FieldFill
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, print_rows
+
 
 categories = typer.Typer(no_args_is_help=True)
 

@@ -9,31 +9,36 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from crawler.domain.changes.removal_words import missing_words
-from crawler.domain.changes.summary import ChangedPage, Compared, CrawlChanges, MovedPage, PageText
-from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
-from crawler.domain.diffs.text_diff import TextDiff
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.diff_lines import changed_lines
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console
-from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid, NotFound
+from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
     from crawler.entrypoints.cli.backend.backend import Backend
+
+with on_first_use():
+    from rich.console import Console
+    from rich.text import Text
+
+    from crawler.domain.changes.removal_words import missing_words
+    from crawler.domain.changes.summary import ChangedPage, CrawlChanges, MovedPage, PageText
+    from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
+    from crawler.domain.diffs.text_diff import TextDiff
+    from crawler.entrypoints.cli.screen.diff_lines import changed_lines
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 MOST_LINES = 30
 """Changed lines that are shown for one page."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
 _NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 _UNCOMPARED = {
-    Compared.NOT_YET: "It has not been compared: that is done when a crawl has completed.",
-    Compared.NOTHING: "There is nothing to compare it with. Only completed crawls are compared.",
-    Compared.FAILED: "It could not be compared.",
+    "not_yet": "It has not been compared: that is done when a crawl has completed.",
+    "nothing_to_compare_with": "There is nothing to compare it with. Only completed crawls are compared.",
+    "failed": "It could not be compared.",
 }
 
 

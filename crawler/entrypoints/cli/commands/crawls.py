@@ -10,18 +10,21 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.changes.summary import short_changes
-from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
-from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
-from crawler.lazy_module import LazyModule
+from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
     from crawler.entrypoints.cli.actions import watch as watching
 else:
     watching = LazyModule("crawler.entrypoints.cli.actions.watch")
+
+with on_first_use():
+    from crawler.domain.changes.summary import short_changes
+    from crawler.domain.crawls.crawl import CrawlJob
+    from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
+    from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 crawls = typer.Typer(no_args_is_help=True)
 

@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
-from rich.text import Text
 
-from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.input.secret_values import read_secret
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
     from crawler.entrypoints.cli.backend.backend import Backend
+
+with on_first_use():
+    from rich.text import Text
+
+    from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+
 
 credentials = typer.Typer(no_args_is_help=True)
 
@@ -30,7 +35,6 @@ Header = Annotated[str | None, typer.Option(metavar="NAME", help="A request head
 Cookie = Annotated[str | None, typer.Option(metavar="NAME", help="A cookie.")]
 BasicAuth = Annotated[bool, typer.Option("--basic-auth", help="User and password, as user:password.")]
 HEADINGS = ("origin", "kind", "name", "set")
-WORDS = {CredentialKind.HEADER: "header", CredentialKind.COOKIE: "cookie", CredentialKind.BASIC_AUTH: "basic auth"}
 UNREADABLE = "encrypted with another key"
 
 
@@ -108,5 +112,5 @@ def _origin(backend: "Backend", project_id: UUID, given: str | None) -> str:
 
 
 def _row(one: StoredCredential) -> list[str | Text]:
-    kind = WORDS[one.kind] if one.kind else UNREADABLE
+    kind = one.kind.replace("_", " ") if one.kind else UNREADABLE
     return [clean(one.origin), kind, clean(one.name), moment(one.updated_at)]

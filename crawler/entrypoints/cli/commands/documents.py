@@ -5,18 +5,24 @@ Search is in `handlers/documents/search_documents.py`; which pages become docume
 
 from typing import Annotated
 
-import orjson
 import typer
-from rich.text import Text
 
-from crawler.domain.documents.document import Document
-from crawler.domain.documents.searching import LONGEST_QUERY, MOST_HITS, SearchHit
+from crawler.domain.documents.search_limits import LONGEST_QUERY, MOST_HITS
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.text import Text
+
+    from crawler.domain.documents.document import Document
+    from crawler.domain.documents.searching import SearchHit
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 HEADINGS = ("document", "url", "title", "chunks", "vectors", "ingested")
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]

@@ -8,14 +8,18 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from crawler.domain.engine.ledger import Source
-from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment
-from crawler.entrypoints.cli.screen.terminal_text import count, duration
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from rich.console import Console
+    from rich.table import Table
+
+    from crawler.domain.engine.ledger import Source
+    from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment
+    from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
 
 def explain(

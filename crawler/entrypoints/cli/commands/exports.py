@@ -10,16 +10,19 @@ from uuid import UUID
 
 import typer
 
-from crawler.adapters.pages.export_files import check_directory
-from crawler.domain.exports.files import export_format
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.directory import directory
-from crawler.lazy_module import LazyModule
+from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
     from crawler.entrypoints.cli.backend import local_exports
 else:
     local_exports = LazyModule("crawler.entrypoints.cli.backend.local_exports")
+
+with on_first_use():
+    from crawler.adapters.pages.export_files import check_directory
+    from crawler.domain.exports.files import export_format
+
 
 Formats = Annotated[
     list[str], typer.Option("--format", metavar="NAME", help="jsonl, csv, markdown or warc; may be repeated.")

@@ -9,13 +9,18 @@ from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from crawler.domain.hosts.overview import HostOverview, checked_delay, host_name
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count, duration
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from rich.table import Table
+    from rich.text import Text
+
+    from crawler.domain.hosts.overview import HostOverview, checked_delay, host_name
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count, duration
+
 
 hosts = typer.Typer(no_args_is_help=True)
 

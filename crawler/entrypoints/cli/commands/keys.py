@@ -8,12 +8,18 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.text import Text
 
-from crawler.domain.api_keys import LONGEST_NAME, ApiKey, Scope
+from crawler.domain.key_scopes import LONGEST_NAME, Scope
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from rich.text import Text
+
+    from crawler.domain.api_keys import ApiKey
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+
 
 keys = typer.Typer(no_args_is_help=True)
 

@@ -6,15 +6,20 @@ Decided in `handlers/changes/manage_noise.py`; what rules mean in `domain/noise/
 from typing import Annotated
 from uuid import UUID
 
-import orjson
 import typer
-from rich.text import Text
 
-from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.text import Text
+
+    from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+
 
 noise = typer.Typer(no_args_is_help=True)
 

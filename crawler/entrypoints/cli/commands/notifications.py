@@ -8,11 +8,16 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.text import Text
 
-from crawler.domain.notices.notice import Delivery, Notification
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from rich.text import Text
+
+    from crawler.domain.notices.notice import Delivery, Notification
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+
 
 notifications = typer.Typer(no_args_is_help=True)
 

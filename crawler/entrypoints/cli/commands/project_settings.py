@@ -10,14 +10,18 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode, QueryParams, RenderMode
-from crawler.domain.crawls.project import Project, checked_name
-from crawler.domain.urls.url import parse
+from crawler.domain.crawls.crawl_choices import IncludeMode, QueryParams, RenderMode
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
-from crawler.entrypoints.cli.screen.project_page import show_project
 from crawler.errors import Invalid, InvalidConfig
-from crawler.handlers.crawls.start_crawl import valid_config
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.domain.crawls.crawl import CrawlConfig
+    from crawler.domain.crawls.project import Project, checked_name
+    from crawler.domain.urls.url import parse
+    from crawler.entrypoints.cli.screen.project_page import show_project
+    from crawler.handlers.crawls.start_crawl import valid_config
 
 
 def set_project(

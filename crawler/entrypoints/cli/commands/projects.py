@@ -10,13 +10,17 @@ from uuid import UUID
 
 import typer
 
-from crawler.domain.crawls.project import checked_name
-from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.project_settings import set_project
-from crawler.entrypoints.cli.screen.project_page import show_project
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.domain.crawls.project import checked_name
+    from crawler.domain.urls.url import parse
+    from crawler.entrypoints.cli.screen.project_page import show_project
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+
 
 projects = typer.Typer(no_args_is_help=True)
 

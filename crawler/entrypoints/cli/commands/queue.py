@@ -11,28 +11,24 @@ from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
-import orjson
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
-from crawler.adapters.pages.export_files import write_whole
-from crawler.domain.acquisition.entries import (
-    DEFAULT_PRIORITY,
-    LAST_PRIORITY,
-    BulkAction,
-    Chosen,
-    EntryStatus,
-    ImportReport,
-    QueueEntry,
-    QueueFilter,
-    Sort,
-)
+from crawler.domain.acquisition.entry_choices import DEFAULT_PRIORITY, LAST_PRIORITY, BulkAction, EntryStatus, Sort
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_pairs, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    from crawler.adapters.pages.export_files import write_whole
+    from crawler.domain.acquisition.entries import Chosen, ImportReport, QueueEntry, QueueFilter
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_pairs, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 queue = typer.Typer(no_args_is_help=True)
 

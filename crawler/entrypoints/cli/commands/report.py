@@ -11,17 +11,22 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.padding import Padding
 
-from crawler.adapters.pages.export_files import write_whole
-from crawler.domain.crawls.crawl import CrawlStatus
-from crawler.domain.exports.reports import Finding, FindingKind, KindReport, Report, finding_kinds
+from crawler.domain.exports.finding_kinds import FindingKind
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import duration, size
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from rich.console import Console
+    from rich.padding import Padding
+
+    from crawler.adapters.pages.export_files import write_whole
+    from crawler.domain.exports.reports import Finding, KindReport, Report, finding_kinds
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import duration, size
+
 
 SHOWN_SOURCES = 3
 
@@ -48,7 +53,7 @@ def report(
         if csv is not None:
             _write_csv(pieces, csv)
             return
-        alone = "" if found.compared_to or as_json else _ALONE[backend.get_crawl(crawl_id).status]
+        alone = "" if found.compared_to or as_json else _ALONE.get(backend.get_crawl(crawl_id).status, _NO_EARLIER)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:
@@ -66,10 +71,8 @@ def _write_csv(pieces: Iterable[bytes], name: str) -> None:
 
 
 _NO_OTHER = "this is what it saw until then, compared with no other crawl."
-_ALONE = dict.fromkeys(CrawlStatus, "There is no earlier crawl to compare it with.") | {
-    CrawlStatus.CANCELLED: f"The crawl was cancelled: {_NO_OTHER}",
-    CrawlStatus.FAILED: f"The crawl failed: {_NO_OTHER}",
-}
+_NO_EARLIER = "There is no earlier crawl to compare it with."
+_ALONE = {"cancelled": f"The crawl was cancelled: {_NO_OTHER}", "failed": f"The crawl failed: {_NO_OTHER}"}
 
 
 def _show(found: Report, alone: str, *, new_only: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.domain.crawls.crawl import IncludeMode, QueryParams, RenderMode
+from crawler.domain.crawls.crawl_choices import IncludeMode, QueryParams, RenderMode
 from crawler.entrypoints.cli.input.directory import directory
 from crawler.lazy_module import LazyModule
 

@@ -9,14 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from crawler.domain.notices.schedule import Frequency, NotifyOn, ScheduleOverview
+from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.backtest import backtest
 from crawler.entrypoints.cli.commands.projects import ProjectId
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
-from crawler.entrypoints.cli.screen.terminal import console, print_pairs
-from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.domain.notices.schedule import ScheduleOverview
+    from crawler.entrypoints.cli.screen.terminal import console, print_pairs
+    from crawler.entrypoints.cli.screen.terminal_text import count
+
 
 schedules = typer.Typer(no_args_is_help=True)
 

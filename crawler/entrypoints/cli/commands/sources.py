@@ -8,14 +8,19 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from pydantic import ValidationError
 
-from crawler.domain.crawls.source_crawl import DEPTH, PAGES, SourceCrawl
-from crawler.domain.urls.url import parse
+from crawler.domain.crawls.crawl_choices import SOURCE_DEPTH, SOURCE_PAGES
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.option_names import told_in_options
-from crawler.errors import Invalid, InvalidConfig
-from crawler.handlers.crawls.start_crawl import explain, valid_config
+from crawler.errors import InvalidConfig
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.domain.crawls.source_crawl import SourceCrawl
+    from crawler.domain.urls.url import parse
+    from crawler.entrypoints.cli.input.checked_values import checked
+    from crawler.handlers.crawls.start_crawl import valid_config
+
 
 sources = typer.Typer(no_args_is_help=True)
 
@@ -29,25 +34,23 @@ def _group() -> None:
 def crawl(
     project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins; its domain is the scope.")],
-    depth: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Follow links so far.")] = DEPTH,
-    max_pages: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many stored pages.")] = PAGES,
+    depth: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Follow links so far.")] = SOURCE_DEPTH,
+    max_pages: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many stored pages.")] = SOURCE_PAGES,
     include: Annotated[str | None, typer.Option(metavar="RE", help="Only URLs that match.")] = None,
     exclude: Annotated[str | None, typer.Option(metavar="RE", help="No URLs that match.")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Fetch URLs again that have a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Crawl the pages near a URL and ingest each as a document of the project."""
-    try:
-        order = SourceCrawl(
-            url=parse(url).href,
-            max_depth=depth,
-            max_pages=max_pages,
-            url_include_pattern=include,
-            url_exclude_pattern=exclude,
-            refresh=refresh,
-        )
-    except ValidationError as exc:
-        raise Invalid(explain(exc)) from exc
+    given = {
+        "url": parse(url).href,
+        "max_depth": depth,
+        "max_pages": max_pages,
+        "url_include_pattern": include,
+        "url_exclude_pattern": exclude,
+        "refresh": refresh,
+    }
+    order = checked(SourceCrawl, given)
     crawl_id = _started(project_id, order)
     if as_json:
         typer.echo(json.dumps({"crawl_id": str(crawl_id)}))

@@ -8,13 +8,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from crawler.domain.exports.files import ExportFormat, export_format
 from crawler.domain.hosts.credentials import Credentials, problem_of
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_environment, from_file, read_secret
 from crawler.errors import Invalid, InvalidConfig, InvalidUrl
 from crawler.handlers.crawls.start_crawl import valid_config
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.domain.exports.files import ExportFormat, export_format
 
 DEFAULT_FORMAT = "jsonl"
 
@@ -28,7 +31,7 @@ class Order:
     urls_file: Path | None = None
     headers: Mapping[str, str] | None = None
     export_to: Path | None = None
-    formats: tuple[ExportFormat, ...] = ()
+    formats: "tuple[ExportFormat, ...]" = ()
 
     @property
     def title(self) -> str:

@@ -50,7 +50,7 @@ class Announcement:
         late = time.monotonic() - self._began > PATIENCE_SECONDS and self._essential not in missing
         if not self._told and (not missing or late):
             self._told = True
-            self._tell([state.name for state in states if state.pid is None])
+            self._tell([state.name for state in states if state.pid is None and not state.asleep])
 
 
 class Places(NamedTuple):

@@ -24,20 +24,21 @@ from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
-from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS
+from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
 from crawler.supervisor import Supervisor
 
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.05
+DRAW_SECONDS = 0.25
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
 
 
-def watch_crawl(order: Order, supervisor: Supervisor, *, as_json: bool) -> int:
+def watch_crawl(order: Order, fetchers: int, *, render: bool, as_json: bool) -> int:
     """Run and watch the crawl. Returns the exit status."""
     quiet_logs()
-    with session() as tools:
+    with session() as tools, workers_begun(tools.settings, fetchers, render=render) as supervisor:
         try:
             project = _project(tools, order)
             crawl = _begin(tools, project, order)
@@ -115,11 +116,14 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
     lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
+            draw_at = 0.0
             while not crawl.status.is_over and not crawl.paused:
                 time.sleep(LOOK_SECONDS)
                 _look_after(tools, supervisor)
                 crawl = tools.store.get_crawl(crawl.id)
-                view.show(lookout.glance(crawl))
+                if time.monotonic() >= draw_at or crawl.status.is_over:
+                    draw_at = time.monotonic() + DRAW_SECONDS
+                    view.show(lookout.glance(crawl))
             return _await_diff(tools, supervisor, crawl)
     except (KeyboardInterrupt, BrokenPipeError):
         # A closed terminal or pipe stops the crawl as Ctrl-C does.
@@ -141,7 +145,7 @@ def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob
     deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
     compared = (CrawlStatus.COMPLETED, CrawlStatus.FAILED)
     while crawl.status in compared and time.monotonic() < deadline and not tools.store.is_diffed(crawl.id):
-        time.sleep(LOOK_SECONDS / 5)
+        time.sleep(LOOK_SECONDS / 2)
         _look_after(tools, supervisor)
     return tools.store.get_crawl(crawl.id)
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from crawler.adapters.documents.listing import STATES, DocumentFilter
 from crawler.domain.crawls.project import Project
-from crawler.domain.documents.searching import LONGEST_QUERY
+from crawler.domain.documents.search_limits import LONGEST_QUERY
 from crawler.entrypoints.dashboard.serving.render import is_part, page
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import InvalidCursor, decode, encode

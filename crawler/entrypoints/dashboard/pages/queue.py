@@ -13,7 +13,8 @@ from fastapi import APIRouter, Query, Request, Response
 from crawler.adapters.acquisition.queue_overview import MOST_COUNTED
 from crawler.adapters.acquisition.queue_store import place_of
 from crawler.bootstrap import App
-from crawler.domain.acquisition.entries import BulkAction, Chosen, EntryStatus, QueueFilter
+from crawler.domain.acquisition.entries import Chosen, EntryStatus, QueueFilter
+from crawler.domain.acquisition.entry_choices import BulkAction
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.serving.words import plain

@@ -5,7 +5,8 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Query
 
-from crawler.domain.acquisition.entries import EntryStatus, QueueFilter, Sort
+from crawler.domain.acquisition.entries import EntryStatus, QueueFilter
+from crawler.domain.acquisition.entry_choices import Sort
 from crawler.entrypoints.dashboard.forms.fields import Form
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid

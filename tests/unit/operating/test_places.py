@@ -1,0 +1,38 @@
+import os
+from collections.abc import Callable
+
+from workers.places import Places
+
+
+def elsewhere(look: Callable[[], bool]) -> bool:
+    """What it finds in a process that was forked from this one, as the processes of a pool are."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(int(look()))
+    return bool(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+def takes(places: Places, queue: str) -> bool:
+    with places.take(queue) as is_free:
+        return is_free
+
+
+def test_a_queue_has_as_many_places_as_it_is_given_and_others_have_no_limit() -> None:
+    places = Places()
+    places.limit({"ingest": 1})
+    with places.take("ingest") as is_free:
+        assert is_free
+        assert not elsewhere(lambda: takes(places, "ingest"))
+        assert elsewhere(lambda: takes(places, "compare"))
+    assert elsewhere(lambda: takes(places, "ingest"))
+
+
+def test_the_place_of_a_process_that_dies_is_free() -> None:
+    places = Places()
+    places.limit({"ingest": 1, "compare": 2})
+    pid = os.fork()
+    if pid == 0:
+        with places.take("ingest"):
+            os.kill(os.getpid(), 9)
+    os.waitpid(pid, 0)
+    assert takes(places, "ingest")

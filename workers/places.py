@@ -1,0 +1,48 @@
+"""Limits how many tasks of a queue a worker does at once, if it takes several queues.
+
+So a queue whose tasks wait for something outside cannot take all processes of the pool from the others. A place is a
+lock of the kernel on one byte of a file that all processes of the pool have open: it is free again when its process
+ends, however that happens.
+"""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+
+class Places:
+    def __init__(self) -> None:
+        self._most: Mapping[str, int] = {}
+        self._file = -1
+
+    def limit(self, most: Mapping[str, int]) -> None:
+        """Before the pool's processes are forked. Queues that are not named have no limit."""
+        self._most = dict(most)
+        with tempfile.TemporaryFile() as file:
+            self._file = os.dup(file.fileno())
+
+    @contextmanager
+    def take(self, queue: str) -> Iterator[bool]:
+        """Whether there was a place. It is free again at the end of the block."""
+        if queue not in self._most:
+            yield True
+            return
+        first = 1000 * sorted(self._most).index(queue)
+        taken = next((n for n in range(first, first + self._most[queue]) if self._lock(n)), None)
+        try:
+            yield taken is not None
+        finally:
+            if taken is not None:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, taken)
+
+    def _lock(self, number: int) -> bool:
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        except BlockingIOError:
+            return False
+        return True
+
+
+places = Places()
