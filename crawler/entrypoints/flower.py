@@ -4,6 +4,7 @@ Flower on a loopback address asks for no password, and its page steers every wor
 sites' pages through a visitor's browser, which Flower itself does not refuse.
 """
 
+import os
 import sys
 from typing import Any
 
@@ -14,6 +15,7 @@ from starlette.datastructures import Headers
 from tornado.httputil import HTTPServerRequest
 from tornado.web import ErrorHandler
 
+from crawler.config import load_settings
 from crawler.entrypoints.http.origins import is_from_this_machine, is_harmless
 from crawler.entrypoints.processes import is_loopback
 
@@ -34,6 +36,9 @@ def _is_welcome(method: str, headers: Headers, address: str) -> bool:
 
 
 def main() -> None:
+    secret = load_settings().flower_basic_auth
+    if secret is not None:
+        os.environ.setdefault("FLOWER_BASIC_AUTH", secret.get_secret_value())
     command.Flower = GuardedFlower
     celery(["-A", "workers.app", "flower", *sys.argv[1:]], prog_name="celery")
 
