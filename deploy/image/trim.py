@@ -69,7 +69,7 @@ def trim_system() -> None:
     left, before = list(SYSTEM), len(SYSTEM) + 1
     while len(left) < before:  # what one needs may go after it
         left, before = [name for name in left if not _purged(name)], len(left)
-    _purged(*PERL, "--force-depends")
+    _purged("--force-depends", *PERL)
     _remove([place for pattern in SYSTEM_PLACES for place in Path("/").glob(pattern.lstrip("/"))])
     _remove([place for name in LIBRARY for place in Path(sysconfig.get_path("stdlib")).glob(name)])
 

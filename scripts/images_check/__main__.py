@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -26,6 +27,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep it: the next time is faster")
     parser.add_argument("--only-build", action="store_true", help="build the images and measure them, start nothing")
     options = parser.parse_args()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _end)  # so that what was started is stopped
     try:
         with _folder(options.keep) as folder:
             wrong = check(folder, run=not options.only_build)
@@ -37,6 +40,10 @@ def main() -> int:
         return 1
     print(f"{wrong} wrong" if wrong else "All is well.")
     return int(bool(wrong))
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from scripts.images_check.running import CannotRun, Failed, run
 
 PACKAGES = (
     "ca-certificates", "docker-buildx", "docker-cli", "docker-compose", "docker.io", "iproute2", "iptables",
-    "kustomize",
+    "kustomize", "procps",
 )  # fmt: skip
 SOCKET = "/sock/docker.sock"
 START_SECONDS = 60.0
