@@ -25,9 +25,11 @@ RUN --mount=type=bind,source=deploy/image/trim.py,target=/trim.py cp -a /opt/ven
 # Only what the browser's lane adds to it.
 FROM packages AS render-packages
 COPY requirements/render.lock requirements/
-RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca --mount=type=cache,target=/root/.cache/pip \
-    pip --python /opt/venv/bin/python install --prefix /more --require-hashes --only-binary :all: \
-    -r requirements/base.lock -r requirements/notify.lock -r requirements/render.lock
+RUN --mount=type=bind,source=deploy/image/trim.py,target=/trim.py \
+    --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca --mount=type=cache,target=/root/.cache/pip \
+    python /trim.py --lock requirements/render.lock \
+    && pip --python /opt/venv/bin/python install --prefix /more --no-deps --require-hashes --only-binary :all: \
+    -r requirements/render.lock
 RUN --mount=type=bind,source=deploy/image/trim.py,target=/trim.py python /trim.py /more
 
 # The program itself, as a wheel. It is the last layer of both images: an edit makes nothing else anew.

@@ -1,9 +1,13 @@
-"""Makes images smaller: `python trim.py PREFIX` an environment's packages, `python trim.py --system` the system itself.
+"""Makes images smaller: takes out what no process of ours reads or runs.
 
-It removes what no process of ours reads or runs. `make images-check` builds the images and crawls with them, and so
-finds what should have stayed.
+- `python trim.py --lock FILE`: packages, out of a lock before it is installed
+- `python trim.py PREFIX`: files, out of what was installed there
+- `python trim.py --system`: packages and files, out of the system itself
+
+`make images-check` builds the images and crawls with them, and so finds what should have stayed.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +46,8 @@ SYSTEM = (
     "libpam-modules", "libpam-modules-bin", "libpam0g", "libsemanage2", "libsemanage-common", "libsepol2", "e2fsprogs",
     "libext2fs2", "libss2", "logsave", "mount", "sysvinit-utils", "ncurses-bin", "diffutils", "libgnutls30",
     "libp11-kit0", "libhogweed6", "libnettle8", "libidn2-0", "libunistring2", "libtasn1-6", "libdb5.3",
-    "openssl",
+    "openssl", "util-linux", "util-linux-extra", "bsdutils", "libmount1", "libblkid1", "libsmartcols1", "libsystemd0",
+    "libgcrypt20", "libgpg-error0",
 )  # fmt: skip
 """Nothing is installed, mounted or signed in to in a container. What a package that stays depends on stays."""
 PERL = ("init-system-helpers", "debconf", "perl-base")
@@ -53,6 +58,12 @@ SYSTEM_PLACES = (
     "/usr/share/zoneinfo/right", "/var/cache/*/*", "/var/lib/apt", "/var/log/*", "/root/.cache",
 )  # fmt: skip
 LIBRARY = ("config-*", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo")
+
+
+def trim_lock(lock: Path) -> None:
+    """A lock names everything that is needed, so what is left can be installed without asking for dependencies."""
+    blocks = re.split(r"^(?=\S)", lock.read_text(), flags=re.MULTILINE)
+    lock.write_text("".join(block for block in blocks if block.partition("==")[0] not in UNUSED))
 
 
 def trim_packages(prefix: Path) -> None:
@@ -75,7 +86,7 @@ def trim_system() -> None:
 
 
 def _purged(*words: str) -> bool:
-    purge = ["dpkg", "--purge", "--force-remove-essential", "--force-remove-protected", *words]
+    purge = ["dpkg", "--purge", "--force-bad-path", "--force-remove-essential", "--force-remove-protected", *words]
     return not subprocess.run(purge, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
 
 
@@ -113,5 +124,7 @@ def _programs(prefix: Path) -> Iterator[Path]:
 if __name__ == "__main__":
     if sys.argv[1] == "--system":
         trim_system()
+    elif sys.argv[1] == "--lock":
+        trim_lock(Path(sys.argv[2]))
     else:
         trim_packages(Path(sys.argv[1]))

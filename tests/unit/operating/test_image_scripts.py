@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.config import load_settings
-from deploy.image.trim import UNUSED
+from deploy.image.trim import UNUSED, trim_lock
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "deploy" / "image"
@@ -149,6 +149,19 @@ def test_what_the_environment_says_is_taken_whatever_its_letters(
 
 
 # -- what is left out -------------------------------------------------------------------------
+
+
+def test_a_package_is_taken_out_of_a_lock_with_all_its_lines(tmp_path: Path) -> None:
+    lock = tmp_path / "some.lock"
+    kept = [
+        "# Head.\n",
+        "scapy==1 \\\n    --hash=sha256:00 \\\n    --hash=sha256:01\n",
+        "xxhash==3 \\\n    --hash=sha256:04\n",
+    ]
+    out = ["scipy==1 ; python_version < '3.12' \\\n    --hash=sha256:02\n", "scipy==2 \\\n    --hash=sha256:03\n"]
+    lock.write_text("".join([*kept[:2], *out, kept[2]]))
+    trim_lock(lock)
+    assert lock.read_text() == "".join(kept)
 
 
 def test_what_an_image_leaves_out_is_locked_for_it() -> None:
