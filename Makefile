@@ -11,10 +11,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run up test test-all check docs reference bench chaos lock audit dist assets browser
+.PHONY: help setup run up test test-all check docs reference bench chaos lock audit dist images-check assets browser
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.full ## everything into .venv; a browser too, if none is there and this machine allows it
 	@$(BIN)/python -m crawler.adapters.browser.chromium --install || echo "Pages that need a browser will be stored as fetched."
@@ -79,6 +79,9 @@ dist: $(VENV)/.dist ## wheel and sdist in dist/, tried in a clean environment, w
 		--output-file dist/sbom.cdx.json $(CLEAN)/bin/python,>>)
 	@rm -rf build $(CLEAN)
 	@ls dist
+
+images-check: $(VENV)/.full ## build the images, run docker-compose.yml, crawl with it; keep its work with ARGS="--keep DIR"
+	@$(BIN)/python -m scripts.images_check $(ARGS)
 
 assets: $(BIN)/python ## the dashboard's foreign files anew, from their npm packages (scripts/assets.json)
 	@$(BIN)/python scripts/vendor_assets.py $(ARGS)

@@ -46,6 +46,9 @@ class Settings(BaseSettings):
     snapshot_url: str | None = Field(
         None, description="Where pages are kept, s3://bucket/folder or file:///directory; unset is Postgres"
     )
+    secrets_dir: Path | None = Field(
+        None, description="Directory of files named like variables in lower case (crawler_secret_key); variables win"
+    )
     database_pool_size: int = Field(5, ge=1, le=100, description="Postgres connections a process may hold")
 
     # the HTTP service
@@ -132,6 +135,9 @@ class Settings(BaseSettings):
 
     failpoint: str = Field("", description="For tests: where to die, as kill -9 would")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level logged")
+    pulse_file: Path | None = Field(
+        None, description="File that a worker touches each time it has announced itself, for health checks"
+    )
     log_json: bool = Field(default=False, description="Logs as JSON lines instead of text")
 
     @field_validator("egress_allow", "cors_origins", "trusted_proxies", mode="before")
@@ -162,7 +168,7 @@ class Settings(BaseSettings):
             raise ValueError("must look like https://my.site,https://other.site:8443")
         return value
 
-    @field_validator("data_dir", "ca_bundle", "chromium")
+    @field_validator("data_dir", "ca_bundle", "chromium", "pulse_file")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
         try:
@@ -274,9 +280,15 @@ class Settings(BaseSettings):
 def load_settings(**overrides: object) -> Settings:
     """The settings of this process, or an error of one sentence that names the wrong variable."""
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]
+        return Settings(_secrets_dir=_secrets_dir(), **overrides)  # type: ignore[arg-type]
     except ValidationError as exc:
         raise SettingsError(_sentence(exc)) from exc
+
+
+def _secrets_dir() -> Path | None:
+    """The directory of secrets, if it is there: `docker run` of one container has none."""
+    named = os.environ.get(f"{PREFIX}SECRETS_DIR")
+    return Path(named) if named and Path(named).is_dir() else None
 
 
 _IN_PLAIN_WORDS = {

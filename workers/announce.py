@@ -60,6 +60,17 @@ class Announcer:
             self._workers.announce(self._worker, self._queues, self._state())
         except RedisUnavailable as exc:
             log.warning("attendance_missed", detail=exc.message)
+        else:
+            self._beat()
+
+    def _beat(self) -> None:
+        """Touch the pulse file, which health checks of containers look at: asking the worker itself costs seconds."""
+        if self._settings.pulse_file is None:
+            return
+        try:
+            self._settings.pulse_file.touch()
+        except OSError as exc:
+            log.warning("pulse_not_written", error=str(exc))
 
     def leave(self) -> None:
         self._workers.leave(self._worker, self._queues)

@@ -18,7 +18,7 @@ from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
 from crawler.domain.changes.compare_turns import Start
 from crawler.domain.crawls.frontier import Lane
-from crawler.errors import Conflict, ForeignSecretKey, RedisUnavailable
+from crawler.errors import Conflict, CrawlerError, ForeignSecretKey, RedisUnavailable
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
@@ -122,13 +122,23 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
     """Run a shift in the browser lane. Without a browser, `reconcile` ends the wait of URLs that need one."""
     lack = why_unavailable(tools.settings.chromium, tools.settings.data_dir)
     if lack:
-        tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
-        tools.crawls.reconcile()
+        _say_unable(tools, worker, lack)
         return
-    _work(tools, tools.engine.browser_shift, Lane.BROWSER, shift_id)
+    try:
+        shift = tools.engine.browser_shift
+    except CrawlerError as exc:
+        _say_unable(tools, worker, exc.message)
+        return
+    _work(tools, shift, Lane.BROWSER, shift_id)
     tools.engine.render_counts.add(**tools.engine.browser.counts()._asdict())
     if lack := why_unavailable(tools.settings.chromium, tools.settings.data_dir):  # the browser did not start
         tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
+
+
+def _say_unable(tools: App, worker: str, lack: str) -> None:
+    """Close the lane, unless another worker keeps it open, and let those who wait go on without a browser."""
+    tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
+    tools.crawls.reconcile()
 
 
 def _look_for_lost(tools: App) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.adapters.browser.chromium import find_chromium
-from crawler.adapters.browser.chromium_process import try_out
 from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.adapters.browser.options import RECORDS
 from crawler.adapters.browser.start_failures import BrowserTrouble
@@ -27,7 +26,8 @@ from crawler.redaction import redact
 from crawler.supervisor import read_troubles
 
 _CONTACT = re.compile(r"https?://|@")
-
+_BEFORE_REMEDY = re.compile(r"[:;] ")
+NO_RENDER_WORKER = "No render worker is there: start one where Chromium is: celery -A workers.app worker -Q render"
 
 PATIENCE_OF_LOOKS = 5.0
 _LOOKS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look")
@@ -46,8 +46,8 @@ class Check(NamedTuple):
 def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> list[Check]:
     """All checks, each with a fix. With `fix` the schema is migrated first.
 
-    `start_browser` starts a browser, the only way to know that it works. That is too slow for a health check that is
-    polled every few seconds.
+    `start_browser` starts a browser on this machine, the only way to know that it works. That is too slow for a health
+    check that is polled every few seconds: there the workers' own announcements count.
     """
     if fix:
         with suppress(CrawlerError):  # a failed migration is reported by the checks below
@@ -60,7 +60,7 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
         ("broker", lambda: _broker(tools)),
     ]
     found = _look(checks)
-    browser = _browser(tools.settings, start=start_browser)
+    browser = browser_here(tools.settings) if start_browser else _browser_of_workers(tools, found)
     # Runtime settings are stored in Postgres; without its tables the environment's values hold.
     has_settings = any(check.name == "schema" and check.ok for check in found)
     contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
@@ -176,24 +176,46 @@ def _broker(tools: App) -> str:
     return f"The Celery broker at {redact(tools.settings.broker)} answers."
 
 
-def _browser(settings: Settings, *, start: bool) -> Check:
+def browser_here(settings: Settings) -> Check:
+    """Whether the browser of this machine and its driver start."""
     found = find_chromium(settings.chromium)
-    lack = why_unavailable(settings.chromium, None if start else settings.data_dir)
-    if found and start and not lack:
+    lack = why_unavailable(settings.chromium)
+    if found and not lack:
         lack = _try_out(found, settings)
     if not lack:
         return Check("browser", ok=True, message=f"{found} renders pages that need it.", required=False)
     return _lacks("browser", lack)
 
 
+def _browser_of_workers(tools: App, found: Sequence[Check]) -> Check:
+    """Whether a worker has announced that it can render, on whatever machine."""
+    if any(check.name == "redis" and not check.ok for check in found):
+        words = "It cannot be looked at yet."
+        return Check("browser", ok=False, message=words, fix="Mend Redis first.", required=False)
+    try:
+        workers = tools.operating.live_workers.of(RENDER)
+    except CrawlerError as exc:
+        return told("browser", exc)._replace(required=False)
+    if not workers:
+        return _lacks("browser", NO_RENDER_WORKER)
+    able = sum(not state.lack for state in workers.values())
+    if not able:
+        return _lacks("browser", next(iter(workers.values())).lack)
+    return Check(
+        "browser", ok=True, message=f"{able} of {len(workers)} render workers can render pages.", required=False
+    )
+
+
 def _lacks(name: str, lack: str) -> Check:
-    wrong, _, remedy = lack.partition(": ")
+    wrong, remedy = (*_BEFORE_REMEDY.split(lack, maxsplit=1), "")[:2]
     message = f"{wrong.rstrip('.')}; pages stay as they are fetched."
     return Check(name, ok=False, message=message, fix=_sentence(remedy) or None, required=False)
 
 
 def _try_out(program: Path, settings: Settings) -> str | None:
     """Start a browser. If it works, clear the workers' record of its failure, so that they use it at once."""
+    from crawler.adapters.browser.driver import try_out  # noqa: PLC0415 - needs the extra `render`
+
     lack = try_out(program)
     if not lack:
         BrowserTrouble(settings.data_dir / RECORDS, program).clear()

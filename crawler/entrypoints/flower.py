@@ -19,6 +19,7 @@ from tornado.httputil import HTTPServerRequest
 from tornado.ioloop import PeriodicCallback
 from tornado.web import ErrorHandler
 
+from crawler.config import load_settings
 from crawler.entrypoints.http.origins import is_from_this_machine, is_harmless
 from crawler.entrypoints.processes import is_loopback
 from crawler.supervisor import SOCKET
@@ -64,6 +65,9 @@ def _is_welcome(method: str, headers: Headers, address: str) -> bool:
 
 
 def main() -> None:
+    secret = load_settings().flower_basic_auth
+    if secret is not None:
+        os.environ.setdefault("FLOWER_BASIC_AUTH", secret.get_secret_value())
     command.Flower = GuardedFlower
     celery(["-A", "workers.app", "flower", *sys.argv[1:]], prog_name="celery")
 

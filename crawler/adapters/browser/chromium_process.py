@@ -184,19 +184,3 @@ def _environment(profile: Path) -> dict[str, str]:
     """As few environment variables as possible: pages run in there, and the worker's environment holds secrets."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ}
     return {**kept, "HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "XDG_CACHE_HOME": str(profile)}
-
-
-def try_out(program: Path) -> str | None:
-    """Start the browser once and stop it. Returns a sentence when that fails. For the command `doctor`."""
-    try:
-        asyncio.run(_start_and_stop(program))
-    except BrowserUnavailable as exc:
-        return exc.message
-    return None
-
-
-async def _start_and_stop(program: Path) -> None:
-    with tempfile.TemporaryDirectory() as records:
-        process = ChromiumProcess(ChromiumOptions(program, NOWHERE), Path(records))
-        await process.start()
-        await process.stop(polite_seconds=0)

@@ -33,6 +33,8 @@ from crawler.adapters.browser.start_failures import BrowserTrouble
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
+from crawler.embedded import prepare_data_dir
+from crawler.errors import DataDirUnusable
 
 if TYPE_CHECKING:
     from crawler.adapters.browser.tab_pool import Crew
@@ -47,14 +49,20 @@ log = telemetry.logger(__name__)
 def why_unavailable(chromium: Path | None, data_dir: Path | None = None) -> str | None:
     """Why pages cannot be rendered here, as one sentence; None if they can. Both arguments are settings.
 
-    With the data directory, also the message of a browser that was found and did not start.
+    With the data directory, also why it cannot be used, or the message of a browser that was found and did not start.
     """
     if find_spec("crawl4ai") is None:
         return NO_PACKAGE
     found = find_chromium(chromium)
     if found is None:
         return why_missing(chromium)
-    return BrowserTrouble(data_dir / RECORDS, found).find() if data_dir else None
+    if data_dir is None:
+        return None
+    try:
+        prepare_data_dir(data_dir)
+    except DataDirUnusable as exc:
+        return exc.message
+    return BrowserTrouble(data_dir / RECORDS, found).find()
 
 
 class BrowserStats(NamedTuple):
@@ -176,14 +184,25 @@ class BrowserFetcher:
             _prepare_crawl4ai(self._options.data_dir)
             # Seconds of imports, for render workers alone.
             from crawler.adapters.browser.tab_pool import Crew  # noqa: PLC0415
+        except ModuleNotFoundError as exc:
+            self._break(NO_PACKAGE if exc.name == "crawl4ai" else f"crawl4ai cannot be imported: {exc}", exc)
+            return
         except (ImportError, OSError) as exc:
-            log.exception("browser_lane_broken")
-            self._fail_all(NO_PACKAGE if isinstance(exc, ImportError) else f"The browser cannot be used here: {exc}")
+            self._break(f"The browser cannot be used here: {exc}", exc)
             return
         try:
             asyncio.run(self._live(Crew))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, workers and crawls must hear of it
+            self._break(f"The browser lane ended: {type(exc).__name__}: {exc}", exc)
         finally:
             self._fail_all("The browser lane ended.")
+
+    def _break(self, why: str, error: Exception) -> None:
+        """Tell the log why this process cannot render. If it never could, tell the workers: no crawl may wait."""
+        log.error("browser_lane_broken", why=why, exc_info=error)
+        if not self._renders:
+            BrowserTrouble(self._options.records, self._options.chromium).note(why)
+        self._fail_all(why)
 
     async def _live(self, make_crew: "type[Crew]") -> None:
         stop = asyncio.Event()

@@ -11,17 +11,17 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Playwright, async_playwright
+from playwright.async_api import Browser, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from crawler import telemetry
 from crawler.adapters.browser.chromium_flags import ChromiumOptions, warn_of_root
 from crawler.adapters.browser.chromium_process import BrowserUnavailable, ChromiumProcess, Usage
+from crawler.adapters.browser.driver import drive
 from crawler.adapters.browser.egress_proxy import Door, EgressProxy
 from crawler.adapters.browser.options import Wear
 from crawler.adapters.browser.start_failures import BrowserTrouble
 
-CONNECT_SECONDS = 15.0
 CLOSE_SECONDS = 3.0
 FAILED_SECONDS = 5.0
 """Wait after a browser failed to start, before the next try."""
@@ -58,12 +58,9 @@ class Generation:
                 undo.push_async_callback(wall.close)
                 process = ChromiumProcess(ChromiumOptions(program, wall.url, wear.tab_bytes, more), records)
                 undo.push_async_callback(process.stop, 0)
-                endpoint = await process.start()
-                playwright = await async_playwright().start()
-                undo.push_async_callback(playwright.stop)
-                browser = await playwright.chromium.connect_over_cdp(endpoint, timeout=CONNECT_SECONDS * 1000)
-            except (PlaywrightError, OSError) as exc:
-                raise BrowserUnavailable(f"The browser was started but cannot be driven: {exc}") from exc
+                playwright, browser = await drive(await process.start())
+            except OSError as exc:
+                raise BrowserUnavailable(f"The browser cannot be used here: {exc}") from exc
             undo.pop_all()
         return cls(process, wall, playwright, browser)
 

@@ -68,6 +68,20 @@ def test_a_broker_of_its_own_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().broker == "amqp://guest@host//"
 
 
+def test_secrets_may_be_files_and_variables_win(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "crawler_redis_url").write_text("redis://:of-the-file@h/0\n")
+    (tmp_path / "crawler_flower_basic_auth").write_text("me:of-the-file")
+    monkeypatch.setenv("CRAWLER_SECRETS_DIR", str(tmp_path))
+    monkeypatch.setenv("CRAWLER_FLOWER_BASIC_AUTH", "me:of-the-variable")
+    monkeypatch.setenv("CRAWLER_REDIS_URL", "")
+    settings = load_settings()
+    assert settings.redis_database(0) == "redis://:of-the-file@h/0"
+    assert settings.flower_basic_auth is not None
+    assert settings.flower_basic_auth.get_secret_value() == "me:of-the-variable"
+    monkeypatch.setenv("CRAWLER_SECRETS_DIR", str(tmp_path / "nothing"))
+    assert load_settings().redis_url is None
+
+
 def test_secrets_do_not_show_in_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_DATABASE_URL", "postgresql://me:hunter2@db/crawl")
     assert "hunter2" not in repr(load_settings())

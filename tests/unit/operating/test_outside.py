@@ -11,7 +11,7 @@ import yaml
 from crawler.adapters.operating.queues import QUEUES
 
 ROOT = Path(__file__).parents[3]
-SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "FLOWER_BASIC_AUTH")
+SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "FLOWER_BASIC_AUTH", "CRAWLER_SECRET_KEY")
 
 
 def procfile() -> dict[str, str]:
@@ -59,12 +59,11 @@ def test_docker_runs_the_same_processes_as_the_procfile(name: str) -> None:
         assert (option in ours) == (option in theirs), option
 
 
-def test_no_secret_has_a_default() -> None:
+def test_no_secret_has_a_default_and_only_their_maker_is_told_them() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
     for name in SECRETS:
-        used = re.findall(rf"\$\{{?{name}([^}}]*)", text)
-        assert used, name
-        assert all(rest.startswith(":?") for rest in used), name
+        assert re.findall(rf"\$\{{?{name}([^}}]*)", text) == [":-"], name
+        assert [one for one, service in services().items() if name in service.get("environment", {})] == ["secrets"]
 
 
 def test_only_loopback_is_published_unless_the_operator_says_so() -> None:

@@ -95,10 +95,12 @@ def test_nothing_is_installed_without_its_hash() -> None:
     shown = ["make", "--dry-run", "--always-make", "VENV=nowhere"]
     asked = [f"nowhere/{what}" for what in (".base", ".full", ".docs", ".dist")]
     made = subprocess.run([*shown, *asked], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    installs = [" ".join(found.split()) for found in re.findall(r"pip install [^\n&|>]*", dockerfile + made)]
+    found = re.findall(r"pip (?:--python \S+ )?(?:install|wheel|download) [^\n&|>]*", dockerfile + made)
+    installs = [" ".join(words.split()) for words in found]
     assert len(installs) >= 10
+    assert len([install for install in installs if "--python" in install]) == 4
     for install in installs:
-        ours = " --no-deps --no-build-isolation -e ." in install
+        ours = " --no-deps --no-build-isolation -e ." in install or " --no-deps --no-index " in install
         assert ours or (" --require-hashes --only-binary :all: -r requirements/" in install and " -c " not in install)
 
 
