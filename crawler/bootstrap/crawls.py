@@ -8,6 +8,7 @@ from crawler.adapters.crawls.explain_reader import ExplainReader
 from crawler.adapters.crawls.reason_counts import ReasonCounts
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.engine.query_survey import QuerySurvey
+from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.hosts.robots import product_token
@@ -20,6 +21,7 @@ from crawler.handlers.crawls.rebuild_frontier import RebuildFrontier
 from crawler.handlers.crawls.reconcile import Reconcile
 from crawler.handlers.crawls.report_crawl import ReportCrawl
 from crawler.handlers.crawls.retry_failed import RetryFailed
+from crawler.handlers.crawls.scrape_pages import ScrapePages
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
 from crawler.handlers.crawls.survey_queries import SurveyQueries
@@ -43,6 +45,18 @@ class Crawls:
     def seed(self) -> SeedCrawl:
         return SeedCrawl(
             self._app.store, self._app.engine.fill_frontier, self._app.hints, self._app.events, self._app.clock
+        )
+
+    @cached_property
+    def scrape(self) -> ScrapePages:
+        return ScrapePages(
+            self._app.store,
+            ScrapedPages(self._app.database),
+            self.seed.at_once,
+            self._app.credentials.sealed,
+            self._app.pages.read_pdf,
+            self._app.judging.for_scrapes,
+            self._app.clock,
         )
 
     @cached_property

@@ -63,6 +63,7 @@ from crawler.client.queue import (
 )
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
+from crawler.client.scraping import PageMetadata, ScrapedPage, ScrapeJob
 from crawler.client.system import Check, Health, RuntimeSettings
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "Notification",
     "Page",
     "PageChange",
+    "PageMetadata",
     "Previewed",
     "Problem",
     "Progress",
@@ -124,6 +126,8 @@ __all__ = [
     "RowProblem",
     "RuntimeSettings",
     "Schedule",
+    "ScrapeJob",
+    "ScrapedPage",
     "SearchHit",
     "SearchHits",
     "SlotRun",

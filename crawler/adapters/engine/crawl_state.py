@@ -3,6 +3,7 @@
 What is learned is decided in `handlers/engine/process_response.py` (scope) and `render_where_needed.py` beside it.
 """
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +11,16 @@ import orjson
 from sqlalchemy import Engine, text
 
 from crawler.adapters.engine.store import Store
-from crawler.adapters.postgres.credential_store import CredentialStore
+from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
 from crawler.domain.urls.keys import keys_of
-from crawler.domain.urls.url import QueryRule, Url, normalize, read
+from crawler.domain.urls.url import QueryRule, Url, normalize, parse, read
+
+HEADERS = "headers"
+"""Key in a crawl's scope: headers of this crawl alone, encrypted."""
 
 
 class CrawlStateReader:
@@ -51,7 +55,7 @@ class CrawlStateReader:
             has_history=bool(history),
             distrusts_validators=bool(lied or scope.get("validators_lied")),
             given=given,
-            credentials=self._credentials.headers(crawl.project_id),
+            credentials=self._sent_with(crawl, scope.get(HEADERS)),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             behind_walls=behind,
@@ -59,6 +63,16 @@ class CrawlStateReader:
             rendered_before=(learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(learned.get("shapes", {})),
         )
+
+    def _sent_with(self, crawl: CrawlJob, sealed: str | None) -> Mapping[str, Headers]:
+        """The project's credentials; for the seed's origin also the headers that were given with this crawl alone."""
+        known = self._credentials.headers(crawl.project_id)
+        if sealed is None:
+            return known
+        given, origin = self._credentials.opened(sealed), parse(crawl.seed_url).origin
+        names = {name.lower() for name, _ in given}
+        kept = tuple(one for one in known.get(origin, ()) if one[0].lower() not in names)
+        return {**known, origin: (*kept, *given)}
 
     def record_move(self, crawl_id: UUID, href: str) -> None:
         """The homepage redirected: move the crawl's scope there. Once per target, also when repeated."""
@@ -103,7 +117,8 @@ _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHE
 _BASELINE = """
 SELECT id FROM crawl_jobs
 WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'completed' AND crawl_type <> 'fetch_only'
-  AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
+  AND NOT from_queue AND end_reason IN ('exhausted', 'max_pages')
+  AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
 ORDER BY completed_at DESC LIMIT 1
 """
 _LEARNED = "SELECT learned FROM projects WHERE id = :project"

@@ -33,6 +33,7 @@ from crawler.entrypoints.api.routes import (
     queue,
     reports,
     schedule,
+    scrape,
     settings,
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
@@ -42,6 +43,7 @@ from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.deadline import Deadline
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.head_requests import HeadRequests
+from crawler.entrypoints.http.page_waits import PageWaits
 from crawler.entrypoints.http.problems import EVERYWHERE, Problem, install_problems
 from crawler.entrypoints.http.request_log import RequestLog
 from crawler.entrypoints.http.response_headers import AnswerHeaders
@@ -60,6 +62,7 @@ _ROUTERS = (
     notebooks,
     pages,
     page_content,
+    scrape,
     documents,
     history,
     schedule,
@@ -84,6 +87,7 @@ _WORDS = (
 async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
     yield
     await api.state.audience.close()
+    await api.state.waits.close()
 
 
 def create_app(tools: App | None = None) -> FastAPI:
@@ -101,6 +105,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
+    api.state.waits = PageWaits(tools)
     api.state.attempts = attempts = FailedAttempts()  # API and dashboard share this limit
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)

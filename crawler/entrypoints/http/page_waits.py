@@ -1,0 +1,178 @@
+"""Requests that wait for pages: without a thread each, no more than so many at once, and woken by the crawl's events.
+
+Fetched by `handlers/crawls/scrape_pages.py`. What is said to the caller: the door it came through.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from redis.exceptions import RedisError
+from starlette.concurrency import run_in_threadpool
+
+from crawler.adapters.operating.event_batch import Batch
+from crawler.adapters.operating.event_tail import EventTails
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Wait
+from crawler.domain.markdown.page_formats import Wanted
+from crawler.domain.pages.scraped import ScrapedVersion
+from crawler.errors import CrawlerError, RedisUnavailable
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ShownPage
+
+MOST_WAITING = 200
+MOST_PER_KEY = 50
+LOOK_SECONDS = 1.0
+"""How often it is looked without an event: events may be lost."""
+SHOWN_AT_ONCE = 4
+LONGEST_SECONDS = 120.0
+_SURE = frozenset({Wait.BLOCKED, Wait.RETRY})
+"""Waits whose end is known: nothing that happens meanwhile makes them shorter."""
+
+
+class TooManyWaiting(CrawlerError):
+    """Too many wait for pages already."""
+
+    code = "too_many_waiting"
+    http_status = 429
+
+
+class Scrape(NamedTuple):
+    """What one caller asks for."""
+
+    project_id: UUID
+    url: str
+    options: ScrapeOptions
+    max_age: timedelta
+    timeout_seconds: float
+
+
+class Scraped(NamedTuple):
+    page: ShownPage
+    from_store: bool
+
+
+class Later(NamedTuple):
+    """The page did not come in time; the crawl goes on."""
+
+    crawl: CrawlJob
+
+
+class _Bell:
+    """Rings at each event of a crawl."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+        self._crawl: bytes | None = None
+
+    def listen_for(self, crawl_id: UUID) -> None:
+        self._crawl = str(crawl_id).encode()
+
+    def take(self, batch: Batch) -> bool:
+        if self._crawl is None or any(self._crawl in message for message in batch.messages):
+            self._rung.set()
+        return True
+
+    def lost(self) -> None:
+        self._rung.set()
+
+    async def wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._rung.wait(), seconds)
+        except TimeoutError:
+            return
+        self._rung.clear()
+
+
+class _Loop(NamedTuple):
+    """What belongs to one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    address: str
+    tails: EventTails
+    showing: asyncio.Semaphore
+
+
+class PageWaits:
+    def __init__(self, tools: App) -> None:
+        self._tools = tools
+        self._waiting: Counter[UUID] = Counter()
+        self._here: _Loop | None = None
+
+    async def scrape(self, asked: Scrape, key_id: UUID) -> Scraped | Later:
+        """The page, stored or fresh; `Later` when it does not come in time. Raises PageNotFetched."""
+        scrape = self._tools.crawls.scrape
+        with self._place(key_id):
+            known = await run_in_threadpool(scrape.find_seen, asked.project_id, asked.url, asked.options, asked.max_age)
+            if known is not None:
+                return Scraped(await self.show(known, asked.options.wanted), from_store=True)
+            found = await self._fresh(asked)
+            if isinstance(found, Later):
+                return found
+            return Scraped(await self.show(found, asked.options.wanted), from_store=False)
+
+    async def show(self, version: ScrapedVersion, wanted: Wanted) -> ShownPage:
+        async with self._loop().showing:
+            return await run_in_threadpool(self._tools.crawls.scrape.show, version, wanted)
+
+    async def _fresh(self, asked: Scrape) -> ScrapedVersion | Later:
+        clock = asyncio.get_running_loop().time
+        until = clock() + min(asked.timeout_seconds, LONGEST_SECONDS)
+        scrape = self._tools.crawls.scrape
+        async with self._bell(asked.project_id) as bell:
+            crawl = await run_in_threadpool(scrape.start, asked.project_id, [asked.url], asked.options)
+            bell.listen_for(crawl.id)
+            while (left := until - clock()) > 0:
+                await bell.wait(min(left, LOOK_SECONDS))
+                end = await run_in_threadpool(scrape.find_end, crawl, asked.url)
+                if end is not None:
+                    return await run_in_threadpool(scrape.version, crawl, end)
+                if await run_in_threadpool(self._must_wait, crawl.id) > until - clock():
+                    break
+        return Later(crawl)
+
+    def _must_wait(self, crawl_id: UUID) -> float:
+        """Seconds for which no host of the crawl may be asked, as far as that is known."""
+        waits = self._tools.frontier.waiting(crawl_id, 1)
+        return max((wait.due_seconds or 0.0 for wait in waits if wait.why in _SURE), default=0.0)
+
+    @asynccontextmanager
+    async def _bell(self, project_id: UUID) -> AsyncIterator[_Bell]:
+        bell = _Bell()
+        try:
+            async with self._loop().tails.of(project_id) as tail:
+                tail.join(bell)
+                try:
+                    yield bell
+                finally:
+                    tail.leave(bell)
+        except RedisError as exc:
+            raise RedisUnavailable from exc
+
+    @contextmanager
+    def _place(self, key_id: UUID) -> Iterator[None]:
+        if self._waiting.total() >= MOST_WAITING or self._waiting[key_id] >= MOST_PER_KEY:
+            raise TooManyWaiting(retry_seconds=2)
+        self._waiting[key_id] += 1
+        try:
+            yield
+        finally:
+            self._waiting[key_id] -= 1
+            if not self._waiting[key_id]:
+                del self._waiting[key_id]
+
+    def _loop(self) -> _Loop:
+        loop, address = asyncio.get_running_loop(), self._tools.settings.redis_database(0)
+        if self._here is None or self._here.loop is not loop or self._here.address != address:
+            tails = self._tools.operating.event_tails(tick_seconds=0.0)
+            self._here = _Loop(loop, address, tails, asyncio.Semaphore(SHOWN_AT_ONCE))
+        return self._here
+
+    async def close(self) -> None:
+        if self._here is not None and self._here.loop is asyncio.get_running_loop():
+            await self._here.tails.close()
+            self._here = None

@@ -1,0 +1,31 @@
+"""Workers for a service under test: they fetch and finish what it starts, in a thread, until the block ends."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.integration.live_engine import Engine
+
+
+@contextmanager
+def working(engine: Engine) -> Iterator[None]:
+    stop, failed = threading.Event(), list[BaseException]()
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                engine.shift()
+                for crawl_id in engine.tools.frontier.open_crawls():
+                    engine.tools.crawls.finish(crawl_id)
+                stop.wait(0.005)
+        except BaseException as exc:  # noqa: BLE001 - told by the thread that waits
+            failed.append(exc)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+    assert not failed, failed
