@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from crawler.adapters.crawls.crawl_pace import CrawlPace
 from crawler.adapters.crawls.explain_reader import ExplainReader
 from crawler.adapters.crawls.reason_counts import ReasonCounts
+from crawler.adapters.crawls.site_map import SiteMap
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.engine.query_survey import QuerySurvey
 from crawler.adapters.pages.scraped_pages import ScrapedPages
@@ -16,6 +17,7 @@ from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
 from crawler.handlers.crawls.finish_crawl import FinishCrawl
+from crawler.handlers.crawls.map_site import MapSite
 from crawler.handlers.crawls.plan_probes import PlanProbes
 from crawler.handlers.crawls.rebuild_frontier import RebuildFrontier
 from crawler.handlers.crawls.reconcile import Reconcile
@@ -58,6 +60,11 @@ class Crawls:
             self._app.judging.for_scrapes,
             self._app.clock,
         )
+
+    @cached_property
+    def map_site(self) -> MapSite:
+        urls = SiteMap(self._app.database)
+        return MapSite(self._app.store, self.scrape.project, urls, self.seed.at_once, self._app.clock)
 
     @cached_property
     def finish(self) -> FinishCrawl:

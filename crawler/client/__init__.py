@@ -63,7 +63,7 @@ from crawler.client.queue import (
 )
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
-from crawler.client.scraping import PageMetadata, ScrapedPage, ScrapeJob
+from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
 from crawler.client.system import Check, Health, RuntimeSettings
 
 __all__ = [
@@ -101,6 +101,7 @@ __all__ = [
     "IssuedKey",
     "Key",
     "KindReport",
+    "MappedUrl",
     "MissingPage",
     "MovedPage",
     "NoAnswer",
@@ -130,6 +131,7 @@ __all__ = [
     "ScrapedPage",
     "SearchHit",
     "SearchHits",
+    "SiteMap",
     "SlotRun",
     "Snapshot",
     "SnippetPart",

@@ -22,7 +22,7 @@ from crawler.client.projects import Projects
 from crawler.client.queue import Queue
 from crawler.client.reports import Reports
 from crawler.client.schedules import Schedules
-from crawler.client.scraping import ScrapedPage, ScrapeJob, read_scraped
+from crawler.client.scraping import ScrapedPage, ScrapeJob, SiteMap, read_scraped
 from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
 
@@ -130,6 +130,34 @@ class Client:
     def scraped(self, crawl_id: UUID | str) -> ScrapedPage | ScrapeJob:
         """A page that did not come in time."""
         return read_scraped(self._connection.get(path("scrape", crawl_id)))
+
+    def map(
+        self,
+        url: str,
+        *,
+        search: str | None = None,
+        sitemap: str | None = None,
+        include_subdomains: bool | None = None,
+        ignore_query: bool | None = None,
+        limit: int | None = None,
+        timeout: float = SCRAPE_SECONDS,
+        project_id: UUID | str | None = None,
+    ) -> SiteMap:
+        """The URLs of a site: its sitemaps, what is stored, and the links of one page.
+
+        >>> [one.url for one in client.map("https://example.org/", search="kettle").urls]
+        """
+        body = given(
+            url=url,
+            search=search,
+            sitemap=sitemap,
+            include_subdomains=include_subdomains,
+            ignore_query=ignore_query,
+            limit=limit,
+            timeout=timeout,
+            project_id=str(project_id) if project_id else None,
+        )
+        return read(SiteMap, self._connection.json(Call("POST", "/map", body=body, repeatable=True, patience=timeout)))
 
     def settings(self) -> RuntimeSettings:
         return read(RuntimeSettings, self._connection.get("/settings"))

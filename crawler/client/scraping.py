@@ -42,6 +42,18 @@ class ScrapeJob(Value):
     status: str
 
 
+class MappedUrl(Value):
+    url: str
+    title: str | None
+    description: str | None
+
+
+class SiteMap(Value):
+    urls: tuple[MappedUrl, ...]
+    complete: bool
+    """False: the time was over before all sitemaps were read."""
+
+
 def read_scraped(told: Any) -> ScrapedPage | ScrapeJob:
     is_page = isinstance(told, dict) and "version_id" in told
     return read(ScrapedPage, told) if is_page else read(ScrapeJob, told)

@@ -34,3 +34,9 @@ class ScrapedVersion(NamedTuple):
     changed_at: datetime
     seen_at: datetime
     """When it was last found to be so."""
+
+
+class MappedUrl(NamedTuple):
+    url: str
+    title: str | None = None
+    description: str | None = None

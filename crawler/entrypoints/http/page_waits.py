@@ -17,12 +17,14 @@ from starlette.concurrency import run_in_threadpool
 from crawler.adapters.operating.event_batch import Batch
 from crawler.adapters.operating.event_tail import EventTails
 from crawler.bootstrap import App
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.api_keys import ApiKey
+from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.frontier import Wait
 from crawler.domain.markdown.page_formats import Wanted
-from crawler.domain.pages.scraped import ScrapedVersion
+from crawler.domain.pages.scraped import MappedUrl, ScrapedVersion
 from crawler.errors import CrawlerError, RedisUnavailable
-from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ShownPage
+from crawler.handlers.crawls.map_site import MapOptions
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ShownPage, not_fetched
 
 MOST_WAITING = 200
 MOST_PER_KEY = 50
@@ -54,6 +56,12 @@ class Scrape(NamedTuple):
 class Scraped(NamedTuple):
     page: ShownPage
     from_store: bool
+
+
+class Mapped(NamedTuple):
+    urls: list[MappedUrl]
+    complete: bool
+    """False: the time was over before all sitemaps were read."""
 
 
 class Later(NamedTuple):
@@ -114,6 +122,25 @@ class PageWaits:
             if isinstance(found, Later):
                 return found
             return Scraped(await self.show(found, asked.options.wanted), from_store=False)
+
+    async def map(
+        self, project_id: UUID, url: str, options: MapOptions, caller: ApiKey, timeout_seconds: float
+    ) -> Mapped:
+        """The URLs of a site, as many as are known when the time is over. Raises PageNotFetched if there are none."""
+        tools, clock = self._tools, asyncio.get_running_loop().time
+        until = clock() + min(timeout_seconds, LONGEST_SECONDS)
+        with self._place(caller.id):
+            async with self._bell(project_id) as bell:
+                crawl = await run_in_threadpool(tools.crawls.map_site.start, project_id, url, options)
+                bell.listen_for(crawl.id)
+                while (left := until - clock()) > 0 and not crawl.status.is_over:
+                    await bell.wait(min(left, LOOK_SECONDS))
+                    crawl = await run_in_threadpool(tools.store.get_crawl, crawl.id)
+            urls = await run_in_threadpool(tools.crawls.map_site.list, crawl, options, caller.project_ids)
+            end = await run_in_threadpool(tools.crawls.scrape.find_end, crawl, crawl.seed_url)
+        if not urls and end is not None and end.state != FetchState.DONE:
+            raise not_fetched(end)
+        return Mapped(urls, complete=crawl.status.is_over)
 
     async def show(self, version: ScrapedVersion, wanted: Wanted) -> ShownPage:
         async with self._loop().showing:

@@ -34,9 +34,9 @@ def test_get_prints_the_page(site: Site, capfdbinary: pytest.CaptureFixture[byte
     lay(site, {"/k": HTML, "/gone": HTML})
     site.set_fault("/gone", status=410)
 
-    def told(*words: str, status: int = 0) -> str:
+    def told(*words: str, status: int = 0, command: tuple[str, ...] = ("get",)) -> str:
         capfdbinary.readouterr()
-        ended = exit_status(partial(cli, ["get", *words]))
+        ended = exit_status(partial(cli, [*command, *words]))
         sys.stdout.flush()
         out, err = capfdbinary.readouterr()
         assert ended == status, err
@@ -53,3 +53,6 @@ def test_get_prints_the_page(site: Site, capfdbinary: pytest.CaptureFixture[byte
     assert "no such page" in told(site.url("/gone"), status=1)
     assert "CSS" in told(site.url("/k"), "--select", "p:contains(x)", status=2)
     assert "http" in told("nonsense", status=2)
+    listed = told(site.url("/k"), command=("map",)).splitlines()
+    assert {site.url("/k"), site.url("/a")} <= set(listed)
+    assert told(site.url("/k"), "--search", "nowhere", command=("map",)).strip() == ""

@@ -5,6 +5,7 @@ Fetched by `handlers/crawls/scrape_pages.py`, shown by `domain/markdown/page_for
 
 import base64
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from crawler.entrypoints.http.page_waits import LONGEST_SECONDS, Later, PageWait
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 from crawler.errors import NotFound
+from crawler.handlers.crawls.map_site import MOST_URLS, MapOptions
 from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ShownPage
 
 router = APIRouter(tags=["pages"])
@@ -121,6 +123,48 @@ class ScrapeJob(Wire):
     status: str
 
 
+class SitemapUse(StrEnum):
+    INCLUDE = "include"
+    SKIP = "skip"
+    ONLY = "only"
+
+
+class MapBody(Body):
+    """The site, and which of its URLs."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"url": "https://example.org/", "search": "kettle"}})
+
+    url: Text = Field(min_length=1, max_length=2000)
+    project_id: UUID | None = Field(None, description="Whose settings are used; null is the built-in one")
+    search: Text = Field("", max_length=500, description="Only URLs and titles with one of these words, best first")
+    sitemap: SitemapUse = SitemapUse.INCLUDE
+    include_subdomains: bool = False
+    ignore_query: bool = Field(default=False, description="Without what stands behind the question mark")
+    limit: int = Field(5000, ge=1, le=MOST_URLS)
+    timeout: float = Field(20, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False, description="Seconds to wait at most")
+
+    def options(self) -> MapOptions:
+        return MapOptions(
+            use_sitemaps=self.sitemap is not SitemapUse.SKIP,
+            only_sitemaps=self.sitemap is SitemapUse.ONLY,
+            subdomains=self.include_subdomains,
+            ignore_query=self.ignore_query,
+            search=self.search,
+            limit=self.limit,
+        )
+
+
+class MapEntry(Wire):
+    url: str
+    title: str | None
+    description: str | None
+
+
+class SiteMapShown(Wire):
+    urls: list[MapEntry]
+    complete: bool = Field(description="False: the time was over before all sitemaps were read")
+
+
 _LATER: dict[int | str, dict[str, Any]] = {
     202: {"model": ScrapeJob, "description": "Not in time: the host must wait, or answers slowly"}
 }
@@ -160,6 +204,20 @@ async def get_scraped_page(request: Request, crawl: OwnCrawl, tools: Tools) -> R
         return _later(crawl)
     version = await run_in_threadpool(scrape.version, crawl, end)
     return _page(Scraped(await waits.show(version, wanted), from_store=False), crawl.project_id, wanted)
+
+
+@router.post(
+    "/map",
+    response_model=SiteMapShown,
+    summary="The URLs of a site, without crawling it",
+    responses=problems(404, 409),
+)
+async def map_site(request: Request, body: MapBody, caller: Caller) -> Response:
+    waits: PageWaits = request.app.state.waits
+    project_id = own_or_single(caller, body.project_id)
+    found = await waits.map(project_id, body.url, body.options(), caller, body.timeout)
+    shown = SiteMapShown(urls=[MapEntry(**one._asdict()) for one in found.urls], complete=found.complete)
+    return Response(shown.model_dump_json(), media_type="application/json")
 
 
 def _later(crawl: CrawlJob) -> Response:

@@ -1,4 +1,6 @@
-"""Gets one page and prints it: through the service that CRAWLER_API_URL names, else with workers of its own.
+"""Gets one page, or the URLs of a site, and prints it.
+
+Through the service that CRAWLER_API_URL names, else with workers of its own.
 
 Fetched by `handlers/crawls/scrape_pages.py`.
 """
@@ -7,6 +9,7 @@ import base64
 import json
 import sys
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +29,7 @@ from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.run_options import opened_for
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 from crawler.errors import Invalid, Unavailable
+from crawler.handlers.crawls.map_site import MapOptions
 from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID, ScrapeOptions
 from crawler.handlers.crawls.start_crawl import explain
 from crawler.supervisor import Supervisor
@@ -44,11 +48,29 @@ class Asked(NamedTuple):
     timeout: float
 
 
+class MapAsked(NamedTuple):
+    url: str
+    search: str
+    subdomains: bool
+    ignore_query: bool
+    limit: int
+    timeout: float
+
+
 def print_page(asked: Asked, output: Path | None) -> None:
     quiet_logs()
     parse(asked.url)
     wanted = _wanted(asked)
-    told = _remote(asked, wanted) if load_settings().api_url is not None else _local(asked, wanted)
+    _write(_remote(asked, wanted) if load_settings().api_url is not None else _local(asked, wanted), output)
+
+
+def print_map(asked: MapAsked, output: Path | None) -> None:
+    quiet_logs()
+    parse(asked.url)
+    _write("\n".join(_map_remote(asked) if load_settings().api_url is not None else _map_local(asked)), output)
+
+
+def _write(told: str | bytes, output: Path | None) -> None:
     written = told if isinstance(told, bytes) else f"{told.rstrip()}\n".encode()
     if output is not None:
         try:
@@ -115,18 +137,51 @@ def _local(asked: Asked, wanted: Wanted) -> str | bytes:
 
 
 def _fetch(tools: App, supervisor: Supervisor, asked: Asked, options: ScrapeOptions) -> ScrapedVersion:
-    scrape, until = tools.crawls.scrape, time.monotonic() + asked.timeout
+    scrape = tools.crawls.scrape
     crawl = scrape.start(SINGLE_PAGES_ID, [asked.url], options, opened=opened_for(parse(asked.url)))
-    while time.monotonic() < until:
+    for _ in _looks(tools, supervisor, asked.timeout):
         end = scrape.find_end(crawl, asked.url)
         if end is not None:
             return scrape.version(crawl, end)
+    tools.crawls.control.cancel(crawl.id)
+    raise _too_slow(asked)
+
+
+def _looks(tools: App, supervisor: Supervisor, seconds: float) -> Iterator[None]:
+    """Until the time is over; meanwhile the workers are looked after."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        yield
         supervisor.poll()
         if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
             tools.crawls.reconcile()
         time.sleep(LOOK_SECONDS)
-    tools.crawls.control.cancel(crawl.id)
-    raise _too_slow(asked)
+
+
+def _map_remote(asked: MapAsked) -> list[str]:
+    with service_client() as client:
+        found = client.map(
+            asked.url,
+            search=asked.search,
+            include_subdomains=asked.subdomains,
+            ignore_query=asked.ignore_query,
+            limit=asked.limit,
+            timeout=asked.timeout,
+        )
+    return [one.url for one in found.urls]
+
+
+def _map_local(asked: MapAsked) -> list[str]:
+    options = MapOptions(
+        subdomains=asked.subdomains, ignore_query=asked.ignore_query, search=asked.search, limit=asked.limit
+    )
+    with workers_begun(load_settings(), 1, render=False) as supervisor, session() as tools:
+        opened = opened_for(parse(asked.url))
+        crawl = tools.crawls.map_site.start(SINGLE_PAGES_ID, asked.url, options, opened=opened)
+        for _ in _looks(tools, supervisor, asked.timeout):
+            if tools.store.get_crawl(crawl.id).status.is_over:
+                break
+        return [one.url for one in tools.crawls.map_site.list(crawl, options, None)]
 
 
 def _written(form: str, page: dict[str, Any]) -> str | bytes:

@@ -1,4 +1,4 @@
-"""`crawler get`: one page now, through a service or on this machine.
+"""`crawler get` and `crawler map`: one page, or the URLs of a site, through a service or on this machine.
 
 Done in `entrypoints/cli/actions/get.py`.
 """
@@ -55,3 +55,17 @@ def get(
         timeout=timeout,
     )
     getting.print_page(asked, output)
+
+
+def map_site(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The site, e.g. https://example.org/")],
+    search: Annotated[str, typer.Option(metavar="WORDS", help="Only URLs and titles with one of these words.")] = "",
+    subdomains: Annotated[bool, typer.Option("--subdomains", help="Those of its subdomains, too.")] = False,
+    ignore_query: Annotated[bool, typer.Option("--ignore-query", help="Without what follows a ?.")] = False,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50_000, help="Most URLs.")] = 5000,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file instead.")] = None,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, max=120, help="How long to wait.")] = 60.0,
+) -> None:
+    """Print the URLs of a site, one a line: its sitemaps, what is stored, and the links of one page."""
+    asked = getting.MapAsked(url, search, subdomains, ignore_query, limit, timeout)
+    getting.print_map(asked, output)
