@@ -50,10 +50,14 @@ class Crawls:
         )
 
     @cached_property
+    def scraped_pages(self) -> ScrapedPages:
+        return ScrapedPages(self._app.database)
+
+    @cached_property
     def scrape(self) -> ScrapePages:
         return ScrapePages(
             self._app.store,
-            ScrapedPages(self._app.database),
+            self.scraped_pages,
             self.seed.at_once,
             self._app.credentials.sealed,
             self._app.pages.read_pdf,

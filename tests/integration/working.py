@@ -7,6 +7,16 @@ from contextlib import contextmanager
 from tests.integration.live_engine import Engine
 
 
+def _follow_hints(engine: Engine) -> None:
+    """As the coordinator and whoever compares would."""
+    while engine.sent:
+        name, given = engine.sent.pop(0)
+        if name == "start_crawl":
+            engine.tools.crawls.seed(given)
+        elif name == "after_crawl":
+            engine.tools.changes.diff_crawl(given)
+
+
 @contextmanager
 def working(engine: Engine) -> Iterator[None]:
     stop, failed = threading.Event(), list[BaseException]()
@@ -14,6 +24,7 @@ def working(engine: Engine) -> Iterator[None]:
     def work() -> None:
         try:
             while not stop.is_set():
+                _follow_hints(engine)
                 engine.shift()
                 for crawl_id in engine.tools.frontier.open_crawls():
                     engine.tools.crawls.finish(crawl_id)

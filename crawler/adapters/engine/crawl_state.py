@@ -146,5 +146,5 @@ WHERE id = :id AND jsonb_array_length(known.damage) < :most
 _RENDERING = "UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb) WHERE id = :id"
 _REMEMBER = """
 UPDATE projects SET learned = learned || jsonb_build_object('rendering', CAST(:record AS jsonb))
-WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only')
+WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only' AND NOT from_queue)
 """

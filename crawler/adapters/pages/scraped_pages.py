@@ -12,6 +12,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
 from crawler.domain.pages.scraped import PageEnd, ScrapedVersion
+from crawler.domain.reasons import Reason
 
 
 class ScrapedPages:
@@ -48,6 +49,24 @@ class ScrapedPages:
             row = db.execute(text(_SEEN), given).one_or_none()
         return _version(row) if row else None
 
+    def list_done(self, crawl_id: UUID, skip: int, limit: int) -> list[PageEnd]:
+        """Pages of a crawl in the order they came: what comes later stands behind what was read."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_DONE), {"crawl": crawl_id, "skip": skip, "limit": limit}).all()
+        return [PageEnd(row.url, row.fetch_state, row.reason, None, row.http_status, row.version_id) for row in rows]
+
+    def list_bad(
+        self, crawl_id: UUID, limit: int, *, only_failed: bool = False
+    ) -> list[tuple[PageEnd, datetime | None]]:
+        """URLs that failed, and those that robots.txt or the egress rule refused."""
+        given = {"crawl": crawl_id, "limit": limit, "refused": [] if only_failed else list(_REFUSED)}
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_BAD), given).all()
+        return [
+            (PageEnd(row.url, row.fetch_state, row.reason, row.error_message, row.http_status, None), row.fetched_at)
+            for row in rows
+        ]
+
     def find_picture(self, version_id: UUID) -> bytes | None:
         with transaction(self._engine) as db:
             image = db.execute(text(_PICTURE), {"version": version_id}).scalar_one_or_none()
@@ -78,6 +97,17 @@ def _version(row: Row[Any]) -> ScrapedVersion:
     )
 
 
+_REFUSED = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.EGRESS, Reason.NOT_FOUND, Reason.FORBIDDEN)
+_DONE = """
+SELECT url, fetch_state, reason, http_status, version_id FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND fetch_state = 'done' AND version_id IS NOT NULL
+ORDER BY fetched_at, normalized_url OFFSET :skip LIMIT :limit
+"""
+_BAD = """
+SELECT url, fetch_state, reason, error_message, http_status, fetched_at FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND (fetch_state = 'failed' OR reason = ANY(CAST(:refused AS text[])))
+ORDER BY crawl_job_id, normalized_url LIMIT :limit
+"""
 _END = """
 SELECT url, fetch_state, reason, error_message, http_status, version_id, final_url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND normalized_url = :url AND fetch_state <> 'queued'

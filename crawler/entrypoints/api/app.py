@@ -38,6 +38,7 @@ from crawler.entrypoints.api.routes import (
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
+from crawler.entrypoints.firecrawl.app import DoorDispatch, create_door
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.deadline import Deadline
@@ -105,7 +106,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
-    api.state.waits = PageWaits(tools)
+    api.state.waits = waits = PageWaits(tools)
     api.state.attempts = attempts = FailedAttempts()  # API and dashboard share this limit
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
@@ -117,6 +118,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     api.add_middleware(BodyLimit)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts))
+    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

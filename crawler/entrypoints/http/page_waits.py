@@ -5,7 +5,7 @@ Fetched by `handlers/crawls/scrape_pages.py`. What is said to the caller: the do
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import NamedTuple
@@ -21,10 +21,10 @@ from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.frontier import Wait
 from crawler.domain.markdown.page_formats import Wanted
-from crawler.domain.pages.scraped import MappedUrl, ScrapedVersion
-from crawler.errors import CrawlerError, RedisUnavailable
+from crawler.domain.pages.scraped import MappedUrl, PageEnd, ScrapedVersion
+from crawler.errors import CrawlerError, PageNotFetched, RedisUnavailable
 from crawler.handlers.crawls.map_site import MapOptions
-from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ShownPage, not_fetched
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ScrapePages, ShownPage, not_fetched
 
 MOST_WAITING = 200
 MOST_PER_KEY = 50
@@ -55,7 +55,22 @@ class Scrape(NamedTuple):
 
 class Scraped(NamedTuple):
     page: ShownPage
-    from_store: bool
+    project_id: UUID
+    crawl_id: UUID | None
+    """Which fetched it now; None if it was stored."""
+
+    @property
+    def from_store(self) -> bool:
+        return self.crawl_id is None
+
+
+class PageEnded(PageNotFetched):
+    """A page that was asked for ended without a version of it."""
+
+    def __init__(self, end: PageEnd) -> None:
+        told = not_fetched(end)
+        super().__init__(told.message, **told.details)
+        self.end = end
 
 
 class Mapped(NamedTuple):
@@ -117,11 +132,12 @@ class PageWaits:
         with self._place(key_id):
             known = await run_in_threadpool(scrape.find_seen, asked.project_id, asked.url, asked.options, asked.max_age)
             if known is not None:
-                return Scraped(await self.show(known, asked.options.wanted), from_store=True)
+                return Scraped(await self.show(known, asked.options.wanted), asked.project_id, None)
             found = await self._fresh(asked)
             if isinstance(found, Later):
                 return found
-            return Scraped(await self.show(found, asked.options.wanted), from_store=False)
+            version, crawl_id = found
+            return Scraped(await self.show(version, asked.options.wanted), asked.project_id, crawl_id)
 
     async def map(
         self, project_id: UUID, url: str, options: MapOptions, caller: ApiKey, timeout_seconds: float
@@ -146,7 +162,15 @@ class PageWaits:
         async with self._loop().showing:
             return await run_in_threadpool(self._tools.crawls.scrape.show, version, wanted)
 
-    async def _fresh(self, asked: Scrape) -> ScrapedVersion | Later:
+    @asynccontextmanager
+    async def following(self, crawl: CrawlJob, key_id: UUID) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        """For one who watches a crawl: a function that waits until something happens there."""
+        with self._place(key_id):
+            async with self._bell(crawl.project_id) as bell:
+                bell.listen_for(crawl.id)
+                yield lambda: bell.wait(LOOK_SECONDS)
+
+    async def _fresh(self, asked: Scrape) -> tuple[ScrapedVersion, UUID] | Later:
         clock = asyncio.get_running_loop().time
         until = clock() + min(asked.timeout_seconds, LONGEST_SECONDS)
         scrape = self._tools.crawls.scrape
@@ -157,7 +181,7 @@ class PageWaits:
                 await bell.wait(min(left, LOOK_SECONDS))
                 end = await run_in_threadpool(scrape.find_end, crawl, asked.url)
                 if end is not None:
-                    return await run_in_threadpool(scrape.version, crawl, end)
+                    return await run_in_threadpool(_version, scrape, crawl, end), crawl.id
                 if await run_in_threadpool(self._must_wait, crawl.id) > until - clock():
                     break
         return Later(crawl)
@@ -203,3 +227,10 @@ class PageWaits:
         if self._here is not None and self._here.loop is asyncio.get_running_loop():
             await self._here.tails.close()
             self._here = None
+
+
+def _version(scrape: ScrapePages, crawl: CrawlJob, end: PageEnd) -> ScrapedVersion:
+    try:
+        return scrape.version(crawl, end)
+    except PageNotFetched as exc:
+        raise PageEnded(end) from exc

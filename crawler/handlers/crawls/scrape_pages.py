@@ -25,9 +25,10 @@ from crawler.domain.pages.scraped import PageEnd, ScrapedVersion
 from crawler.domain.reason_words import MEANINGS
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
+from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import parse
 from crawler.errors import Conflict, Invalid, NotFound, PageNotFetched
-from crawler.handlers.crawls.start_crawl import first_urls
+from crawler.handlers.crawls.start_crawl import first_urls, valid_config
 
 SINGLE_PAGES_ID = UUID("0ac90151-7100-7000-8000-000000000002")
 SINGLE_PAGES_NAME = "single pages"
@@ -121,9 +122,7 @@ class ScrapePages:
         project = self.project(project_id)
         if not project.is_active:
             raise Conflict(f"Project {project.name!r} is not active; activate it before crawling it.")
-        scope: dict[str, Any] = {WANTED: options.wanted.model_dump(mode="json"), **(notes or {})}
-        if options.headers:
-            scope[HEADERS] = self._seal(Credentials.of_headers(options.headers))
+        scope = self._scope(options, notes)
         now = self._clock()
         crawl = CrawlJob.create(
             project_id=project_id,
@@ -138,6 +137,41 @@ class ScrapePages:
         self._store.add_batch(crawl, found, scope=scope, opened=opened)
         self._begin(crawl, found)
         return crawl
+
+    def begin_crawl(
+        self,
+        project_id: UUID,
+        url: str,
+        settings: Mapping[str, Any],
+        options: ScrapeOptions,
+        *,
+        notes: Mapping[str, Any] | None = None,
+    ) -> CrawlJob:
+        """Begin to crawl a site beside other crawls of the project: it is compared with none of them."""
+        seed, now, project = parse(url), self._clock(), self.project(project_id)
+        kept = {name: getattr(project.settings, name) for name in ("delay_seconds", "respect_robots_txt")}
+        changes = {"screenshots": options.pictured, "render_wait_seconds": options.wait_seconds, "learn_noise": False}
+        config = valid_config({**kept, **settings, **changes})
+        Scope.of(seed.href, config)  # refuses invalid hosts before a worker meets them
+        crawl = CrawlJob.create(
+            project_id=project_id,
+            seed_url=seed.href,
+            domain=seed.host,
+            crawl_type=CrawlType.MANUAL,
+            config=config,
+            now=now,
+            from_queue=True,
+        ).start(now)
+        found = first_urls(crawl, [seed])
+        self._store.add_batch(crawl, found, scope=self._scope(options, notes))
+        self._begin(crawl, found)
+        return crawl
+
+    def _scope(self, options: ScrapeOptions, notes: Mapping[str, Any] | None) -> dict[str, Any]:
+        scope: dict[str, Any] = {WANTED: options.wanted.model_dump(mode="json"), **(notes or {})}
+        if options.headers:
+            scope[HEADERS] = self._seal(Credentials.of_headers(options.headers))
+        return scope
 
     def wanted(self, crawl_id: UUID) -> Wanted | None:
         """In which forms the pages of this crawl were asked for; None if it was begun in another way."""

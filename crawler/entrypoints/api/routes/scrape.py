@@ -184,7 +184,7 @@ async def scrape_page(request: Request, body: ScrapePage, caller: Caller) -> Res
     found = await waits.scrape(asked, caller.id)
     if isinstance(found, Later):
         return _later(found.crawl)
-    return _page(found, project_id, options.wanted)
+    return _page(found, options.wanted)
 
 
 @router.get(
@@ -203,7 +203,8 @@ async def get_scraped_page(request: Request, crawl: OwnCrawl, tools: Tools) -> R
     if end is None:
         return _later(crawl)
     version = await run_in_threadpool(scrape.version, crawl, end)
-    return _page(Scraped(await waits.show(version, wanted), from_store=False), crawl.project_id, wanted)
+    shown = await waits.show(version, wanted)
+    return _page(Scraped(shown, crawl.project_id, crawl.id), wanted)
 
 
 @router.post(
@@ -224,6 +225,6 @@ def _later(crawl: CrawlJob) -> Response:
     return JSONResponse(ScrapeJob(crawl_id=crawl.id, status=crawl.status).model_dump(mode="json"), 202)
 
 
-def _page(found: Scraped, project_id: UUID, wanted: Wanted) -> Response:
-    shown = ScrapedPage.of(found.page, project_id, wanted, from_store=found.from_store)
+def _page(found: Scraped, wanted: Wanted) -> Response:
+    shown = ScrapedPage.of(found.page, found.project_id, wanted, from_store=found.from_store)
     return Response(shown.model_dump_json(), media_type="application/json")
