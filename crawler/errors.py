@@ -16,6 +16,7 @@
     │   └── CrawlRunning
     ├── SettingsError           exit 2: the environment of this process is wrong
     ├── EgressRefused           the address may not be dialled
+    ├── PageNotFetched          422  a page was asked for and cannot be had; `reason` says why
     └── Unavailable             503  a server we need does not answer as it should
         ├── JudgesBusy
         ├── DatabaseUnavailable
@@ -132,6 +133,13 @@ class EgressRefused(CrawlerError):
     code = "egress"
     http_status = 422
     exit_code = 2
+
+
+class PageNotFetched(CrawlerError):
+    """This page cannot be had."""
+
+    code = "page_not_fetched"
+    http_status = 422
 
 
 class Unavailable(CrawlerError):

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 from crawler.adapters.crawls.crawl_pace import CrawlPace
 from crawler.adapters.crawls.explain_reader import ExplainReader
 from crawler.adapters.crawls.reason_counts import ReasonCounts
+from crawler.adapters.crawls.site_map import SiteMap
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.engine.query_survey import QuerySurvey
+from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.hosts.robots import product_token
@@ -15,11 +17,13 @@ from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
 from crawler.handlers.crawls.finish_crawl import FinishCrawl
+from crawler.handlers.crawls.map_site import MapSite
 from crawler.handlers.crawls.plan_probes import PlanProbes
 from crawler.handlers.crawls.rebuild_frontier import RebuildFrontier
 from crawler.handlers.crawls.reconcile import Reconcile
 from crawler.handlers.crawls.report_crawl import ReportCrawl
 from crawler.handlers.crawls.retry_failed import RetryFailed
+from crawler.handlers.crawls.scrape_pages import ScrapePages
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
 from crawler.handlers.crawls.survey_queries import SurveyQueries
@@ -44,6 +48,27 @@ class Crawls:
         return SeedCrawl(
             self._app.store, self._app.engine.fill_frontier, self._app.hints, self._app.events, self._app.clock
         )
+
+    @cached_property
+    def scraped_pages(self) -> ScrapedPages:
+        return ScrapedPages(self._app.database)
+
+    @cached_property
+    def scrape(self) -> ScrapePages:
+        return ScrapePages(
+            self._app.store,
+            self.scraped_pages,
+            self.seed.at_once,
+            self._app.credentials.sealed,
+            self._app.pages.read_pdf,
+            self._app.judging.for_scrapes,
+            self._app.clock,
+        )
+
+    @cached_property
+    def map_site(self) -> MapSite:
+        urls = SiteMap(self._app.database)
+        return MapSite(self._app.store, self.scrape.project, urls, self.seed.at_once, self._app.clock)
 
     @cached_property
     def finish(self) -> FinishCrawl:

@@ -19,6 +19,8 @@ DIGEST = Limits(page_seconds=3.0, total_seconds=8.0, busy_seconds=20.0)
 """What took too long has a note in place of its lines."""
 EXPORTS = Limits(page_seconds=3.0, total_seconds=3.0, busy_seconds=120.0, is_counted=False)
 """One page at a time; who reads a stream waits for others rather than getting half of it. There are few streams."""
+SCRAPES = Limits(page_seconds=3.0, total_seconds=3.0, wait_seconds=20.0, busy_seconds=20.0, is_counted=False)
+"""One page at a time; who asks limits how many there are."""
 REPORT = Limits(page_seconds=3.0, total_seconds=30.0, item_seconds=0.02, busy_seconds=60.0)
 READING = Limits(page_seconds=2.0, total_seconds=2.0, busy_seconds=60.0)
 """Of pages that were just fetched; other crawls of the process wait meanwhile."""
@@ -45,6 +47,9 @@ class Judging:
 
     def for_exports(self, look: Look = go_on) -> AbstractContextManager[Judge]:
         return self.pool.open(EXPORTS, look)
+
+    def for_scrapes(self, look: Look = go_on) -> AbstractContextManager[Judge]:
+        return self.pool.open(SCRAPES, look)
 
     def for_report(self, look: Look = go_on) -> AbstractContextManager[Judge]:
         return self.pool.open(REPORT, look)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.adapters.operating.event_tail import EventTails
+from crawler.adapters.operating.event_tail import TICK_SECONDS, EventTails
 from crawler.adapters.operating.live_workers import LiveWorkers
 from crawler.adapters.operating.metrics_reader import MetricsReader
 from crawler.adapters.operating.session_store import SessionStore
@@ -21,9 +21,9 @@ class Operating:
     def __init__(self, app: "App") -> None:
         self._app = app
 
-    def event_tails(self) -> EventTails:
+    def event_tails(self, tick_seconds: float = TICK_SECONDS) -> EventTails:
         """Live events for many clients. Make one for each event loop, because its connections belong to the loop."""
-        return EventTails(self._app.settings.redis_database(0))
+        return EventTails(self._app.settings.redis_database(0), tick_seconds=tick_seconds)
 
     @cached_property
     def canaries(self) -> CanaryBook:

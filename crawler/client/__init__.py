@@ -63,6 +63,7 @@ from crawler.client.queue import (
 )
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
+from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
 from crawler.client.system import Check, Health, RuntimeSettings
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "IssuedKey",
     "Key",
     "KindReport",
+    "MappedUrl",
     "MissingPage",
     "MovedPage",
     "NoAnswer",
@@ -110,6 +112,7 @@ __all__ = [
     "Notification",
     "Page",
     "PageChange",
+    "PageMetadata",
     "Previewed",
     "Problem",
     "Progress",
@@ -124,8 +127,11 @@ __all__ = [
     "RowProblem",
     "RuntimeSettings",
     "Schedule",
+    "ScrapeJob",
+    "ScrapedPage",
     "SearchHit",
     "SearchHits",
+    "SiteMap",
     "SlotRun",
     "Snapshot",
     "SnippetPart",

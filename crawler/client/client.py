@@ -1,13 +1,13 @@
 """`Client`: the entry point of the Python client."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
 from crawler.client.categories import Categories
-from crawler.client.connection import Call, Connection
+from crawler.client.connection import Call, Connection, given, path
 from crawler.client.crawl_values import Crawl, Progress
 from crawler.client.crawls import Crawls
 from crawler.client.credentials import Credentials
@@ -22,6 +22,7 @@ from crawler.client.projects import Projects
 from crawler.client.queue import Queue
 from crawler.client.reports import Reports
 from crawler.client.schedules import Schedules
+from crawler.client.scraping import ScrapedPage, ScrapeJob, SiteMap, read_scraped
 from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
 
@@ -29,6 +30,7 @@ TIMEOUT_SECONDS = 35.0
 """A little longer than the service's own deadline."""
 RETRIES = 3
 LOOK_SECONDS = 1.0
+SCRAPE_SECONDS = 20.0
 
 
 class Client:
@@ -89,6 +91,73 @@ class Client:
         """Each server behind the service; that one is missing is an answer, too."""
         call = Call("GET", "/health", repeatable=True, expected=503)
         return read(Health, self._connection.json(call))
+
+    def scrape(
+        self,
+        url: str,
+        *,
+        formats: Sequence[str] = ("markdown", "metadata"),
+        only_main_content: bool | None = None,
+        include_selectors: Sequence[str] | None = None,
+        exclude_selectors: Sequence[str] | None = None,
+        render: str | None = None,
+        wait_for: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        max_age: int | None = None,
+        timeout: float = SCRAPE_SECONDS,
+        project_id: UUID | str | None = None,
+    ) -> ScrapedPage | ScrapeJob:
+        """One page now; a `ScrapeJob` when it does not come within `timeout` seconds: `scraped` has it later.
+
+        >>> page = client.scrape("https://example.org/", formats=["markdown", "links"], max_age=3600)
+        """
+        body = given(
+            url=url,
+            formats=list(formats),
+            only_main_content=only_main_content,
+            include_selectors=list(include_selectors) if include_selectors else None,
+            exclude_selectors=list(exclude_selectors) if exclude_selectors else None,
+            render=render,
+            wait_for=wait_for,
+            headers=dict(headers) if headers else None,
+            max_age=max_age,
+            timeout=timeout,
+            project_id=str(project_id) if project_id else None,
+        )
+        call = Call("POST", "/scrape", body=body, repeatable=True, patience=timeout)
+        return read_scraped(self._connection.json(call))
+
+    def scraped(self, crawl_id: UUID | str) -> ScrapedPage | ScrapeJob:
+        """A page that did not come in time."""
+        return read_scraped(self._connection.get(path("scrape", crawl_id)))
+
+    def map(
+        self,
+        url: str,
+        *,
+        search: str | None = None,
+        sitemap: str | None = None,
+        include_subdomains: bool | None = None,
+        ignore_query: bool | None = None,
+        limit: int | None = None,
+        timeout: float = SCRAPE_SECONDS,
+        project_id: UUID | str | None = None,
+    ) -> SiteMap:
+        """The URLs of a site: its sitemaps, what is stored, and the links of one page.
+
+        >>> [one.url for one in client.map("https://example.org/", search="kettle").urls]
+        """
+        body = given(
+            url=url,
+            search=search,
+            sitemap=sitemap,
+            include_subdomains=include_subdomains,
+            ignore_query=ignore_query,
+            limit=limit,
+            timeout=timeout,
+            project_id=str(project_id) if project_id else None,
+        )
+        return read(SiteMap, self._connection.json(Call("POST", "/map", body=body, repeatable=True, patience=timeout)))
 
     def settings(self) -> RuntimeSettings:
         return read(RuntimeSettings, self._connection.get("/settings"))

@@ -37,6 +37,8 @@ class Call(NamedTuple):
     pieces: Iterable[bytes] | None = None
     """A long body that is sent in pieces, instead of `body`. It cannot be sent twice."""
     media_type: str | None = None
+    patience: float = 0.0
+    """Seconds by which the response may take longer than others."""
 
 
 class Connection:
@@ -129,7 +131,7 @@ class Connection:
                 json=call.body,
                 data=call.pieces,
                 headers=given(**{"Idempotency-Key": call.key, "Content-Type": call.media_type}),
-                timeout=self._timeout,
+                timeout=self._timeout + call.patience,
                 stream=stream,
                 # The service never redirects; following a redirect could send the key to somebody else.
                 allow_redirects=False,

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from crawler.entrypoints.api import app as api
 from crawler.entrypoints.api.routes import docs_page, live
+from crawler.entrypoints.firecrawl import app as door
 from scripts.reference.text import doc, table
 
 _MODULES = (*api._ROUTERS, live, docs_page)
@@ -26,9 +27,10 @@ def http_paths() -> str:
 
 @cache
 def paths() -> set[str]:
-    """Every path of the API without the prefix, with parameters as `{}`."""
-    routers = (module.router for module in _MODULES)
-    return {re.sub(r"\{[^}]*\}", "{}", route.path) for router in routers for route in router.routes}
+    """Every path of the API without the prefix, with parameters as `{}`; those of the Firecrawl door with theirs."""
+    ours = [route.path for module in _MODULES for route in module.router.routes]
+    theirs = [f"{door.PREFIX}{route.path}" for module in door.ROUTERS for route in module.router.routes]
+    return {re.sub(r"\{[^}]*\}", "{}", path) for path in (*ours, *theirs)}
 
 
 def _route_rows(route: Any) -> Iterator[tuple[str, ...]]:

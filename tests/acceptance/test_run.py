@@ -225,3 +225,13 @@ def test_the_list_of_commands_is_not_cut_off(cli: Cli) -> None:
 
 def test_help_shows_the_defaults(cli: Cli) -> None:
     assert "[default: 200]" in " ".join(cli("run", "--help").stdout.split())
+
+
+@pytest.mark.slow
+def test_one_page_is_got_without_a_service(data_dir: Path, site: Site) -> None:
+    site.edit("/k", html="<title>Kettles</title><nav>Menu</nav><h1>Kettles</h1>")
+    done = Cli(data_dir)("get", site.url("/k"))
+    assert (done.returncode, done.stdout) == (0, "# Kettles\n"), done.stderr
+    again = Cli(data_dir)("get", site.url("/k"), "--max-age", "3600", "--format", "text")
+    assert again.stdout == "Kettles\n"
+    assert [request.path for request in site.requests()].count("/k") == 1

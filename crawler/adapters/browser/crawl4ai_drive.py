@@ -37,6 +37,7 @@ class Drive:
         max_chars: int,
         timeout_seconds: float,
         scrolls: int,
+        wait_seconds: float,
         on_scroll: Callable[[], None],
     ) -> None:
         self._page = page
@@ -45,6 +46,7 @@ class Drive:
         self._max_chars = max_chars
         self._timeout_seconds = timeout_seconds
         self._scrolls = scrolls
+        self._wait_seconds = wait_seconds
         self._on_scroll = on_scroll
         self.address: str | None = None
         """Where the page was before it was made to show more."""
@@ -76,6 +78,7 @@ class Drive:
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
         await self._settle()
+        await asyncio.sleep(min(self._wait_seconds, self._timeout_seconds / 3))
         await self._show_more()
         if not await _has_body(page):
             await self._take_now()

@@ -108,6 +108,7 @@ class Visit:
             max_chars=self._limit,
             timeout_seconds=seconds,
             scrolls=self._request.scrolls if isinstance(self._request, RenderRequest) else 0,
+            wait_seconds=self._request.wait_seconds if isinstance(self._request, RenderRequest) else 0.0,
             on_scroll=gate.stay,
         )
         driving = self._begin(drive.run(self._request.url))

@@ -3,6 +3,7 @@
 What is learned is decided in `handlers/engine/process_response.py` (scope) and `render_where_needed.py` beside it.
 """
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +11,16 @@ import orjson
 from sqlalchemy import Connection, Engine, text
 
 from crawler.adapters.engine.store import Store, crawl_in
-from crawler.adapters.postgres.credential_store import CredentialStore
+from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
 from crawler.domain.urls.keys import keys_of
-from crawler.domain.urls.url import QueryRule, Url, normalize, read
+from crawler.domain.urls.url import QueryRule, Url, normalize, parse, read
+
+HEADERS = "headers"
+"""Key in a crawl's scope: headers of this crawl alone, encrypted."""
 
 
 class CrawlStateReader:
@@ -48,7 +52,7 @@ class CrawlStateReader:
             has_history=bool(facts.has_history),
             distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
             given=given,
-            credentials=self._credentials.headers_in(db, crawl.project_id),
+            credentials=self._sent_with(db, crawl, scope.get(HEADERS)),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             behind_walls=behind,
@@ -56,6 +60,16 @@ class CrawlStateReader:
             rendered_before=(facts.learned.get("rendering") or {}).get("render"),
             shapes=ShapeBook.from_record(facts.learned.get("shapes", {})),
         )
+
+    def _sent_with(self, db: Connection, crawl: CrawlJob, sealed: str | None) -> Mapping[str, Headers]:
+        """The project's credentials; for the seed's origin also the headers that were given with this crawl alone."""
+        known = self._credentials.headers_in(db, crawl.project_id)
+        if sealed is None:
+            return known
+        given, origin = self._credentials.opened(sealed), parse(crawl.seed_url).origin
+        names = {name.lower() for name, _ in given}
+        kept = tuple(one for one in known.get(origin, ()) if one[0].lower() not in names)
+        return {**known, origin: (*kept, *given)}
 
     def record_move(self, crawl_id: UUID, href: str) -> None:
         """The homepage redirected: move the crawl's scope there. Once per target, also when repeated."""
@@ -93,7 +107,7 @@ SELECT c.scope, p.learned,
   EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = c.project_id AND crawl_id <> c.id) AS has_history,
   (SELECT b.id FROM crawl_jobs b
    WHERE b.project_id = c.project_id AND b.seed_url = c.seed_url AND b.id < c.id AND b.status = 'completed'
-     AND b.crawl_type <> 'fetch_only' AND b.end_reason IN ('exhausted', 'max_pages')
+     AND b.crawl_type <> 'fetch_only' AND NOT b.from_queue AND b.end_reason IN ('exhausted', 'max_pages')
      AND NOT coalesce(b.stats -> 'by_reason' ? 'exists', false)
    ORDER BY b.completed_at DESC LIMIT 1) AS baseline,
   (SELECT l.scope -> 'validators_lied' = 'true' FROM crawl_jobs l
@@ -127,5 +141,5 @@ WHERE id = :id AND jsonb_array_length(known.damage) < :most
 _RENDERING = "UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb) WHERE id = :id"
 _REMEMBER = """
 UPDATE projects SET learned = learned || jsonb_build_object('rendering', CAST(:record AS jsonb))
-WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only')
+WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only' AND NOT from_queue)
 """

@@ -3,7 +3,7 @@
 Which status may follow which: `CrawlJob` in `domain/crawls/crawl.py`. The queries of lists: `adapters/crawls`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -86,8 +86,10 @@ def insert_crawl(
     *,
     exclusive: bool = True,
     opened: tuple[str, int] | None = None,
+    scope: Mapping[str, Any] | None = None,
 ) -> None:
-    db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope={"opened": opened}))
+    known = {"opened": opened, **(scope or {})}
+    db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope=known))
     admit(db, urls)
     db.execute(_AS_REMEMBERED, {"id": crawl.id})
     _set_phase(db, crawl)
@@ -177,6 +179,25 @@ class Store:
         except IntegrityError as exc:
             return self._explain_refusal(crawl, idempotency_key, exc)
         return crawl
+
+    def add_batch(
+        self,
+        crawl: CrawlJob,
+        urls: Sequence[Found],
+        *,
+        scope: Mapping[str, Any] | None = None,
+        opened: tuple[str, int] | None = None,
+    ) -> CrawlJob:
+        """Commit a crawl of a list of URLs that may run beside other crawls of its project."""
+        with transaction(self.engine) as db:
+            insert_crawl(db, crawl, urls, exclusive=False, opened=opened, scope=scope)
+        return crawl
+
+    def get_scope(self, crawl_id: UUID) -> dict[str, Any]:
+        """What was said or found out about this crawl alone."""
+        with transaction(self.engine) as db:
+            scope = db.execute(select(t.crawl_jobs.c.scope).where(t.crawl_jobs.c.id == crawl_id)).scalar_one_or_none()
+        return dict(scope or {})
 
     def _by_key(self, db: Connection, key: str) -> CrawlJob | None:
         row = db.execute(
@@ -320,7 +341,7 @@ class Store:
         query = (
             select(*_CRAWL_COLUMNS)
             .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
-            .where(c.status == CrawlStatus.COMPLETED)
+            .where(c.status == CrawlStatus.COMPLETED, ~c.from_queue)
             .where(select(urls.url).where(urls.crawl_job_id == c.id).exists())
             .order_by(c.id.desc())
             .limit(limit)

@@ -44,6 +44,12 @@ class ScheduleStore:
             row = db.execute(text(f"{_SELECT} WHERE project_id = :id"), {"id": project_id}).one_or_none()
         return _schedule(row) if row else None
 
+    def list_projects(self, limit: int, offset: int, only: Sequence[UUID] | None) -> list[UUID]:
+        """Projects that have a schedule, oldest first."""
+        given = {"limit": limit, "offset": offset, "only": list(only) if only is not None else None}
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_PROJECTS), given).scalars())
+
     def notification_urls(self, project_id: UUID) -> tuple[str, ...]:
         """A schedule's notification URLs as they were given, secrets and all."""
         with transaction(self._engine) as db:
@@ -237,4 +243,9 @@ _MAILING = """
 SELECT count(*) FROM crawl_schedules
 WHERE enabled AND notification_email IS NOT NULL
   AND (notify_on_changes OR coalesce(options ->> 'notify_after_failures', '3') <> '0')
+"""
+_PROJECTS = """
+SELECT project_id FROM crawl_schedules
+WHERE CAST(:only AS uuid[]) IS NULL OR project_id = ANY(CAST(:only AS uuid[]))
+ORDER BY project_id LIMIT :limit OFFSET :offset
 """

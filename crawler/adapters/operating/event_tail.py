@@ -68,17 +68,18 @@ def _connect(url: str, **options: Any) -> Redis:
 class EventTails:
     """The streams that are followed in this event loop, each as long as it has a listener."""
 
-    def __init__(self, redis_url: str, prefix: str = "cr") -> None:
+    def __init__(self, redis_url: str, prefix: str = "cr", tick_seconds: float = TICK_SECONDS) -> None:
         # A server that hangs without closing is given up: a wait for events is shorter than the timeout of a response.
         self._redis = _connect(redis_url, socket_timeout=3 * WAIT_SECONDS, socket_connect_timeout=5)
         self._prefix = prefix
+        self._tick = tick_seconds
         self._tails: dict[UUID, EventTail] = {}
 
     @asynccontextmanager
     async def of(self, project_id: UUID) -> AsyncIterator["EventTail"]:
         tail = self._tails.get(project_id)
         if tail is None:
-            tail = self._tails[project_id] = EventTail(self._redis, StreamKeys.of(project_id, self._prefix))
+            tail = self._tails[project_id] = EventTail(self._redis, StreamKeys.of(project_id, self._prefix), self._tick)
         tail.users += 1
         try:
             await tail.ready()
@@ -102,9 +103,10 @@ class EventTail:
     `missed`.
     """
 
-    def __init__(self, redis: Redis, keys: StreamKeys) -> None:
+    def __init__(self, redis: Redis, keys: StreamKeys, tick_seconds: float = TICK_SECONDS) -> None:
         self._redis = redis
         self._keys = keys
+        self._tick = tick_seconds
         self._listeners: dict[Listener, None] = {}
         self._begin = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -187,7 +189,7 @@ class EventTail:
     async def _rest(self, told: int) -> None:
         """Wait long enough to keep the rate limit, unless the crawl is over: then readers cannot slow it down."""
         clock = asyncio.get_running_loop().time
-        until = clock() + max(TICK_SECONDS, 0 if self._hurry else told / MOST_PER_SECOND)
+        until = clock() + max(self._tick, 0 if self._hurry else told / MOST_PER_SECOND)
         while (left := until - clock()) > 0:
             await asyncio.sleep(min(left, LOOK_SECONDS))
             if left > LOOK_SECONDS and await self._is_over():

@@ -36,6 +36,13 @@ class CredentialStore:
         rows = db.execute(text(_ALL), {"project": project_id}).all()
         return {row.origin: self._read(db, row.origin, bytes(row.sealed)).as_headers() for row in rows}
 
+    def sealed(self, credentials: Credentials) -> str:
+        """Credentials of one crawl as text that can be kept with it."""
+        return self._box().seal(credentials).decode()
+
+    def opened(self, sealed: str) -> Headers:
+        return self._box().open(sealed.encode()).as_headers()
+
     def listed(self, project_id: UUID) -> list[StoredCredential]:
         with transaction(self._engine) as db:
             rows = db.execute(text(_ALL), {"project": project_id}).all()

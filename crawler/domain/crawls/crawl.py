@@ -87,6 +87,9 @@ class CrawlConfig(BaseModel):
     max_scrolls: int = Field(
         0, ge=0, le=50, description="Times a browser scrolls to the end of a page, or presses the button below its list"
     )
+    render_wait_seconds: float = Field(
+        0, ge=0, le=10, allow_inf_nan=False, description="Seconds a browser waits once more when a page is quiet"
+    )
     content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
     max_links_per_page: int | None = Field(None, gt=0)

@@ -7,6 +7,7 @@ browser by `adapters/browser/request_gate.py`.
 
 import base64
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, Self
@@ -74,6 +75,10 @@ class Credentials(BaseModel):
         if self.basic_auth and ":" not in self.basic_auth.get_secret_value():
             raise ValueError("basic_auth must look like user:password")
         return self
+
+    @classmethod
+    def of_headers(cls, headers: Mapping[str, str]) -> Self:
+        return cls._checked({"headers": dict(headers)})
 
     def with_one(self, kind: CredentialKind, name: str, value: str) -> Self:
         """A copy with one credential added, or replaced where one of this name is. Names of headers ignore case."""

@@ -60,7 +60,7 @@ def from_tree(tree: LexborHTMLParser, url: str, pruning: Pruning | None = None) 
     if root is None:
         return ""
     pruned = pruned_nodes(root, pruning) if pruning else frozenset[int]()
-    return MarkdownWalk(_base(tree, url), pruned)(root)
+    return MarkdownWalk(base_of(tree, url), pruned)(root)
 
 
 def aggregate(pages: Iterable[MarkdownPage]) -> Iterator[str]:
@@ -69,7 +69,7 @@ def aggregate(pages: Iterable[MarkdownPage]) -> Iterator[str]:
         yield f"\n--- {page.url} (depth {page.depth + 1}) ---\n{page.markdown}"
 
 
-def _base(tree: LexborHTMLParser, url: str) -> str:
+def base_of(tree: LexborHTMLParser, url: str) -> str:
     """What addresses are relative to: the first usable `<base href>`, else the page."""
     element = tree.css_first("base[href]")
     read = urls.read((element.attributes.get("href") or "").strip(), url) if element is not None else None

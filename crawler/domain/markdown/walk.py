@@ -17,6 +17,7 @@ DROPPED = tag_ids(
     "script style nav footer header aside noscript iframe "
     "template svg noembed noframes audio video canvas datalist title meta link base area head select textarea"
 ) | {COMMENT}
+_AROUND = tag_ids("nav footer header aside")
 # What flows inside a line and means nothing here. All elements that are not named anywhere begin a line.
 PLAIN = tag_ids(
     "abbr acronym basefont bdi bdo big blink cite data dfn embed font input ins label map mark meter nobr object "
@@ -39,11 +40,16 @@ _PERMALINKS = frozenset("¶#§⚓🔗")
 
 
 class MarkdownWalk:
-    """Walks the tree of one page and writes its markdown. `pruned` are nodes to leave out, by their `mem_id`."""
+    """Walks the tree of one page and writes its markdown. `pruned` are nodes to leave out, by their `mem_id`.
 
-    def __init__(self, base: str, pruned: Container[int] = ()) -> None:
+    `whole`: also what surrounds the content, such as navigation, and forms.
+    """
+
+    def __init__(self, base: str, pruned: Container[int] = (), *, whole: bool = False) -> None:
         self._base = base
         self._pruned = pruned
+        self._whole = whole
+        self._dropped = DROPPED - _AROUND if whole else DROPPED
         self._writer = MarkdownWriter()
         self._begun: dict[int, bool] = {}
         """Links, marks and headings that are open; of links, whether they lead into the page itself."""
@@ -78,7 +84,7 @@ class MarkdownWalk:
         """False: it is done with, whatever is in it."""
         if tag in PLAIN:
             return True
-        if tag in DROPPED or (self._pruned and node.mem_id in self._pruned):
+        if tag in self._dropped or (self._pruned and node.mem_id in self._pruned):
             return False
         entering = _ENTERING.get(tag)
         if entering is not None:
@@ -169,6 +175,8 @@ class MarkdownWalk:
 
     def _enter_form(self, node: LexborNode) -> bool:
         self._writer.break_block()
+        if self._whole:
+            return True
         if self._forms is None:
             self._forms = _forms_of_pages(self._root)
         return node.mem_id in self._forms

@@ -30,6 +30,8 @@ class RenderRequest(FetchRequest):
     """Images and fonts are loaded only for a picture."""
     scrolls: int = 0
     """Times to make the page show more: `CrawlConfig.max_scrolls`."""
+    wait_seconds: float = 0.0
+    """`CrawlConfig.render_wait_seconds`."""
     cookies: str = ""
     """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 

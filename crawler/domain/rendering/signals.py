@@ -23,6 +23,8 @@ EMPTY = "empty"
 """What the browser showed: no text and no link."""
 FILE = "file"
 """What the browser got: nothing that it shows."""
+SCREENSHOTS, WAIT = "screenshots", "wait"
+"""What only a browser can do, measured of `Signal.ASKED`."""
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
 
@@ -114,7 +116,9 @@ def decide_mode(config: CrawlConfig) -> Decision | None:
     """What was asked for; None when that is left to the pages. Only a browser can take a picture."""
     if config.render is not RenderMode.AUTO:
         return Decision(render=config.render is RenderMode.ALWAYS, signal=Signal.ASKED, measured=config.render.value)
-    return Decision(render=True, signal=Signal.ASKED, measured="screenshots") if config.screenshots else None
+    if config.screenshots:
+        return Decision(render=True, signal=Signal.ASKED, measured=SCREENSHOTS)
+    return Decision(render=True, signal=Signal.ASKED, measured=WAIT) if config.render_wait_seconds else None
 
 
 def decide_crawl(crawl: CrawlJob) -> Decision | None:
@@ -201,6 +205,7 @@ def _kept_words(decision: Decision) -> str:
     return f"{found}, too near to {limit} to change what the last crawl decided"
 
 
+_ASKED_WORDS = {SCREENSHOTS: "screenshots are asked for", WAIT: "a wait in the browser is asked for"}
 _PLAIN_WORDS = {
     None: "the server sends its text",
     Signal.SITE: "the site's homepage needs a browser",
@@ -214,7 +219,7 @@ def _words(decision: Decision) -> str:
         case Signal.FETCH_FAILED:
             return f"the light fetch failed ({measured})"
         case Signal.ASKED:
-            return "screenshots are asked for" if measured == "screenshots" else f"render is set to {measured}"
+            return _ASKED_WORDS.get(str(measured), f"render is set to {measured}")
         case Signal.SHAPE:
             return f"pages of its kind ({measured}) say the same without a browser"
         case Signal.RENDER_FAILED:

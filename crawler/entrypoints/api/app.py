@@ -33,16 +33,19 @@ from crawler.entrypoints.api.routes import (
     queue,
     reports,
     schedule,
+    scrape,
     settings,
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
+from crawler.entrypoints.firecrawl.app import DoorDispatch, create_door
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
 from crawler.entrypoints.http.deadline import Deadline
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.head_requests import HeadRequests
+from crawler.entrypoints.http.page_waits import PageWaits
 from crawler.entrypoints.http.problems import EVERYWHERE, Problem, install_problems
 from crawler.entrypoints.http.request_log import RequestLog
 from crawler.entrypoints.http.response_headers import AnswerHeaders
@@ -61,6 +64,7 @@ _ROUTERS = (
     notebooks,
     pages,
     page_content,
+    scrape,
     documents,
     history,
     schedule,
@@ -85,6 +89,7 @@ _WORDS = (
 async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
     yield
     await api.state.audience.close()
+    await api.state.waits.close()
 
 
 def create_app(tools: App | None = None) -> FastAPI:
@@ -102,6 +107,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     )
     api.state.tools = tools
     api.state.audience = Audience(tools)
+    api.state.waits = waits = PageWaits(tools)
     api.state.attempts = attempts = FailedAttempts()  # API and dashboard share this limit
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
@@ -115,6 +121,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     api.add_middleware(CallerShare, shares=shares)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts, shares))
+    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

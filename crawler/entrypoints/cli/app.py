@@ -6,6 +6,8 @@ from crawler.entrypoints.cli.root_command import make_cli
 
 SUBCOMMANDS = (
     Subcommand("run", "run:run", "Crawl one website; again: what changed?"),
+    Subcommand("get", "get:get", "One page now, as markdown."),
+    Subcommand("map", "get:map_site", "The URLs of a site, without crawling it."),
     Subcommand("up", "up:up", "Service, workers and Flower, until Ctrl-C."),
     Subcommand("doctor", "doctor:doctor", "What is wrong, and how to mend it."),
     Subcommand("prune", "prune:prune", "Delete what is older than it is kept."),

@@ -10,9 +10,11 @@ from fastapi import Depends, Path
 from starlette.requests import HTTPConnection
 
 from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.http.auth import Caller
-from crawler.errors import NotFound
+from crawler.errors import Forbidden, NotFound
+from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID
 
 
 def tools_of(connection: HTTPConnection) -> App:
@@ -39,6 +41,17 @@ def _crawl(crawl_id: Annotated[UUID, Path(description="The crawl's id")], caller
     if crawl is None or not caller.sees(crawl.project_id):
         raise NotFound(f"There is no crawl {crawl_id}.")
     return crawl
+
+
+def own_or_single(caller: ApiKey, project_id: UUID | None) -> UUID:
+    """The project that is named; else the only one the key may see; else the built-in one of single pages."""
+    if project_id is not None:
+        return _project(project_id, caller)
+    if caller.project_ids is None:
+        return SINGLE_PAGES_ID
+    if len(caller.project_ids) == 1:
+        return caller.project_ids[0]
+    raise Forbidden("This API key is limited to some projects: name the one that the page is for as project_id.")
 
 
 OwnProject = Annotated[UUID, Depends(_project)]

@@ -6,6 +6,7 @@ Scopes: `domain/api_keys.py`. Rate limit for wrong keys: `failed_logins.py`. Whi
 The dashboard's pages: `entrypoints/dashboard/serving/session_gate.py`.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
@@ -46,10 +47,17 @@ class KeyGate:
     Puts the key in `scope["state"]["key"]`.
     """
 
-    def __init__(self, app: ASGIApp, tools: App, attempts: FailedAttempts | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        tools: App,
+        attempts: FailedAttempts | None = None,
+        refusal: Callable[[CrawlerError], ASGIApp] = problem_of,
+    ) -> None:
         self._app = app
         self._tools = tools
         self._attempts = attempts or FailedAttempts()
+        self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or scope["path"] in OPEN_PATHS:
@@ -95,12 +103,11 @@ class KeyGate:
     async def _by_secret(self, scope: Scope, headers: Headers) -> ApiKey:
         return await run_in_threadpool(look_up, self._tools, self._attempts, _secret(headers), address_of(scope))
 
-    @staticmethod
-    async def _refuse(exc: CrawlerError, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, exc: CrawlerError, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008, "reason": exc.code})
             return
-        await problem_of(exc)(scope, receive, send)
+        await self._refusal(exc)(scope, receive, send)
 
 
 def look_up(tools: App, attempts: FailedAttempts, secret: str | None, address: str) -> ApiKey:

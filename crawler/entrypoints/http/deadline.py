@@ -18,6 +18,11 @@ SECONDS = 30.0
 """Seconds until the response must begin. Streamed requests and responses may take longer."""
 
 
+PATIENT = frozenset({"/api/v1/scrape", "/api/v1/map", "/v2/scrape", "/v2/map"})
+"""Paths whose caller says how long to wait, without a thread that waits."""
+PATIENT_SECONDS = 150.0
+
+
 class Deadline:
     def __init__(self, app: ASGIApp, seconds: float = SECONDS) -> None:
         self._app = app
@@ -29,17 +34,18 @@ class Deadline:
             await self._app(scope, receive, send)
             return
         answer, asked = _Answer(send), _Asked(receive, is_long=scope.get("path") in STREAMED)
+        seconds = max(self._seconds, PATIENT_SECONDS) if scope.get("path") in PATIENT else self._seconds
         # A task of its own: a thread that waits for a server cannot be cancelled, only left to itself.
         task = asyncio.create_task(self._run(scope, asked, answer))
         begun = asyncio.create_task(answer.begun.wait())
         try:
-            while (left := asked.at + self._seconds - asyncio.get_running_loop().time()) > 0:
+            while (left := asked.at + seconds - asyncio.get_running_loop().time()) > 0:
                 done, _ = await asyncio.wait({task, begun}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 if done:
                     break
             if not task.done() and not answer.begun.is_set():
                 self._leave_behind(task, answer)
-                log.warning("answer_too_late", method=scope["method"], seconds=self._seconds)
+                log.warning("answer_too_late", method=scope["method"], seconds=seconds)
                 await problem_of(Unavailable("A server behind this one does not answer in time."))(scope, receive, send)
                 return
             await task

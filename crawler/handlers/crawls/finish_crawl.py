@@ -179,8 +179,11 @@ class FinishCrawl:
         self._ledger.count_variants(crawl.id, keys_of(crawl.config))
         learned = {"query_params": told_params(crawl.config.learned_params)}
         done = self._store.save_stats(crawl.id, self._ledger.statistics(crawl.id) | learned)
+        if crawl.from_queue:  # a list of pages has no earlier one to be compared with; its report is made on request
+            self._store.save_diff(crawl.id, None, None)
         self._events.publish(crawl.id, "completed", crawl_result(done))
-        self._hints.after_crawl(crawl.id)
+        if not crawl.from_queue:
+            self._hints.after_crawl(crawl.id)
         ended = {"crawl_id": str(crawl.id), "status": done.status.value, "pages": done.pages_crawled}
         if done.status is CrawlStatus.FAILED:
             log.warning("crawl_ended", **ended, error=done.error_message)

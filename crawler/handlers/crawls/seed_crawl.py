@@ -3,13 +3,16 @@
 The first URLs were committed by `start_crawl.py` (`first_urls`); they are queued by `handlers/engine/fill_frontier.py`.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import CrawlStore, Events, Hints
+from crawler.domain.rendering.signals import lane_of
 from crawler.errors import InvalidTransition
 from crawler.handlers.engine.fill_frontier import FillFrontier
 
@@ -25,6 +28,15 @@ class SeedCrawl:
         self._hints = hints
         self._events = events
         self._clock = clock
+
+    def at_once(self, crawl: CrawlJob, urls: Sequence[Found]) -> None:
+        """Open the frontier of a crawl that was committed in progress with these URLs, for somebody who waits.
+
+        As `__call__` does it, without reading back what was just written. A crash in between is the reconciler's work.
+        """
+        self._fill_frontier.begin(crawl, urls)
+        self._hints.fetch(lane_of(crawl))
+        log.info("crawl_started", crawl_id=str(crawl.id), project_id=str(crawl.project_id), seed=crawl.seed_url)
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
         """Seed the crawl. Safe to repeat: a crawl that is in progress or over stays as it is."""

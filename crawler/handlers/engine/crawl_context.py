@@ -25,6 +25,9 @@ MAX_SITEMAPS = 1_000
 
 A sitemap index may name 50,000 sitemaps of 50,000 URLs each, and Redis would keep them all.
 """
+MAX_MAPPED = 50_000
+MAX_MAPPED_SITEMAPS = 50
+"""Of a crawl that only lists URLs, for somebody who waits."""
 
 
 @dataclass(slots=True)
@@ -111,13 +114,15 @@ class CrawlContext:
 
     def take_listed(self, urls: Sequence[Url]) -> list[Url]:
         """The URLs of a sitemap that still fit under `MAX_LISTED`."""
-        taken = list(urls[: max(0, MAX_LISTED - self.listed)])
+        most = MAX_MAPPED if self.crawl.from_queue else MAX_LISTED
+        taken = list(urls[: max(0, most - self.listed)])
         self.listed += len(taken)
         return taken
 
     def take_sitemaps(self, urls: Sequence[str]) -> list[str]:
         """The sitemaps of a sitemap index that still fit under `MAX_SITEMAPS`."""
-        taken = list(urls[: max(0, MAX_SITEMAPS - self.sitemaps)])
+        most = MAX_MAPPED_SITEMAPS if self.crawl.from_queue else MAX_SITEMAPS
+        taken = list(urls[: max(0, most - self.sitemaps)])
         self.sitemaps += len(taken)
         return taken
 

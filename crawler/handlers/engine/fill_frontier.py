@@ -11,7 +11,7 @@ from crawler import telemetry
 from crawler.domain.changes.probes import Probe, probe_entry
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType, FetchState
 from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
-from crawler.domain.engine.ledger import LedgerRow
+from crawler.domain.engine.ledger import Found, LedgerRow
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier, Ledger
 from crawler.domain.reasons import Reason
@@ -27,6 +27,12 @@ def entry_of(row: LedgerRow) -> Entry:
     url = parse(row.url)
     rank = score(row.priority, row.seq)
     return Entry(digest(row.normalized_url), url.host, url.href, row.depth, rank, Kind.PAGE)
+
+
+def _first_entry(found: Found) -> Entry:
+    url = parse(found.url)
+    rank = score(found.priority, found.seq)
+    return Entry(digest(found.key.normalized_url), url.host, url.href, found.depth, rank, Kind.PAGE)
 
 
 class FillFrontier:
@@ -58,6 +64,18 @@ class FillFrontier:
             fetches_left=max(0, limits.max_fetches - self._ledger.page_requests(crawl.id)),
         )
         log.info("frontier_opened", crawl_id=str(crawl.id))
+
+    def begin(self, crawl: CrawlJob, urls: Sequence[Found]) -> None:
+        """Fill the frontier of a new crawl whose URLs are at hand."""
+        limits = limits_of(crawl)
+        self._frontier.rebuild(
+            crawl.id,
+            limits,
+            seen=[(digest(found.key.normalized_url), found.depth) for found in urls],
+            entries=[_first_entry(found) for found in urls],
+            pages_left=limits.max_pages,
+            fetches_left=limits.max_fetches,
+        )
 
     def hosts(self, crawl_id: UUID) -> set[str]:
         """Hosts at which URLs of the crawl are queued, by the ledger."""

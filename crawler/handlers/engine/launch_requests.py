@@ -197,6 +197,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             context=ticket,
             screenshot=config.screenshots and ticket.probe is None,
             scrolls=config.max_scrolls,
+            wait_seconds=config.render_wait_seconds,
             cookies=ticket.visit.cookies,
         )
     # A comparison needs both bodies.

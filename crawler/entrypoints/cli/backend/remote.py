@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from crawler import client as service
 from crawler.adapters.operating.politeness_audit import HostAudit
-from crawler.config import Settings
+from crawler.config import Settings, load_settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
@@ -55,6 +55,13 @@ Kind = TypeVar("Kind", bound=BaseModel)
 def remote_backend(settings: Settings) -> Iterator["RemoteBackend"]:
     with told_as_ours(), _client(settings) as client:
         yield RemoteBackend(client)
+
+
+@contextmanager
+def service_client() -> Iterator[service.Client]:
+    """The service that CRAWLER_API_URL names; its errors become ours."""
+    with told_as_ours(), _client(load_settings()) as client:
+        yield client
 
 
 def _client(settings: Settings) -> service.Client:

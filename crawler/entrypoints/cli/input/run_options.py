@@ -46,8 +46,12 @@ class Order:
 
         It may be fetched even if its address is private; no other private address may.
         """
-        port = self.seed.host.removeprefix(self.seed.hostname).removeprefix(":")
-        return self.seed.hostname, int(port or (443 if self.seed.scheme == "https" else 80))
+        return opened_for(self.seed)
+
+
+def opened_for(url: Url) -> tuple[str, int]:
+    port = url.host.removeprefix(url.hostname).removeprefix(":")
+    return url.hostname, int(port or (443 if url.scheme == "https" else 80))
 
 
 def checked_config(given: Mapping[str, Any], max_pages_ceiling: int) -> dict[str, Any]:

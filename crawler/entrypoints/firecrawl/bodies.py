@@ -1,0 +1,232 @@
+"""What Firecrawl's clients send, as far as it means something here. Fields that are not known are ignored, as there."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
+from crawler.domain.crawls.project import MAX_NAME as LONGEST_NAME
+from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE
+from crawler.domain.markdown.page_formats import MAX_SELECTORS, PageFormat, Wanted
+from crawler.domain.urls.url import parse
+from crawler.entrypoints.firecrawl.refusals import NotOffered
+from crawler.entrypoints.http.page_waits import LONGEST_SECONDS
+from crawler.entrypoints.http.shapes import Text
+from crawler.errors import Invalid
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions
+from crawler.handlers.crawls.start_crawl import explain
+
+MOST_WAIT_SECONDS = 10
+DEFAULT_TIMEOUT_MS = 60_000
+TWO_DAYS_MS = 172_800_000
+"""How old a stored page may be unless the caller says it: as there."""
+MOST_BATCH = 1000
+CHANGE_TRACKING = "changeTracking"
+GIT_DIFF = "git-diff"
+_FORMATS = {
+    "markdown": PageFormat.MARKDOWN,
+    "html": PageFormat.HTML,
+    "rawHtml": PageFormat.RAW_HTML,
+    "links": PageFormat.LINKS,
+    "screenshot": PageFormat.SCREENSHOT,
+    CHANGE_TRACKING: None,
+}
+Address = Annotated[Text, Field(min_length=1, max_length=2000)]
+
+
+class Sent(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+
+class WantedFormat(Sent):
+    type: str = Field(max_length=50)
+    modes: list[str] = Field(default_factory=list, max_length=5)
+
+
+def _format(value: Any) -> Any:
+    return {"type": value} if isinstance(value, str) else value
+
+
+Format = Annotated[WantedFormat, BeforeValidator(_format)]
+
+
+class PageOptions(Sent):
+    """`scrapeOptions`, and what stands beside the URL of one page."""
+
+    formats: list[Format] = Field(default_factory=lambda: [WantedFormat(type="markdown")], max_length=20)
+    only_main_content: bool = True
+    include_tags: list[Text] = Field(default_factory=list, max_length=MAX_SELECTORS)
+    exclude_tags: list[Text] = Field(default_factory=list, max_length=MAX_SELECTORS)
+    wait_for: int = Field(0, ge=0, le=600_000)
+    timeout: int = Field(DEFAULT_TIMEOUT_MS, gt=0, le=86_400_000)
+    max_age: int = Field(0, ge=0, le=10**13)
+    headers: dict[Annotated[Text, Field(max_length=MAX_NAME)], Annotated[Text, Field(max_length=MAX_VALUE)]] = Field(
+        default_factory=dict, max_length=20
+    )
+    actions: list[Any] = Field(default_factory=list, max_length=100)
+
+    @property
+    def change_tracking(self) -> WantedFormat | None:
+        return next((one for one in self.formats if one.type == CHANGE_TRACKING), None)
+
+    @property
+    def timeout_seconds(self) -> float:
+        return min(self.timeout / 1000, LONGEST_SECONDS)
+
+    def options(self) -> ScrapeOptions:
+        if self.actions:
+            raise NotOffered("Actions on a page are not offered here.")
+        for one in self.formats:
+            if one.type not in _FORMATS or "json" in one.modes:
+                raise NotOffered(f"The format {one.type!r} is not offered here: this server has no language model.")
+        forms = [form for one in self.formats if (form := _FORMATS[one.type])]
+        try:
+            wanted = Wanted(
+                formats=tuple(dict.fromkeys((*forms, PageFormat.METADATA))),
+                only_main_content=self.only_main_content,
+                include_selectors=tuple(self.include_tags),
+                exclude_selectors=tuple(self.exclude_tags),
+            )
+        except ValidationError as exc:
+            raise Invalid(explain(exc)) from exc
+        wait = min(self.wait_for / 1000, MOST_WAIT_SECONDS)
+        return ScrapeOptions(wanted, wait_seconds=wait, headers=self.headers or None)
+
+
+class ScrapeBody(PageOptions):
+    url: Address
+    max_age: int = Field(TWO_DAYS_MS, ge=0, le=10**13)
+
+
+class BatchBody(PageOptions):
+    urls: list[Annotated[Text, Field(max_length=2000)]] = Field(min_length=1, max_length=MOST_BATCH)
+    ignore_invalid_urls: bool = Field(default=False, alias="ignoreInvalidURLs")
+    append_to_id: Text | None = None
+    webhook: Any = None
+
+
+class CrawlOptions(Sent):
+    limit: int = Field(10_000, ge=1, le=10_000_000)
+    max_discovery_depth: int | None = Field(None, ge=0, le=1000)
+    include_paths: list[Text] = Field(default_factory=list, max_length=50)
+    exclude_paths: list[Text] = Field(default_factory=list, max_length=50)
+    regex_on_full_url: bool = Field(default=False, alias="regexOnFullURL")
+    crawl_entire_domain: bool = False
+    allow_subdomains: bool = False
+    allow_external_links: bool = False
+    ignore_query_parameters: bool = False
+    sitemap: Literal["include", "skip", "only"] = "include"
+    delay: float | None = Field(None, ge=0, le=3600, allow_inf_nan=False)
+    max_concurrency: int | None = Field(None, ge=1)
+    prompt: Text | None = Field(None, max_length=10_000)
+    ignore_robots_txt: bool = False
+
+    def settings(self, url: str, ceiling: int) -> dict[str, Any]:
+        """The settings of a crawl of ours that goes after the same pages."""
+        if self.prompt:
+            raise NotOffered("Options from a prompt are not offered here: this server has no language model.")
+        if self.allow_external_links:
+            raise NotOffered("A crawl stays on its site here; name other sites' pages in a batch.")
+        if self.ignore_robots_txt:
+            raise NotOffered("robots.txt is kept at this door.")
+        path = parse(url).path
+        given: dict[str, Any] = {
+            "max_pages": min(self.limit, ceiling),
+            "max_depth": self.max_discovery_depth,
+            "include_patterns": [self._pattern(one) for one in self.include_paths],
+            "exclude_patterns": [self._pattern(one) for one in self.exclude_paths],
+            "path_prefix": "" if self.crawl_entire_domain or path == "/" else path,
+            "allow_subdomains": self.allow_subdomains,
+            "query_params": QueryParams.DROP if self.ignore_query_parameters else QueryParams.KEEP,
+            "use_sitemaps": self.sitemap != "skip",
+        }
+        if self.delay is not None:
+            given["delay_seconds"] = max(self.delay, CrawlConfig().delay_seconds)
+        if self.max_concurrency is not None:
+            given["max_concurrent"] = min(self.max_concurrency, 256)
+        return given
+
+    def _pattern(self, written: str) -> str:
+        """Their patterns are about the path; ours about the whole URL."""
+        if self.regex_on_full_url or not written.startswith(("^", "/")):
+            return written
+        return re.sub(r"^\^?", "^[a-z]+://[^/]+", written, count=1)
+
+
+class CrawlBody(CrawlOptions):
+    url: Address
+    scrape_options: PageOptions = Field(default_factory=PageOptions)
+    webhook: Any = None
+
+
+class MapBody(Sent):
+    url: Address
+    search: Text = Field("", max_length=500)
+    sitemap: Literal["include", "skip", "only"] = "include"
+    include_subdomains: bool = True
+    ignore_query_parameters: bool = True
+    limit: int = Field(5000, ge=1, le=100_000)
+    timeout: int = Field(DEFAULT_TIMEOUT_MS, gt=0, le=86_400_000)
+
+
+class SearchBody(Sent):
+    query: Text = Field(min_length=1, max_length=500)
+    limit: int = Field(10, ge=1, le=100)
+
+
+class MonitorSchedule(Sent):
+    cron: Text | None = Field(None, max_length=200)
+    text: Text | None = Field(None, max_length=200)
+    timezone: Text = Field("UTC", max_length=50)
+
+
+class MonitorTarget(Sent):
+    type: Literal["scrape", "crawl", "search"]
+    url: Address | None = None
+    urls: list[Address] = Field(default_factory=list, max_length=100)
+    crawl_options: CrawlOptions = Field(default_factory=CrawlOptions)
+
+    @property
+    def address(self) -> str:
+        given = [self.url] if self.url else self.urls
+        if self.type == "search":
+            raise NotOffered("A monitor of the web's search results is not offered here.")
+        if len(given) != 1 or given[0] is None:
+            raise NotOffered("A monitor watches one page or one site here; make one for each.")
+        return given[0]
+
+
+class MonitorEmail(Sent):
+    enabled: bool = False
+    recipients: list[Annotated[Text, Field(max_length=255)]] = Field(default_factory=list, max_length=1)
+
+
+class MonitorNotification(Sent):
+    email: MonitorEmail | None = None
+
+
+class MonitorWebhook(Sent):
+    url: Annotated[Text, Field(max_length=500)]
+
+
+class MonitorChange(Sent):
+    name: Text | None = Field(None, min_length=1, max_length=LONGEST_NAME)
+    status: Literal["active", "paused"] | None = None
+    schedule: MonitorSchedule | None = None
+    targets: list[MonitorTarget] | None = Field(None, max_length=50)
+    notification: MonitorNotification | None = None
+    webhook: MonitorWebhook | None = None
+
+
+class NewMonitor(MonitorChange):
+    name: Text = Field(min_length=1, max_length=LONGEST_NAME)
+    schedule: MonitorSchedule
+    targets: list[MonitorTarget] = Field(min_length=1, max_length=50)
+
+    @model_validator(mode="after")
+    def _has_a_time(self) -> "NewMonitor":
+        if bool(self.schedule.cron) == bool(self.schedule.text):
+            raise ValueError("schedule: give either cron or text")
+        return self

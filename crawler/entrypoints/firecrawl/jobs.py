@@ -1,0 +1,217 @@
+"""`/v2/crawl` and `/v2/batch/scrape`: start, status with pages, errors, cancel, and news over WebSocket.
+
+Each is a crawl beside all others: `begin_crawl` and `start` in `handlers/crawls/scrape_pages.py`.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request, WebSocket
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.websockets import WebSocketDisconnect
+
+from crawler.bootstrap import App
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.markdown.page_formats import Wanted
+from crawler.domain.pages.scraped import PageEnd
+from crawler.domain.reasons import Reason
+from crawler.domain.urls.url import Unusable, read
+from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody
+from crawler.entrypoints.firecrawl.documents import document
+from crawler.entrypoints.firecrawl.refusals import NotOffered
+from crawler.entrypoints.http.access import Tools, own_or_single
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.page_waits import PageWaits
+from crawler.errors import Conflict, CrawlerError, Invalid, InvalidTransition, NotFound
+from crawler.handlers.crawls.scrape_pages import not_fetched
+
+router = APIRouter()
+
+PAGES_AT_ONCE = 20
+MOST_BYTES = 10_000_000
+MOST_ERRORS = 1000
+KEPT = timedelta(days=365)
+DOOR = "door"
+"""Key in a crawl's scope: which of the two it is, to Firecrawl's clients."""
+_STATUS = {
+    CrawlStatus.PENDING: "scraping",
+    CrawlStatus.IN_PROGRESS: "scraping",
+    CrawlStatus.COMPLETED: "completed",
+    CrawlStatus.FAILED: "failed",
+    CrawlStatus.CANCELLED: "cancelled",
+}
+CRAWL, BATCH = "crawl", "batch/scrape"
+Skip = Annotated[int, Query(ge=0, le=10_000_000)]
+
+
+def _job(connection: HTTPConnection, job_id: str, caller: Caller, tools: Tools) -> CrawlJob:
+    with suppress(ValueError):
+        crawl = tools.store.find_crawl(UUID(job_id))
+        if crawl is not None and caller.sees(crawl.project_id):
+            kind = tools.store.get_scope(crawl.id).get(DOOR)
+            if kind is not None and connection.url.path.startswith(f"/v2/{kind}/"):
+                return crawl
+    raise NotFound("Job not found.")
+
+
+Job = Annotated[CrawlJob, Depends(_job)]
+
+
+@router.post("/crawl")
+def start_crawl(request: Request, body: CrawlBody, tools: Tools, caller: Caller) -> Any:
+    _no_webhook(body.webhook)
+    project_id = own_or_single(caller, None)
+    settings = body.settings(body.url, tools.settings.max_pages_ceiling)
+    options = body.scrape_options.options()
+    told = body.model_dump(mode="json", by_alias=True, exclude={"scrape_options": {"headers"}}, exclude_unset=True)
+    crawl = tools.crawls.scrape.begin_crawl(project_id, body.url, settings, options, notes={DOOR: CRAWL, "told": told})
+    return _started(request, CRAWL, crawl.id)
+
+
+@router.post("/batch/scrape")
+def start_batch(request: Request, body: BatchBody, tools: Tools, caller: Caller) -> Any:
+    _no_webhook(body.webhook)
+    if body.append_to_id:
+        raise NotOffered("A batch cannot be added to here; start another one.")
+    invalid = [url for url in body.urls if isinstance(read(url), Unusable)]
+    if invalid and (not body.ignore_invalid_urls or len(invalid) == len(body.urls)):
+        raise Invalid(f"{len(invalid)} of the urls cannot be fetched; ignoreInvalidURLs leaves such out.")
+    urls = [url for url in body.urls if url not in invalid]
+    crawl = tools.crawls.scrape.start(own_or_single(caller, None), urls, body.options(), notes={DOOR: BATCH})
+    return {**_started(request, BATCH, crawl.id), "invalidURLs": invalid}
+
+
+def _no_webhook(webhook: Any) -> None:
+    if webhook is not None:
+        raise NotOffered("Webhooks of single jobs are not offered here; watch the job by WebSocket, or a schedule.")
+
+
+def _started(request: Request, kind: str, crawl_id: UUID) -> dict[str, Any]:
+    return {"success": True, "id": str(crawl_id), "url": f"{request.base_url}v2/{kind}/{crawl_id}"}
+
+
+@router.get("/crawl/active")
+def list_active(tools: Tools, caller: Caller) -> Any:
+    found = []
+    for crawl in tools.store.open_crawls():
+        scope = tools.store.get_scope(crawl.id) if crawl.from_queue and caller.sees(crawl.project_id) else {}
+        if scope.get(DOOR) == CRAWL:
+            found.append({"id": str(crawl.id), "teamId": "", "url": crawl.seed_url, "options": scope.get("told")})
+    return {"success": True, "crawls": found}
+
+
+@router.post("/crawl/params-preview")
+def preview_params() -> Any:
+    raise NotOffered("Options from a prompt are not offered here: this server has no language model.")
+
+
+@router.get("/crawl/{job_id}")
+@router.get("/batch/scrape/{job_id}")
+async def get_status(request: Request, crawl: Job, tools: Tools, skip: Skip = 0) -> Any:
+    waits: PageWaits = request.app.state.waits
+    pages = [page async for page in _pages(tools, waits, crawl, skip)]
+    told = {"success": True, **_told(crawl), "data": pages}
+    reached = skip + len(pages)
+    if not crawl.status.is_over or reached < crawl.pages_crawled:
+        told["next"] = f"{str(request.url).partition('?')[0]}?skip={reached}"
+    return told
+
+
+@router.get("/crawl/{job_id}/errors")
+@router.get("/batch/scrape/{job_id}/errors")
+def list_errors(crawl: Job, tools: Tools) -> Any:
+    found = tools.crawls.scraped_pages.list_bad(crawl.id, MOST_ERRORS)
+    errors = [
+        {
+            "id": str(number),
+            "timestamp": at.isoformat() if at else None,
+            "url": end.url,
+            "code": end.reason,
+            "error": not_fetched(end).message,
+        }
+        for number, (end, at) in enumerate(found)
+        if end.reason != Reason.ROBOTS
+    ]
+    return {"errors": errors, "robotsBlocked": [end.url for end, _ in found if end.reason == Reason.ROBOTS]}
+
+
+@router.delete("/crawl/{job_id}")
+@router.delete("/batch/scrape/{job_id}")
+def cancel(crawl: Job, tools: Tools) -> Any:
+    try:
+        tools.crawls.control.cancel(crawl.id)
+    except InvalidTransition as exc:
+        raise Conflict("The job is over already.") from exc
+    return {"success": True, "status": "cancelled"}
+
+
+@router.websocket("/crawl/{job_id}")
+@router.websocket("/batch/scrape/{job_id}")
+async def watch(socket: WebSocket, crawl: Job, tools: Tools, caller: Caller) -> None:
+    """What is there first, then each page as it comes, then the end."""
+    waits: PageWaits = socket.app.state.waits
+    await socket.accept()
+    try:
+        async with waits.following(crawl, caller.id) as rings:
+            first = [page async for page in _pages(tools, waits, crawl, 0)]
+            await socket.send_json({"type": "catchup", "data": {**_told(crawl), "data": first}})
+            sent = len(first)
+            while True:
+                crawl = await run_in_threadpool(tools.store.get_crawl, crawl.id)
+                async for page in _pages(tools, waits, crawl, sent, whole=True):
+                    await socket.send_json({"type": "document", "data": page})
+                    sent += 1
+                if crawl.status.is_over:
+                    break
+                await rings()
+        if crawl.status is CrawlStatus.FAILED:
+            await socket.send_json({"type": "error", "error": crawl.error_message or "The crawl failed."})
+        else:
+            await socket.send_json({"type": "done", "data": {**_told(crawl), "data": []}})
+        await socket.close()
+    except WebSocketDisconnect:
+        return
+    except CrawlerError as exc:
+        await socket.send_json({"type": "error", "error": exc.message})
+        await socket.close()
+
+
+async def _pages(
+    tools: App, waits: PageWaits, crawl: CrawlJob, skip: int, *, whole: bool = False
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Pages of the job in the order they came, from this one on: some of them, or all that are there."""
+    wanted = await run_in_threadpool(tools.crawls.scrape.wanted, crawl.id) or Wanted()
+    size = 0
+    while ends := await run_in_threadpool(tools.crawls.scraped_pages.list_done, crawl.id, skip, PAGES_AT_ONCE):
+        for end in ends:
+            page = await _page(tools, waits, crawl, end, wanted)
+            size += sum(len(value) for value in page.values() if isinstance(value, str))
+            yield page
+            if not whole and size > MOST_BYTES:
+                return
+        skip += len(ends)
+        if not whole or len(ends) < PAGES_AT_ONCE:
+            return
+
+
+async def _page(tools: App, waits: PageWaits, crawl: CrawlJob, end: PageEnd, wanted: Wanted) -> dict[str, Any]:
+    try:
+        version = await run_in_threadpool(tools.crawls.scrape.version, crawl, end)
+        return document(await waits.show(version, wanted), end.url)
+    except Invalid as exc:  # too much for a judge: the others are no worse for it
+        return {"metadata": {"sourceURL": end.url, "url": end.url, "error": exc.message}}
+
+
+def _told(crawl: CrawlJob) -> dict[str, Any]:
+    done = crawl.pages_crawled
+    return {
+        "status": _STATUS[crawl.status],
+        "total": max(done, done + (0 if crawl.status.is_over else crawl.urls_left)),
+        "completed": done,
+        "creditsUsed": 0,
+        "expiresAt": (crawl.created_at + KEPT).isoformat(),
+    }

@@ -1,0 +1,1 @@
+"""The door at /v2, by the unmodified clients of Firecrawl."""

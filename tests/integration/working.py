@@ -1,0 +1,42 @@
+"""Workers for a service under test: they fetch and finish what it starts, in a thread, until the block ends."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.integration.live_engine import Engine
+
+
+def _follow_hints(engine: Engine) -> None:
+    """As the coordinator and whoever compares would."""
+    while engine.sent:
+        name, given = engine.sent.pop(0)
+        if name == "start_crawl":
+            engine.tools.crawls.seed(given)
+        elif name == "after_crawl":
+            engine.tools.changes.diff_crawl(given)
+
+
+@contextmanager
+def working(engine: Engine) -> Iterator[None]:
+    stop, failed = threading.Event(), list[BaseException]()
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                _follow_hints(engine)
+                engine.shift()
+                for crawl_id in engine.tools.frontier.open_crawls():
+                    engine.tools.crawls.finish(crawl_id)
+                stop.wait(0.005)
+        except BaseException as exc:  # noqa: BLE001 - told by the thread that waits
+            failed.append(exc)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+    assert not failed, failed
