@@ -22,6 +22,7 @@ from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
+from crawler.handlers.notices.watch_url import WatchUrl
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -43,6 +44,11 @@ class Notices:
     def set_schedule(self) -> SetSchedule:
         reach = Reach(self._app.egress, self.apprise.why_unusable)
         return SetSchedule(self._app.store, self.schedules, self.beat_entries, self._app.clock, reach)
+
+    @cached_property
+    def watch_url(self) -> WatchUrl:
+        start, manage = self._app.crawls.start, self._app.projects.manage
+        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.clock)
 
     @cached_property
     def describe_schedule(self) -> DescribeSchedule:

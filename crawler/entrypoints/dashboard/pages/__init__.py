@@ -7,12 +7,14 @@ from crawler.entrypoints.dashboard.pages import (
     crawl_urls,
     credentials,
     documents,
+    feed,
     login,
     noise,
     notifications,
     one_page,
     page_diff,
     project,
+    project_bulk,
     project_changes,
     project_form,
     projects,
@@ -30,7 +32,8 @@ from crawler.entrypoints.dashboard.pages import (
 
 # Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
-    login, projects, project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
+    login, projects, feed, project_bulk,
+    project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,
     queue, queue_add, queue_categories, queue_entry, documents,

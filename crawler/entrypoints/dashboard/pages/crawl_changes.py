@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.summary import Compared, CrawlChanges
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
@@ -19,6 +20,7 @@ from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnCrawl, Tools
+from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
 from crawler.handlers.changes.diff_without_noise import TOO_LARGE, FilteredDiff
 
@@ -53,6 +55,7 @@ class Entry(NamedTuple):
 def changes(
     request: Request,
     crawl: OwnCrawl,
+    caller: Caller,
     tools: Tools,
     group: Annotated[str, Query(max_length=20)] = "",
     after: After = 0,
@@ -82,7 +85,14 @@ def changes(
         pages=_known(tools, crawl, parts),
         keys=keys_of(crawl.config),
         rules=_rule_words(tools, crawl) if parts.get("quiet") else {},
+        **_in_feed(tools, crawl, caller),
     )
+
+
+def _in_feed(tools: App, crawl: CrawlJob, caller: ApiKey) -> dict[str, Any]:
+    """The crawl's entry in the feed of changes, and those beside it."""
+    entry = tools.changes.feed.find(crawl.id)
+    return {"entry": entry, "beside": tools.changes.feed.neighbours(entry, caller.project_ids) if entry else None}
 
 
 @router.get("/crawls/{crawl_id}/changes/lines")
@@ -134,6 +144,7 @@ def one_page(
 
 @router.post("/crawls/{crawl_id}/changes/accept")
 def accept(crawl: OwnCrawl, tools: Tools) -> Response:
+    tools.changes.feed.accept(crawl.id, tools.clock())
     tools.projects.manage.change(crawl.project_id, {"flagged_for_review": False})
     return go(f"/crawls/{crawl.id}/changes", "accepted")
 
