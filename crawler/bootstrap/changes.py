@@ -8,6 +8,7 @@ from crawler.adapters.changes.changed_pages import ChangedPagesReader
 from crawler.adapters.changes.compare_turns import CompareTurns
 from crawler.adapters.changes.compared_pages import ComparedPages
 from crawler.adapters.changes.feed import ChangeFeed
+from crawler.adapters.changes.feed_tokens import FeedTokens
 from crawler.adapters.changes.history import ChangeHistory
 from crawler.adapters.changes.noise_store import NoiseStore
 from crawler.adapters.changes.page_pairs import PagePairs
@@ -79,6 +80,10 @@ class Changes:
     @cached_property
     def feed(self) -> ChangeFeed:
         return ChangeFeed(self._app.database)
+
+    @cached_property
+    def feed_tokens(self) -> FeedTokens:
+        return FeedTokens(self._app.database)
 
     @cached_property
     def compared_pages(self) -> ComparedPages:

@@ -23,7 +23,7 @@ from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
 
-OPEN = {"/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}
+OPEN = {"/act/{token}", "/feeds/{token}.atom", "/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}
 PAGE = {"Sec-Fetch-Site": "same-origin"}
 
 

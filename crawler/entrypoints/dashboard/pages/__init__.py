@@ -8,6 +8,7 @@ from crawler.entrypoints.dashboard.pages import (
     credentials,
     documents,
     feed,
+    feeds,
     login,
     noise,
     notifications,
@@ -24,6 +25,7 @@ from crawler.entrypoints.dashboard.pages import (
     queue_entry,
     schedule,
     schedule_backtest,
+    signed_links,
     system,
     system_hosts,
     system_keys,
@@ -32,7 +34,7 @@ from crawler.entrypoints.dashboard.pages import (
 
 # Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
-    login, projects, feed, project_bulk,
+    login, signed_links, projects, feed, feeds, project_bulk,
     project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,

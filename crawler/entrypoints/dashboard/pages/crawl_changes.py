@@ -19,6 +19,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
@@ -122,7 +123,7 @@ def one_page(
     view: View = "side",
     whole: Annotated[bool, Query()] = False,
 ) -> Response:
-    compared = _compared(tools, crawl, url) if url else None
+    compared = compared_versions(tools, crawl, url) if url else None
     context: dict[str, Any] = {"diff": None}
     if compared:
         page_id, versions = compared
@@ -220,7 +221,7 @@ def _warnings(tools: App, crawl: CrawlJob) -> Sequence[str]:
     schedule = tools.notices.schedules.find(crawl.project_id) if crawl.crawl_type is CrawlType.SCHEDULED else None
     if schedule is None or not schedule.config.enabled:
         return ()
-    return tools.notices.warn_about_channels(schedule.config, schedule.webhook_gone_at)
+    return channel_warnings(tools, schedule.config, schedule.webhook_gone_at)
 
 
 def _percent(share: float) -> str:
@@ -240,7 +241,7 @@ def _rule_words(tools: App, crawl: CrawlJob) -> dict[str, str]:
     return {str(rule.id): rule.words for rule in tools.changes.noise_rules.list_rules(crawl.project_id)}
 
 
-def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
+def compared_versions(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
     """The two versions that the crawl compared. None if this URL was not compared, or a version is gone."""
     summary, key = crawl.change_summary, keys_of(crawl.config)(url)
     if summary is None or key is None:
@@ -256,7 +257,7 @@ def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVe
 def _judged(tools: App, crawl: CrawlJob, url: str) -> Any:
     if any(page["url"] == url for page in (crawl.change_summary or {}).get("by_hash", ())):
         return FilteredDiff(note=TOO_LARGE)
-    compared = _compared(tools, crawl, url)
+    compared = compared_versions(tools, crawl, url)
     if compared is None:
         return None
     template = (crawl.change_summary or {}).get("template_changes", ())

@@ -12,6 +12,7 @@ from crawler.domain.notices.schedule import Schedule
 from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_id, encode
 from crawler.entrypoints.http.shapes import PageStatus, Text
@@ -40,7 +41,8 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         following=more,
         latest=latest,
         progress=tools.crawls.progress.of_crawl(latest) if latest and not latest.status.is_over else None,
-        schedule=_schedule(tools.notices.schedules.find(project_id)),
+        schedule=(schedule := _schedule(tools.notices.schedules.find(project_id))),
+        warnings=channel_warnings(tools, schedule.config, schedule.webhook_gone_at) if schedule else (),
     )
 
 

@@ -21,6 +21,8 @@ from crawler.errors import CrawlerError
 LOGIN = "/login"
 OPEN = (LOGIN, "/favicon.ico", "/robots.txt")
 ASSETS = "/static/"
+SIGNED = ("/act/", "/feeds/")
+"""Pages that a secret in their address opens, without a session: links in mails, and feeds."""
 
 
 class SessionGate:
@@ -87,7 +89,7 @@ def cookie(value: str, *, secure: bool, seconds: int | None = None) -> str:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN or path.startswith(ASSETS)
+    return path in OPEN or path.startswith((ASSETS, *SIGNED))
 
 
 def _to_login(scope: Scope, headers: Headers) -> Response:

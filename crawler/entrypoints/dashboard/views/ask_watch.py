@@ -7,6 +7,7 @@ from crawler.bootstrap import App
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.notice import targets
 from crawler.domain.notices.presets import PRESETS
+from crawler.entrypoints.dashboard.views.channel_warnings import NO_MAIL
 from crawler.errors import InvalidConfig
 
 
@@ -25,5 +26,5 @@ def ask_about(
         "values": values or {},
         "errors": errors or {},
         "presets": PRESETS,
-        "mail_warning": tools.notices.warn_about_channels.mail_warning(),
+        "mail_warning": NO_MAIL if tools.notices.warn_about_channels.mail_warning() else None,
     }
