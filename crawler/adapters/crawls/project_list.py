@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.database import literal, transaction
 from crawler.domain.acquisition.entries import ACQUISITION_ID
 
 STATES = {
@@ -70,7 +70,7 @@ class ProjectList:
             where.append(STATES[state])
         if search:
             where.append("(p.name ILIKE :search OR p.website_url ILIKE :search)")
-            given["search"] = f"%{_literal(search)}%"
+            given["search"] = f"%{literal(search)}%"
         if tag:
             where.append("p.tags @> ARRAY[CAST(:tag AS text)]")
             given["tag"] = tag
@@ -89,10 +89,6 @@ class ProjectList:
         given = {"only": list(only) if only is not None else None, "limit": limit}
         with transaction(self._engine) as db:
             return list(db.execute(text(_TAGS), given).scalars())
-
-
-def _literal(search: str) -> str:
-    return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
 
 # A project may have thousands of crawls: only the newest few are searched for changes. A change that nobody has looked

@@ -9,6 +9,7 @@ from crawler.entrypoints.dashboard.pages import (
     documents,
     feed,
     feeds,
+    find_and_help,
     login,
     noise,
     notifications,
@@ -34,7 +35,7 @@ from crawler.entrypoints.dashboard.pages import (
 
 # Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
-    login, signed_links, projects, feed, feeds, project_bulk,
+    login, signed_links, projects, feed, feeds, find_and_help, project_bulk,
     project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
     crawl_changes, project_changes, noise, one_page, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,

@@ -32,12 +32,12 @@ SHOWN = 50
 BRIEF_LINES = 4
 NAMES = {
     "changed": "Changed",
-    "template": "On many pages",
+    "template": "Site-wide changes",
     "new": "New",
     "removed": "Removed",
     "moved": "Moved",
     "missing": "Not found again",
-    "quiet": "Quiet",
+    "quiet": "Ignored changes",
     "walls": "Walls",
     "not_compared": "Not compared",
 }
@@ -208,11 +208,11 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
     expected = max(compared, found.coverage.expected if found.coverage else 0)
     edited = min(counts.changed_pages + found.template_pages, compared)
     share = edited / expected if expected else 0.0
-    only = f", of these {found.template_pages:,} only by an edit on many pages" if found.template_pages else ""
+    only = f", of these {found.template_pages:,} only by a site-wide edit" if found.template_pages else ""
     many, least = config.significant_new_pages, config.significant_changed_share
     return [
-        Measure("New addresses", arrived, many, f"{arrived:,} (limit {many:,})"),
-        Measure(f"Pages that changed{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
+        Measure("New pages", arrived, many, f"{arrived:,} (limit {many:,})"),
+        Measure(f"Changed pages{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
     ]
 
 

@@ -63,7 +63,9 @@ def pages(
     found = tools.store.get_project(project_id)
     after = decode("pages", cursor)
     status = status if status in set(PageStatus) else ""
-    wanted = PageFilter(status or None, None, None, _key_prefix(prefix, found.website_url), q.strip() or None)
+    wanted = PageFilter(
+        status=status or None, prefix=_key_prefix(prefix, found.website_url), contains=q.strip() or None
+    )
     part = tools.pages.reader.list_pages(project_id, wanted, after[0] if after else None, PAGES + 1)
     last = part.rows[PAGES - 1].normalized_url if len(part.rows) > PAGES else part.looked_until
     return page(

@@ -35,6 +35,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "plain": words.plain,
+        "middle": words.middle,
         "visible": words.visible,
         "number": words.number,
         "duration": words.duration,

@@ -22,6 +22,15 @@ def plain(text: object, longest: int = 160) -> str:
     return said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
 
 
+def middle(text: object, longest: int = 110) -> str:
+    """A crawled URL for one line, shortened in its middle: what tells pages apart stands at both ends."""
+    said = plain(text, 10_000)
+    if len(said) <= longest:
+        return said
+    tail = longest * 2 // 5
+    return f"{said[: longest - tail - 1]}…{said[-tail:]}"
+
+
 def visible(text: object, longest: int = 20_000) -> str:
     """Crawled text with its lines and spaces. Control characters that hide or reorder other text are marked."""
     said = _DIRECTION.sub("\ufffd", _CONTROL.sub("\ufffd", str(text)[: longest + 1].replace("\r\n", "\n")))
