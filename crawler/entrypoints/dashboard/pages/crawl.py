@@ -30,15 +30,15 @@ STOP_ASKING = 286
 HOSTS = 50
 SHOWN_HOSTS = 12
 WAITS = {
-    Wait.READY: "its turn is now",
-    Wait.GAP: "keeping its delay",
-    Wait.BLOCKED: "left alone after errors or complaints",
-    Wait.ROBOTS: "its robots.txt is read first",
+    Wait.READY: "ready",
+    Wait.GAP: "waiting for its delay",
+    Wait.BLOCKED: "backing off after errors or rate limiting",
+    Wait.ROBOTS: "reading robots.txt",
     Wait.PAUSED: "paused",
-    Wait.HOST_CAP: "all its slots are taken",
-    Wait.CRAWL_CAP: "all slots of the crawl are taken",
-    Wait.BUDGET: "as many under way as pages may still come",
-    Wait.RETRY: "will be tried again",
+    Wait.HOST_CAP: "all connections to it are in use",
+    Wait.CRAWL_CAP: "all connections of the crawl are in use",
+    Wait.BUDGET: "the page limit is nearly reached",
+    Wait.RETRY: "waiting for a retry",
 }
 
 

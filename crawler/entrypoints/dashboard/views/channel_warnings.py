@@ -6,7 +6,7 @@ from crawler.bootstrap import App
 from crawler.domain.notices.schedule import ScheduleConfig
 
 NOBODY = "Nobody would be told of changes: add a mail address, a chat or a webhook."
-OFF = "Nobody would be told of changes: “Tell of changes” is off."
+OFF = "Nobody would be told of changes: “Send notifications about changes” is off."
 NO_MAIL = "No mail can be sent: no mail server is set up."
 GONE = "The webhook answered that it wants nothing more (410). Nothing is sent there until you say that it works again."
 
