@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from crawler.adapters.changes.changed_pages import ChangedPagesReader
 from crawler.adapters.changes.compare_turns import CompareTurns
 from crawler.adapters.changes.compared_pages import ComparedPages
+from crawler.adapters.changes.feed import ChangeFeed
+from crawler.adapters.changes.feed_tokens import FeedTokens
 from crawler.adapters.changes.history import ChangeHistory
 from crawler.adapters.changes.noise_store import NoiseStore
 from crawler.adapters.changes.page_pairs import PagePairs
@@ -38,6 +40,7 @@ class Changes:
             FindSignIns(self.page_pairs),
             self.apply_noise_rules,
             SettleDocuments(self._app.documents.store, self._app.hints.ingest_documents),
+            self.digest,
             self._app.judging.for_comparison,
         )
 
@@ -73,6 +76,14 @@ class Changes:
     @cached_property
     def history(self) -> ChangeHistory:
         return ChangeHistory(self._app.database)
+
+    @cached_property
+    def feed(self) -> ChangeFeed:
+        return ChangeFeed(self._app.database)
+
+    @cached_property
+    def feed_tokens(self) -> FeedTokens:
+        return FeedTokens(self._app.database)
 
     @cached_property
     def compared_pages(self) -> ComparedPages:

@@ -1,17 +1,19 @@
 """Builds handlers for schedules and notifications (mail, webhooks, other channels)."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.notices.mailer import Mailer
+from crawler.adapters.notices.notice_settings_store import NoticeSettingsStore
 from crawler.adapters.notices.notification_list import NotificationList
 from crawler.adapters.notices.notification_store import NotificationStore
 from crawler.adapters.notices.schedule_store import ScheduleStore
 from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
-from crawler.domain.notices.mail import Sender, change_sections
+from crawler.domain.notices.mail import Sender
 from crawler.domain.notices.notice import Notifiers
+from crawler.domain.notices.notice_settings import NoticeSettings
 from crawler.handlers.notices.backtest_schedule import BacktestSchedule
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.explain_notice import ExplainNotice
@@ -20,11 +22,15 @@ from crawler.handlers.notices.recover_schedules import RecoverSchedules
 from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
+from crawler.handlers.notices.send_test import Senders, SendTest
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
+from crawler.handlers.notices.watch_url import WatchUrl
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
+
+LINK_SECONDS = 14 * 86_400
 
 
 class Notices:
@@ -43,6 +49,11 @@ class Notices:
     def set_schedule(self) -> SetSchedule:
         reach = Reach(self._app.egress, self.apprise.why_unusable)
         return SetSchedule(self._app.store, self.schedules, self.beat_entries, self._app.clock, reach)
+
+    @cached_property
+    def watch_url(self) -> WatchUrl:
+        start, manage = self._app.crawls.start, self._app.projects.manage
+        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.clock)
 
     @cached_property
     def describe_schedule(self) -> DescribeSchedule:
@@ -76,34 +87,74 @@ class Notices:
     def notification_list(self) -> NotificationList:
         return NotificationList(self._app.database)
 
+    @property
+    def sender(self) -> Sender:
+        settings = self._app.settings
+        return Sender(settings.product_name, settings.dashboard_url or settings.api_url, self.sign)
+
     @cached_property
     def notify_crawl(self) -> NotifyCrawl:
-        settings = self._app.settings
-        sender = Sender(settings.product_name, settings.dashboard_url or settings.api_url)
         return NotifyCrawl(
             self._app.store,
             self.schedules,
             self.notifications,
             self.send,
-            lambda crawl: change_sections(crawl.change_summary or {}, self._app.changes.digest(crawl.id)),
+            self._app.changes.digest,
             self._app.clock,
-            sender,
+            self.sender,
             self._app.hints.notify,
         )
 
+    def sign(self, asked: dict[str, Any]) -> str:
+        """A token for a link in a mail: `read_token` gives it back for two weeks."""
+        return self._app.secret_box.seal_json(asked)
+
+    def read_token(self, token: str) -> dict[str, Any] | None:
+        found = self._app.secret_box.open_token(token, LINK_SECONDS)
+        return found if isinstance(found, dict) and "do" in found else None
+
     @cached_property
     def send(self) -> SendNotice:
-        settings = self._app.settings
-        secret = settings.webhook_secret
         return SendNotice(
             self.notifications,
             self.schedules,
             self.mailer,
-            WebhookSender(webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle)),
+            self.webhook,
             self.apprise,
             self._app.clock,
+            lambda: self.current_settings().webhook_secret,
+        )
+
+    @cached_property
+    def send_test(self) -> SendTest:
+        return SendTest(
+            self.schedules,
+            Senders(self.mailer, self.webhook, self.apprise),
+            self._app.egress,
+            lambda: self.current_settings().webhook_secret,
+            self.sender,
+            self._app.clock,
+        )
+
+    @cached_property
+    def webhook(self) -> WebhookSender:
+        settings = self._app.settings
+        return WebhookSender(webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle))
+
+    @cached_property
+    def stored_settings(self) -> NoticeSettingsStore:
+        return NoticeSettingsStore(self._app.database, lambda: self._app.secret_box)
+
+    def current_settings(self) -> NoticeSettings:
+        """What operators set at run time, else the environment's."""
+        settings = self._app.settings
+        smtp, secret = settings.smtp_url, settings.webhook_secret
+        environment = NoticeSettings(
+            smtp.get_secret_value() if smtp else None,
+            settings.mail_from,
             secret.get_secret_value() if secret else None,
         )
+        return self.stored_settings.read().over(environment)
 
     @cached_property
     def resend(self) -> ResendNotice:
@@ -116,7 +167,9 @@ class Notices:
     @property
     def warn_about_channels(self) -> WarnAboutChannels:
         settings = self._app.settings
-        return WarnAboutChannels(self._notifiers, settings.smtp_url, settings.mail_from)
+        return WarnAboutChannels(
+            self._notifiers, settings.smtp_url, settings.mail_from, lambda: bool(self.stored_settings.read().smtp_url)
+        )
 
     def _notifiers(self) -> Notifiers:
         return self._app.operating.live_workers.notifiers()
@@ -128,4 +181,5 @@ class Notices:
     @cached_property
     def mailer(self) -> Mailer:
         smtp = self._app.settings.smtp_url
-        return Mailer(smtp.get_secret_value() if smtp else None, self._app.settings.mail_from)
+        url = smtp.get_secret_value() if smtp else None
+        return Mailer(url, self._app.settings.mail_from, self.stored_settings.read)

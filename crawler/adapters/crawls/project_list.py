@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.database import literal, transaction
 from crawler.domain.acquisition.entries import ACQUISITION_ID
 
 STATES = {
@@ -43,6 +43,10 @@ class ProjectLine(NamedTuple):
     changes: dict[str, Any] | None
     """Counts: new_pages, removed_pages, changed_pages, unchanged_pages, moved_pages, is_significant, failing."""
     next_run_at: datetime | None
+    tags: tuple[str, ...] = ()
+    muted_until: datetime | None = None
+    unread: int = 0
+    """Changes nobody has looked at, 100 at most. `changes` are then those of the newest of them."""
 
 
 class ProjectList:
@@ -54,6 +58,7 @@ class ProjectList:
         *,
         search: str = "",
         state: str = "",
+        tag: str = "",
         after: str | None = None,
         only: Sequence[UUID] | None = None,
         limit: int = 50,
@@ -65,7 +70,10 @@ class ProjectList:
             where.append(STATES[state])
         if search:
             where.append("(p.name ILIKE :search OR p.website_url ILIKE :search)")
-            given["search"] = f"%{_literal(search)}%"
+            given["search"] = f"%{literal(search)}%"
+        if tag:
+            where.append("p.tags @> ARRAY[CAST(:tag AS text)]")
+            given["tag"] = tag
         if after is not None:
             where.append("p.name > :after")
             given["after"] = after
@@ -76,16 +84,21 @@ class ProjectList:
             rows = db.execute(text(_QUERY.format(where=" AND ".join(where))), given)
             return [ProjectLine(*row) for row in rows]
 
+    def tags(self, only: Sequence[UUID] | None = None, limit: int = 100) -> list[str]:
+        """The tags there are, most used first."""
+        given = {"only": list(only) if only is not None else None, "limit": limit}
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_TAGS), given).scalars())
 
-def _literal(search: str) -> str:
-    return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
-
-# A project may have thousands of crawls: only the newest few are searched for changes.
+# A project may have thousands of crawls: only the newest few are searched for changes. A change that nobody has looked
+# at is never hidden by a later crawl that found nothing.
 _QUERY = """
 SELECT p.id, p.name, p.website_url, p.is_active, p.flagged_for_review, p.created_at,
        c.id, c.status, c.paused, c.pages_crawled, c.pages_failed, c.created_at, c.completed_at, c.end_reason,
-       c.error_message, d.id, d.changes, CASE WHEN s.enabled AND p.is_active THEN s.next_run_at END
+       c.error_message, coalesce(u.crawl_id, d.id),
+       CASE WHEN u.crawl_id IS NULL THEN d.changes ELSE u.counts END,
+       CASE WHEN s.enabled AND p.is_active THEN s.next_run_at END, p.tags, p.muted_until, coalesce(u.unread, 0)
 FROM projects p
 LEFT JOIN crawl_schedules s ON s.project_id = p.id
 LEFT JOIN LATERAL (
@@ -100,5 +113,17 @@ LEFT JOIN LATERAL (
           ORDER BY created_at DESC LIMIT 10) AS newest
     WHERE jsonb_typeof(change_summary) = 'object' ORDER BY created_at DESC LIMIT 1
 ) d ON true
+LEFT JOIN LATERAL (
+    SELECT crawl_id, counts || jsonb_build_object('is_significant', is_significant, 'failing', false) AS counts,
+           count(*) OVER () AS unread
+    FROM (SELECT * FROM change_feed WHERE project_id = p.id AND read_at IS NULL
+          ORDER BY at DESC, crawl_id DESC LIMIT 100) AS fresh
+    ORDER BY at DESC, crawl_id DESC LIMIT 1
+) u ON true
 WHERE {where} ORDER BY p.name LIMIT :limit
+"""
+_TAGS = """
+SELECT tag FROM projects p CROSS JOIN LATERAL unnest(p.tags) AS tag
+WHERE CAST(:only AS uuid[]) IS NULL OR p.id = ANY(:only)
+GROUP BY tag ORDER BY count(*) DESC, tag LIMIT :limit
 """

@@ -25,12 +25,14 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.dialects.postgresql import insert as pg_insert
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.engine.batch_writer import admit
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
+from crawler.domain.changes.feed import feed_counts
 from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Found
@@ -68,7 +70,24 @@ def _values(model: Project | CrawlJob | ApiKey) -> dict[str, Any]:
     for name, value in flat.items():
         if isinstance(value, dict):
             flat[name] = model.model_dump(mode="json", include={name})[name]
+        elif isinstance(value, tuple):
+            flat[name] = list(value)
     return flat
+
+
+def _keep_feed(db: Connection, crawl: CrawlJob, pages: Sequence[dict[str, Any]]) -> None:
+    """One entry per crawl that found something; a repeated comparison leaves what was read as read."""
+    counts = feed_counts(crawl.change_summary)
+    if crawl.from_queue or not any(counts.values()):
+        db.execute(delete(t.change_feed).where(t.change_feed.c.crawl_id == crawl.id))
+        return
+    found = {
+        "counts": counts,
+        "pages": list(pages),
+        "is_significant": bool((crawl.change_summary or {}).get("is_significant")),
+    }
+    entry = pg_insert(t.change_feed).values(crawl_id=crawl.id, project_id=crawl.project_id, **found)
+    db.execute(entry.on_conflict_do_update(index_elements=["crawl_id"], set_=found))
 
 
 def _set_phase(db: Connection, crawl: CrawlJob) -> None:
@@ -349,7 +368,14 @@ class Store:
         with transaction(self.engine) as db:
             return [_crawl(row) for row in db.execute(query)]
 
-    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob:
+    def save_diff(
+        self,
+        crawl_id: UUID,
+        summary: dict[str, Any] | None,
+        compared_to: UUID | None,
+        feed: Sequence[dict[str, Any]] = (),
+    ) -> CrawlJob:
+        """Keep what was found changed. `feed`: the first changed pages with their lines, for the feed of changes."""
         with transaction(self.engine) as db:
             row = db.execute(
                 update(t.crawl_jobs)
@@ -362,6 +388,7 @@ class Store:
                 )
                 .returning(*_CRAWL_COLUMNS)
             ).one()
+            _keep_feed(db, _crawl(row), feed)
         return _crawl(row)
 
     def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob:

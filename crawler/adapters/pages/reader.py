@@ -9,11 +9,13 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
-from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.database import literal, transaction
 from crawler.domain.pages.lists import PageFilter, PageRow, Part, WholePage, status_of
 from crawler.errors import NotFound
 
 MOST_LOOKED_AT = 5000
+SHORT_ROWS = 10
+"""So many more are looked at where only titles and URLs are."""
 _LAST = "\U0010ffff"
 """Sorts behind every character a URL may have."""
 
@@ -37,10 +39,11 @@ class PageReader:
 
     def _look_until(self, db: Connection, chosen: PageFilter, given: dict[str, Any]) -> str | None:
         """The last key of so many; None when all of them are looked at."""
-        if not chosen.reason and chosen.status != "success":
+        if not chosen.reason and chosen.status != "success" and not chosen.contains:
             return None
         bad = "AND p.status = :status AND p.status <> 'success'" if given.get("status", "success") != "success" else ""
-        values = {**given, "most": self._most - 1}
+        most = self._most * SHORT_ROWS if chosen.contains else self._most
+        values = {**given, "most": most - 1}
         found: str | None = db.execute(text(_UNTIL.format(bad=bad)), values).scalar_one_or_none()
         return found
 
@@ -75,6 +78,9 @@ def _conditions(chosen: PageFilter) -> tuple[list[str], dict[str, Any]]:
     if chosen.title:
         where.append("to_tsvector('simple', p.title) @@ websearch_to_tsquery('simple', :title)")
         values["title"] = chosen.title
+    if chosen.contains:
+        where.append("(p.title ILIKE :contains OR p.url ILIKE :contains)")
+        values["contains"] = f"%{literal(chosen.contains)}%"
     return where, values
 
 

@@ -152,3 +152,8 @@ def _problem(detail: str) -> str:
     if "starting up" in detail or "shutting down" in detail or "recovery mode" in detail:
         return "is starting or stopping; try again in a moment."
     return "does not answer; check that it runs and that CRAWLER_DATABASE_URL is right."
+
+
+def literal(search: str) -> str:
+    """A text that LIKE takes as it stands."""
+    return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 
@@ -48,6 +49,19 @@ class SecretBox:
 
     def open_urls(self, sealed: bytes | None) -> tuple[str, ...]:
         return tuple(json.loads(self._opened(sealed, "A schedule's notification_urls were"))) if sealed else ()
+
+    def seal_json(self, value: Any) -> str:
+        return self._fernet.encrypt(json.dumps(value).encode()).decode()
+
+    def open_json(self, sealed: str, what: str) -> Any:
+        return json.loads(self._opened(sealed.encode(), what))
+
+    def open_token(self, token: str, seconds: int) -> Any:
+        """What a token of ours says; None if it is none, or older than this."""
+        try:
+            return json.loads(self._fernet.decrypt(token.encode(), ttl=seconds))
+        except (InvalidToken, ValueError):
+            return None
 
     def _opened(self, sealed: bytes, what: str) -> bytes:
         try:

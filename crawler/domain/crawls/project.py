@@ -1,5 +1,6 @@
 """A project: a website, or a list of URLs, to crawl and watch."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Self
@@ -12,6 +13,8 @@ from crawler.domain.ids import new_id
 from crawler.errors import Invalid
 
 MAX_NAME = 200
+MOST_TAGS = 20
+LONGEST_TAG = 40
 _DIGEST_BYTES = 8
 
 
@@ -30,6 +33,16 @@ def name_after(url: str) -> str:
     return f"{url[: MAX_NAME - len(mark) - 1]}…{mark}"
 
 
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags in order, each once, without blanks around them. Raises ValueError for what is no tag."""
+    found = tuple(sorted({" ".join(tag.split()).lower() for tag in tags} - {""}))
+    if len(found) > MOST_TAGS:
+        raise ValueError(f"a project has {MOST_TAGS} tags at most")
+    if any(len(tag) > LONGEST_TAG or "," in tag or not tag.isprintable() for tag in found):
+        raise ValueError(f"a tag has {LONGEST_TAG} characters at most, and no comma")
+    return found
+
+
 class Project(BaseModel):
     """A website to crawl and watch. The API calls it a notebook, too, with the same id."""
 
@@ -42,6 +55,9 @@ class Project(BaseModel):
     is_active: bool = True
     flagged_for_review: bool = False
     phase_status: str = "pending"
+    tags: tuple[str, ...] = ()
+    muted_until: datetime | None = None
+    """No notifications are sent until then."""
     created_at: datetime
     updated_at: datetime
 
@@ -51,6 +67,14 @@ class Project(BaseModel):
         if not name.strip() or not name.isprintable():
             raise ValueError("a name is one line of visible text")
         return name
+
+    @field_validator("tags")
+    @classmethod
+    def _few_short_tags(cls, tags: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_tags(tags)
+
+    def is_muted(self, now: datetime) -> bool:
+        return self.muted_until is not None and self.muted_until > now
 
     @classmethod
     def create(cls, *, name: str, website_url: str | None, now: datetime, settings: CrawlConfig | None = None) -> Self:

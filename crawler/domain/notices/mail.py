@@ -1,10 +1,12 @@
 """Notices as mails. What was crawled is text, never markup; lists end after a hundred."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from html import escape
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.coverage_words import because
@@ -12,10 +14,14 @@ from crawler.domain.changes.digest import LineChange, PageDigest
 from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
+from crawler.domain.diffs.word_diff import WordKind
 from crawler.domain.notices.notice import Mail, Streak, has_changes
 from crawler.domain.plain_text import one_line
 
 MOST_LISTED = 100
+MOST_IGNORED = 3
+"""Lines of one page that have a link to ignore them."""
+LONGEST_WORDS = 60
 MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
 LONGEST_BRIEF = 1800
@@ -24,7 +30,21 @@ _DETAILS = "View details: "
 _EDITS = "The same edit on many pages"
 _ADDRESSES = re.compile(r"(?:Changed: )?https?://[^\s…]+(?: → https?://[^\s…]+)?").fullmatch
 _ADDRESS = re.compile(r"https?://\S+").sub
+_OLD, _NEW = "background:#fbdcd8;", "background:#d6f0df;text-decoration:underline;"
+_MARKS = {
+    WordKind.SAME: "{} ",
+    WordKind.REMOVED: f'<del style="{_OLD}">{{}}</del> ',
+    WordKind.ADDED: f'<ins style="{_NEW}">{{}}</ins> ',
+}
 _LINK = '<a href="{0}" rel="noreferrer">{0}</a>'
+
+
+Sign = Callable[[dict[str, Any]], str]
+
+
+class Link(NamedTuple):
+    words: str
+    address: str
 
 
 class Section(NamedTuple):
@@ -33,6 +53,12 @@ class Section(NamedTuple):
     title: str
     lines: Sequence[str] = ()
     bulleted: bool = False
+    edits: Sequence[LineChange] = ()
+    """The same lines word by word, where a mail can show that."""
+    links: Sequence[Link] = ()
+
+
+PageLinks = Callable[[PageDigest], Sequence[Link]]
 
 
 class Sender(NamedTuple):
@@ -40,14 +66,47 @@ class Sender(NamedTuple):
 
     product: str
     dashboard_url: str | None
+    sign: Sign | None = None
+    """Makes tokens for links that somebody without a session may open; they only ask before they do anything."""
 
     def link(self, crawl: CrawlJob) -> str | None:
-        return f"{self.dashboard_url.rstrip('/')}/crawls/{crawl.id}" if self.dashboard_url else None
+        return self._at(f"/crawls/{crawl.id}")
+
+    def page_link(self, crawl: CrawlJob, url: str) -> str | None:
+        """Where a page's change is shown word by word."""
+        return self._at(f"/crawls/{crawl.id}/changes/page?{urlencode({'url': url})}")
+
+    def page_links(self, crawl: CrawlJob, page: PageDigest) -> list[Link]:
+        """What can be done about a changed page."""
+        shown = self.page_link(crawl, page.url)
+        found = [Link("See the change", shown)] if shown else []
+        for line in page.lines[:MOST_IGNORED]:
+            ask = self._signed({"do": "ignore", "crawl": str(crawl.id), "url": page.url, "line": line_mark(line)})
+            words = one_line(line.added or line.removed or "", LONGEST_WORDS)
+            found += [Link(f"Ignore this block: “{words}”", ask)] if ask else []
+        return found
+
+    def mute_links(self, project: Project) -> list[Link]:
+        asked = ((days, self._signed({"do": "mute", "project": str(project.id), "days": days})) for days in (1, 7))
+        return [Link(f"Mute this project for a {'day' if days == 1 else 'week'}", ask) for days, ask in asked if ask]
+
+    def _signed(self, asked: dict[str, Any]) -> str | None:
+        return self._at(f"/act/{self.sign(asked)}") if self.sign and self.dashboard_url else None
+
+    def _at(self, path: str) -> str | None:
+        return f"{self.dashboard_url.rstrip('/')}{path}" if self.dashboard_url else None
+
+
+def line_mark(line: LineChange) -> str:
+    """Tells a changed line of a page apart from its others."""
+    return blake2b(f"{line.removed}\0{line.added}".encode(), digest_size=8).hexdigest()
 
 
 def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
     """A mail about a crawl's changes: the counts and new pages first, then `details`. It says so if nothing changed."""
     summary = crawl.change_summary or {}
+    mutes = sender.mute_links(project)
+    details = [*details, *([Section("Too many mails?", links=mutes)] if mutes else [])]
     if not has_changes(summary) and not summary["new_page_urls"]:
         nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
         subject = f"[{sender.product}] No changes for {project.name}"
@@ -69,6 +128,13 @@ def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Ite
         sender.link(crawl),
         details,
     )
+
+
+def trial_mail(sender: Sender, project: Project | None) -> Mail:
+    """What somebody gets who asks whether messages arrive."""
+    about = f"about {project.name}" if project else "from here"
+    words = f"This is a test. Messages {about} arrive at this address. Nothing has changed."
+    return _mail(f"[{sender.product}] Test message", [Section(words)], None)
 
 
 def failing_mail(sender: Sender, project: Project, crawl: CrawlJob, streak: Streak) -> Mail:
@@ -101,9 +167,11 @@ def recovered_mail(sender: Sender, project: Project, crawl: CrawlJob) -> Mail:
     return _mail(f"[{sender.product}] {project.name} can be crawled again", [Section(opening)], sender.link(crawl))
 
 
-def change_sections(summary: Mapping[str, Any], digests: Sequence[PageDigest] = ()) -> Iterator[Section]:
+def change_sections(
+    summary: Mapping[str, Any], digests: Sequence[PageDigest] = (), links: PageLinks = lambda _: ()
+) -> Iterator[Section]:
     """What changed, page by page, for the part of a mail below its opening; older summaries say less."""
-    yield from _changed_pages(summary, digests)
+    yield from _changed_pages(summary, digests, links)
     if by_hash := summary.get("by_hash"):
         pages = shortened([page["url"] for page in by_hash])
         yield Section(f"Too large to weigh, changed by hash ({summary['by_hash_pages']}):", pages)
@@ -129,9 +197,9 @@ def _unseen_pages(summary: Mapping[str, Any]) -> Iterator[Section]:
         yield Section(f"Not compared, because {because(group)}:", [*group["example_urls"], *rest])
 
 
-def _changed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> Iterator[Section]:
+def _changed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest], links: PageLinks) -> Iterator[Section]:
     for page in digests:
-        yield Section(f"Changed: {page.url}", list(_lines(page)))
+        yield Section(f"Changed: {page.url}", list(_lines(page)), edits=page.lines, links=links(page))
     shown = {page.url for page in digests}
     if others := [url for url in summary.get("changed_page_urls", ()) if url not in shown]:
         yield Section("Other changed pages:" if shown else "Changed pages:", shortened(others))
@@ -195,12 +263,30 @@ def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
     for part in parts:
         lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
         gap = "\n\n" if part.bulleted else "\n"
-        yield f"{one_line(part.title)}{gap}{chr(10).join(lines)}".rstrip() if lines else one_line(part.title)
+        linked = [f"{link.words}: {link.address}" for link in part.links]
+        yield f"{one_line(part.title)}{gap}{chr(10).join([*lines, *linked])}".rstrip()
 
 
 def _markup(part: Section) -> str:
-    items = "".join(f"<li>{_linked(one_line(line))}</li>" for line in part.lines)
-    return f"<p>{_linked(one_line(part.title))}</p>" + (f"<ul>{items}</ul>" if items else "")
+    edits = {text: line for line in reversed(part.edits) for text in _sides(line)}
+    shown: set[LineChange] = set()
+    items = []
+    for text in part.lines:
+        line = edits.get(text)
+        if line is None:
+            items.append(_linked(one_line(text)))
+        elif line not in shown:
+            shown.add(line)
+            items.append(_by_word(line))
+    links = " · ".join(f'<a href="{escape(link.address)}">{escape(link.words)}</a>' for link in part.links)
+    told = "".join(f"<li>{item}</li>" for item in items)
+    below = f"<p>{links}</p>" if links else ""
+    return f"<p>{_linked(one_line(part.title))}</p>" + (f"<ul>{told}</ul>" if told else "") + below
+
+
+def _by_word(line: LineChange) -> str:
+    """A changed line with its words struck out and underlined. What pages say is text, never markup."""
+    return "".join(_MARKS[run.kind].format(escape(one_line(run.text))) for run in line.words).strip()
 
 
 def _linked(line: str) -> str:

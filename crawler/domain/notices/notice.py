@@ -19,6 +19,9 @@ from crawler.domain.notices.schedule import NotifyOn, Schedule, ScheduleConfig
 CLOSED = "its address may not be reached from here unless CRAWLER_EGRESS_ALLOW opens it"
 
 
+NO_SERVER = "no mail server and sender are set up."
+
+
 class NoticeKind(StrEnum):
     CHANGES = "changes"
     FAILING = "crawl_failing"

@@ -4,11 +4,14 @@ import base64
 import binascii
 import hashlib
 import hmac
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from crawler.domain.changes.coverage import coverage_sentence
+from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.feed import ChangeKind, feed_counts, feed_pages
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.notice import NoticeKind, Streak, failure_code
@@ -17,8 +20,17 @@ _COVERAGE = ("expected", "compared", "failing", "code", "sentence")
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how such secrets begin
 
 
-def webhook_payload(project: Project, crawl: CrawlJob, now: datetime, link: str | None = None) -> dict[str, Any]:
-    """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order."""
+def webhook_payload(
+    project: Project,
+    crawl: CrawlJob,
+    now: datetime,
+    link: str | None = None,
+    pages: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """The body of a webhook about a crawl's changes. Receivers rely on its keys and their order.
+
+    `pages` come last: see `told_pages`.
+    """
     summary = crawl.change_summary or {}
     counts = summary["summary"]
     changes = {
@@ -30,7 +42,28 @@ def webhook_payload(project: Project, crawl: CrawlJob, now: datetime, link: str 
         "template_changes": len(summary.get("template_changes", ())),
         **({"by_hash_pages": summary["by_hash_pages"]} if summary.get("by_hash_pages") else {}),
     }
-    return _payload("crawl_completed", project, crawl, now, {"changes": changes, **_coverage(crawl)}, link)
+    told = _payload("crawl_completed", project, crawl, now, {"changes": changes, **_coverage(crawl)}, link)
+    more = sum(feed_counts(summary).values()) - len(pages)
+    return {**told, "pages": list(pages), "more_pages": max(0, more)}
+
+
+def told_pages(
+    summary: Mapping[str, Any], digests: Sequence[PageDigest], page_link: Callable[[str], str | None]
+) -> list[dict[str, Any]]:
+    """The first changes of a crawl, each with an excerpt of its difference and a link to our page about it."""
+    found = []
+    for page in feed_pages(summary, digests):
+        link = page_link(page.url) if page.kind in (ChangeKind.CHANGED, ChangeKind.SITE_WIDE) and page.url else None
+        lines = [{"removed": line.removed, "added": line.added} for line in page.lines]
+        told: dict[str, Any] = {"url": page.url, "kind": page.kind.value, "excerpt": lines}
+        found.append({**told, **({"moved_to": page.target} if page.target else {}), "link": link})
+    return found
+
+
+def trial_payload(project: Project | None, now: datetime) -> dict[str, Any]:
+    """What a receiver gets when somebody asks whether messages arrive."""
+    named = {"project_id": str(project.id), "project_name": project.name} if project else {}
+    return {"event": "test", **named, "timestamp": _iso(now)}
 
 
 def failing_payload(

@@ -56,6 +56,8 @@ class PageFilter(NamedTuple):
     """The beginning of the normalized URL."""
     title: str | None = None
     """Words that the title must have."""
+    contains: str | None = None
+    """What the title or the URL contains, in any case."""
 
 
 class UrlRow(NamedTuple):

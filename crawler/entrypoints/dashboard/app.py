@@ -1,6 +1,7 @@
 """The dashboard's application: its pages, and middleware for sessions, errors and security headers."""
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from crawler.bootstrap import App
@@ -23,6 +24,7 @@ def create_dashboard(tools: App, attempts: FailedAttempts, shares: CallerShares)
         app.include_router(module.router)
     error_pages.install(app)
     # Middleware that is added last runs first.
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.add_middleware(BodyLimit)
     app.add_middleware(CallerShare, shares=shares)
     app.add_middleware(SessionGate, tools=tools)

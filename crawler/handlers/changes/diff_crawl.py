@@ -13,6 +13,8 @@ from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
 from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
 from crawler.domain.changes.coverage import Found, cover, sign_in_targets
+from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.new_walls import only_walls
 from crawler.domain.changes.newly_watched import found_through
@@ -33,7 +35,13 @@ class DiffStore(ProjectReader, Protocol):
     def has_credentials(self, project_id: UUID) -> bool: ...
     def get_crawl(self, crawl_id: UUID) -> CrawlJob: ...
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
-    def save_diff(self, crawl_id: UUID, summary: dict[str, Any] | None, compared_to: UUID | None) -> CrawlJob: ...
+    def save_diff(
+        self,
+        crawl_id: UUID,
+        summary: dict[str, Any] | None,
+        compared_to: UUID | None,
+        feed: Sequence[dict[str, Any]] = (),
+    ) -> CrawlJob: ...
     def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
 
 
@@ -59,6 +67,12 @@ class NoiseFilter(Protocol):
     ) -> FilteredChanges: ...
 
 
+class Digest(Protocol):
+    def of(
+        self, crawl: CrawlJob, summary: dict[str, Any], judge: Judge, most_pages: int, most_lines: int, /
+    ) -> Sequence[PageDigest]: ...
+
+
 class DiffCrawl:
     def __init__(
         self,
@@ -68,6 +82,7 @@ class DiffCrawl:
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
         settle_documents: SettleDocuments,
+        digest: Digest,
         open_judge: OpenJudge,
     ) -> None:
         self._store = store
@@ -76,6 +91,7 @@ class DiffCrawl:
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
         self._settle_documents = settle_documents
+        self._digest = digest
         self._open_judge = open_judge
 
     def __call__(self, crawl_id: UUID, look: Look = go_on) -> CrawlJob:
@@ -89,6 +105,21 @@ class DiffCrawl:
             changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
+            summary = self._summary(baseline, crawl, filtered, sign_ins, has_credentials=has_credentials)
+            feed = feed_pages(summary, self._digest.of(crawl, summary, judge, CHANGED_PAGES, LINES))
+        self._settle_documents(baseline, crawl, filtered)  # before the summary is kept: so it is repeated
+        log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
+        return self._store.save_diff(crawl_id, summary, baseline.id, [page.as_record() for page in feed])
+
+    def _summary(
+        self,
+        baseline: CrawlJob,
+        crawl: CrawlJob,
+        filtered: FilteredChanges,
+        sign_ins: SignIns,
+        *,
+        has_credentials: bool,
+    ) -> dict[str, Any]:
         found = Found(
             walls=filtered.standing,
             is_limited=crawl.end_reason is EndReason.MAX_PAGES,
@@ -106,10 +137,7 @@ class DiffCrawl:
             template_pages=filtered.template_pages,
             coverage=cover(filtered.changes, found),
         )
-        summary |= filtered.as_record()
-        self._settle_documents(baseline, crawl, filtered)  # before the summary is kept: so it is repeated
-        log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
-        return self._store.save_diff(crawl_id, summary, baseline.id)
+        return summary | filtered.as_record()
 
     def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
         """Record that the crawl cannot be compared. Later ones are compared with an earlier one: nothing is missed."""

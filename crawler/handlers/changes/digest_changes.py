@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.line_context import contexts, is_bare
-from crawler.domain.judging import OpenJudge, Unjudged
+from crawler.domain.judging import Judge, OpenJudge, Unjudged
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import RuleSet
@@ -34,18 +35,25 @@ class DigestChanges:
     def __call__(self, crawl_id: UUID, most_pages: int = 20, most_lines: int = 10) -> tuple[PageDigest, ...]:
         """The changed lines of the first changed pages by URL; none when the crawl was not compared."""
         crawl = self._crawls.get_crawl(crawl_id)
-        summary = crawl.change_summary
-        urls = sorted(summary["changed_page_urls"])[:most_pages] if summary else []
-        if summary is None or not urls:
+        if not crawl.change_summary or not crawl.change_summary["changed_page_urls"]:
+            return ()
+        with self._open_judge() as judge:
+            return self.of(crawl, crawl.change_summary, judge, most_pages, most_lines)
+
+    def of(
+        self, crawl: CrawlJob, summary: Mapping[str, Any], judge: Judge, most_pages: int, most_lines: int
+    ) -> tuple[PageDigest, ...]:
+        """The same of a summary that is not kept yet, by a judge that is open."""
+        urls = sorted(summary["changed_page_urls"])[:most_pages]
+        if not urls:
             return ()
         rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
         how = _How(rules, summary.get("template_changes", ()), most_lines)
         found = {page["url"]: PageDigest(page["url"], None, (), 0, _BY_HASH) for page in summary.get("by_hash", ())}
-        pairs = self._compared(crawl_id, summary, [url for url in urls if url not in found])
-        with self._open_judge() as judge:
-            for pair, digest in judge.each(_digest, pairs, how):
-                large = PageDigest(pair.url, pair.page_id, (), 0, _BY_HASH)
-                found[pair.url] = large if isinstance(digest, Unjudged) else digest
+        pairs = self._compared(crawl.id, summary, [url for url in urls if url not in found])
+        for pair, digest in judge.each(_digest, pairs, how):
+            large = PageDigest(pair.url, pair.page_id, (), 0, _BY_HASH)
+            found[pair.url] = large if isinstance(digest, Unjudged) else digest
         others = summary.get("also_at", {})
         digests = (found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
         return tuple(digest._replace(also_at=tuple(others.get(digest.url, ()))) for digest in digests)

@@ -7,17 +7,19 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from crawler.domain.changes.digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
+from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
-from crawler.domain.notices.mail import Section, Sender, changes_mail, failing_mail, recovered_mail
+from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.notice import (
     Channel,
     DeliveryResult,
@@ -33,7 +35,7 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.schedule import Schedule
-from crawler.domain.notices.webhook import failing_payload, recovered_payload, webhook_payload
+from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.errors import NotFound
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
@@ -96,7 +98,7 @@ class NotifyCrawl:
         schedules: RunHistory,
         kept: Notifications,
         send: SendNotice,
-        describe: Callable[[CrawlJob], Iterable[Section]],
+        digest: Callable[[UUID], Sequence[PageDigest]],
         clock: Clock,
         sender: Sender,
         hint: Callable[[UUID], None],
@@ -106,7 +108,7 @@ class NotifyCrawl:
         self._schedules = schedules
         self._kept = kept
         self._send = send
-        self._describe = describe
+        self._digest = digest
         self._clock = clock
         self._sender = sender
         self._hint = hint
@@ -125,7 +127,8 @@ class NotifyCrawl:
             self._kept.flag(crawl.project_id)
         self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
         schedule = self._schedules.find(crawl.project_id)
-        receivers = targets(schedule) if schedule else []
+        is_muted = self._crawls.get_project(crawl.project_id).is_muted(self._clock())
+        receivers = targets(schedule) if schedule and not is_muted else []
         notices = self._notices(schedule, crawl) if schedule and receivers else []
         sent = 0
         for notice, target in product(notices, receivers):
@@ -157,9 +160,16 @@ class NotifyCrawl:
             mail = recovered_mail(self._sender, project, crawl)
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
         if should_notify(schedule.config, crawl.change_summary):
-            mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
-            found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now, link)))
+            found.append(self._changes(project, crawl, now))
         return found
+
+    def _changes(self, project: Project, crawl: CrawlJob, now: datetime) -> Notice:
+        """What changed, with the lines of the first pages and links to ours about them."""
+        sender, summary, digests = self._sender, crawl.change_summary or {}, self._digest(crawl.id)
+        sections = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
+        pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
+        payload = webhook_payload(project, crawl, now, sender.link(crawl), pages)
+        return Notice(NoticeKind.CHANGES, changes_mail(sender, project, crawl, sections), payload)
 
     def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:
         payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()

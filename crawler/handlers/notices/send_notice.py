@@ -45,7 +45,7 @@ class SendNotice:
         send_webhook: SendWebhook,
         send_apprise: SendApprise,
         clock: Clock,
-        webhook_secret: str | None,
+        webhook_secret: Callable[[], str | None],
     ) -> None:
         self._kept = kept
         self._schedules = schedules
@@ -76,7 +76,7 @@ class SendNotice:
         if kind is Channel.APPRISE:
             return self._by_apprise(project_id, address, Mail(**payload))
         body = orjson.dumps(payload)
-        return self._send_webhook(address, body, webhook_headers(identity, self._clock(), body, self._secret))
+        return self._send_webhook(address, body, webhook_headers(identity, self._clock(), body, self._secret()))
 
     def _by_apprise(self, project_id: UUID, mask: str, mail: Mail) -> DeliveryResult:
         """What is kept of its address is a mask; the address itself is the schedule's."""

@@ -17,8 +17,12 @@ _NAMES = ("CRAWLER_SMTP_URL", "CRAWLER_MAIL_FROM")
 
 
 class WarnAboutChannels:
-    def __init__(self, notifiers: Callable[[], Notifiers], smtp_url: object, mail_from: object) -> None:
+    def __init__(
+        self, notifiers: Callable[[], Notifiers], smtp_url: object, mail_from: object, is_stored: Callable[[], bool]
+    ) -> None:
+        """`is_stored`: whether operators set a mail server at run time, which every worker goes by."""
         self._notifiers = notifiers
+        self._is_stored = is_stored
         self._lacks = [name for name, value in zip(_NAMES, (smtp_url, mail_from), strict=True) if not value]
 
     def __call__(self, config: ScheduleConfig, webhook_gone_at: datetime | None = None) -> tuple[str, ...]:
@@ -29,6 +33,8 @@ class WarnAboutChannels:
         return tuple(words for words in (lack, gone) if words)
 
     def mail_warning(self) -> str | None:
+        if self._is_stored():
+            return None
         there = Notifiers()
         with suppress(RedisUnavailable):  # nobody can be asked: our own settings are all there is
             there = self._notifiers()

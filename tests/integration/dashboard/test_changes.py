@@ -94,7 +94,7 @@ def test_a_diff_reads_side_by_side_in_one_line_and_whole(house: House, museum: V
     expect(line).to_have_text("Adults pay 11 13 euros, children under twelve enter for free.")
     expect(page.locator(".edits tr.come", has_text="Season tickets")).to_be_visible()
     expect(page.locator("#whole table")).to_have_count(0)
-    page.get_by_role("link", name="Compare all of it").click()
+    page.get_by_role("link", name="Compare the whole text").click()
     expect(page.locator("#whole tr.same", has_text="Groups of ten and more")).to_be_visible()
     expect(page.locator("#whole ins", has_text="13")).to_be_visible()
 
@@ -130,8 +130,8 @@ def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_q
     trial.get_by_role("button", name="Add this rule").click()
     expect(page.get_by_text("The rule was added.")).to_be_visible()
     expect(page).to_have_url(re.compile("/changes/page"))
-    expect(page.get_by_text("Nothing: all that differs changes by itself.")).to_be_visible()
-    expect(page.get_by_text("Kept quiet here:")).to_contain_text("aside.guests")
+    expect(page.get_by_text("Nothing: only ignored content differs.")).to_be_visible()
+    expect(page.get_by_text("Ignored here:")).to_contain_text("aside.guests")
     (rule,) = house.engine.tools.changes.noise_rules.list_rules(museum.project)
     assert (rule.kind, rule.value) == ("selector", "aside.guests")
     module_site.edit("/hours", html=pages(2)["/hours"].replace("plenty of guests", "hardly any guests"))
@@ -213,7 +213,7 @@ def test_every_group_of_a_summary_is_shown_and_long_ones_go_on(house: House, mus
         expect(page.locator(".told")).to_contain_text("email failed")
         chips = page.get_by_role("navigation", name="Groups of changes").get_by_role("listitem")
         assert [" ".join(words.split()) for words in chips.all_inner_texts()] == [
-            "Changed 1", "On many pages 1", "New 120", "Removed 2", "Moved 1", "Not found again 1,500", "Quiet 3,000",
+            "Changed 1", "Site-wide changes 1", "New 120", "Removed 2", "Moved 1", "Not found again 1,500", "Ignored changes 3,000",
             "Walls 1", "Not compared 1",
         ]  # fmt: skip
         for group, words in {

@@ -56,7 +56,7 @@ def test_a_person_reads_a_page_its_source_and_what_it_was(house: House, museum: 
     tabs.get_by_role("link", name="Source").click()
     expect(page.locator(".reading")).to_contain_text('<p class="text">Adults pay 13')
     with page.expect_download() as download:
-        page.get_by_role("link", name="The bytes").click()
+        page.get_by_role("link", name="Download HTML").click()
     assert b"Adults pay 13" in download.value.path().read_bytes()
     tabs.get_by_role("link", name="Versions").click()
     expect(page.locator("#rows tr")).to_have_count(2)

@@ -111,7 +111,7 @@ def test_everything_that_can_be_told_is_kept_and_a_mask_keeps_what_it_hides(hous
     page.get_by_label("When", exact=True).select_option("any")
     page.get_by_label("Significant: new pages, at least").fill("3")
     page.get_by_label("or changed pages, at least").fill("2.5")
-    page.get_by_label("Tell that crawls fail, after").fill("7")
+    page.get_by_label("Report failing crawls after").fill("7")
     page.get_by_text("Only at certain hours").click()
     page.get_by_label("Only from").fill("22:00")
     page.get_by_label("Only until").fill("06:00")

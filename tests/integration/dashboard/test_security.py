@@ -24,7 +24,7 @@ from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
 
-OPEN = {"/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}
+OPEN = {"/act/{token}", "/feeds/{token}.atom", "/login", "/static/{name:path}", "/favicon.ico", "/robots.txt"}
 PAGE = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -297,8 +297,8 @@ def test_the_live_page_asks_no_more_when_the_crawl_is_over_and_promises_nothing(
 ) -> None:
     crawl = crawler.tools.crawls.start(crawler.project("http://127.0.0.1:9/").id)
     assert visitor.get(f"/crawls/{crawl.id}/hosts").status_code == 200
-    assert "told when the crawl is over" in visitor.get(f"/crawls/{crawl.id}/changes").text
-    assert "told when it is over" in visitor.get(f"/projects/{crawl.project_id}").text
+    assert "shown when the crawl is over" in visitor.get(f"/crawls/{crawl.id}/changes").text
+    assert "shown when it is over" in visitor.get(f"/projects/{crawl.project_id}").text
     crawler.tools.crawls.control.cancel(crawl.id)
     crawler.rows("UPDATE crawl_jobs SET status = 'cancelled' WHERE id = :id RETURNING id", id=crawl.id)
     answer = visitor.get(f"/crawls/{crawl.id}/hosts")

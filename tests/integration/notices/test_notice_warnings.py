@@ -141,7 +141,7 @@ def test_a_notice_that_no_worker_could_send_is_sent_by_this_shell_which_says_wha
     crawler: Engine, notice: UUID
 ) -> None:
     sent = LocalBackend(crawler.tools).resend(notice)
-    assert (sent.status, sent.answer) == ("failed", "Not sent: set CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM.")
+    assert (sent.status, sent.answer) == ("failed", "Not sent: no mail server and sender are set up.")
     with pytest.raises(NotFound):
         LocalBackend(crawler.tools).resend(uuid4())
 

@@ -34,7 +34,13 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
-from crawler.domain.notices.webhook import failing_payload, recovered_payload, webhook_headers, webhook_payload
+from crawler.domain.notices.webhook import (
+    failing_payload,
+    recovered_payload,
+    told_pages,
+    webhook_headers,
+    webhook_payload,
+)
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 SENDER = Sender("Acme", "http://d/")
@@ -183,7 +189,9 @@ def test_below_the_template_stand_the_pages_own_words_and_what_the_whole_site_ch
         "Removed pages:\nhttps://a/gone\nhttps://a/off → https://b/\n\n"
         "The same on 40 pages:\n+ Black Friday!\n"
     )
-    assert "New &lt;b&gt;" in mail.html
+    assert "&lt;b&gt;" in mail.html
+    assert "<b>" not in mail.html
+    assert "<ins " in mail.html
 
 
 def test_lines_with_values_of_their_own_are_told_as_an_example_and_their_pages_counted() -> None:
@@ -311,6 +319,8 @@ def test_the_payload_is_the_seeds_and_after_it_counts_what_the_seed_does_not_kno
             "moved_pages": 0, "template_changes": 0,
         },
         "timestamp": "2024-01-15T10:30:00Z",
+        "pages": [],
+        "more_pages": 9,
     }  # fmt: skip
     edit = {"removed": "a", "added": "b", "pages": 9}
     more = {**summary(0, 0, 0, significant=False), "moved_pages": 2, "template_changes": [edit, edit, edit]}
@@ -365,3 +375,44 @@ def test_addresses_of_pages_are_links_and_words_of_pages_are_not() -> None:
     assert html.count("<a ") == 5
     assert 'href="https://a/&quot;onclick="' in html
     assert "javascript:" in html
+
+
+def test_a_mail_links_to_each_pages_change_and_asks_before_it_ignores_or_mutes() -> None:
+    told = crawl(summary(changed=1))
+    asked: list[dict[str, object]] = []
+
+    def sign(what: dict[str, object]) -> str:
+        asked.append(what)
+        return f"token{len(asked)}"
+
+    sender = Sender("Acme", "https://watch.example/", sign)
+    digest = PageDigest("https://a/x?y=1", None, (LineChange("Costs 5 euros", "Costs 6 euros"),), 0)
+    sections = change_sections(told.change_summary or {}, [digest], lambda page: sender.page_links(told, page))
+    mail = changes_mail(sender, PROJECT, told, sections)
+    shown = f"https://watch.example/crawls/{told.id}/changes/page?url=https%3A%2F%2Fa%2Fx%3Fy%3D1"
+    assert f"See the change: {shown}\n" in mail.text
+    assert f'href="{shown}"' in mail.html
+    assert [what["do"] for what in asked] == ["mute", "mute", "ignore"]
+    assert "Ignore this block: “Costs 6 euros”: https://watch.example/act/token3" in mail.text
+    assert "Mute this project for a week: https://watch.example/act/token2" in mail.text
+    assert ">5</del>" in mail.html
+    assert ">6</ins>" in mail.html
+
+
+def test_a_webhook_names_the_first_pages_with_an_excerpt_and_counts_the_others() -> None:
+    told = summary(new=9, changed=2) | {"moved": [{"from": "https://a/old", "to": "https://a/new"}], "moved_pages": 1}
+    digest = PageDigest("https://a/x", None, (LineChange("5", "6"),), 0)
+    pages = told_pages(told, [digest], lambda url: f"https://watch.example/?{url}")
+    payload = webhook_payload(PROJECT, crawl(told), NOW, None, pages)
+    assert list(payload)[-3:] == ["timestamp", "pages", "more_pages"]
+    assert payload["pages"][0] == {
+        "url": "https://a/x",
+        "kind": "changed",
+        "excerpt": [{"removed": "5", "added": "6"}],
+        "link": "https://watch.example/?https://a/x",
+    }
+    assert payload["pages"][-1] == {
+        "url": "https://a/old", "kind": "moved", "excerpt": [], "moved_to": "https://a/new", "link": None,
+    }  # fmt: skip
+    assert len(payload["pages"]) == 1 + 4 + 1, "of each kind few"
+    assert payload["more_pages"] == 12 - 6

@@ -21,7 +21,14 @@ from crawler.adapters.postgres.tables.crawls import (
 )
 from crawler.adapters.postgres.tables.documents import document_chunks, document_feeds, document_waits, documents
 from crawler.adapters.postgres.tables.pages import crawled_pages, page_versions, screenshots, snapshots
-from crawler.adapters.postgres.tables.recurring import crawl_schedules, noise_rules, notifications, schedule_slots
+from crawler.adapters.postgres.tables.recurring import (
+    change_feed,
+    crawl_schedules,
+    feed_tokens,
+    noise_rules,
+    notifications,
+    schedule_slots,
+)
 from crawler.adapters.postgres.tables.service import (
     api_keys,
     hosts,
@@ -34,6 +41,7 @@ from crawler.adapters.postgres.tables.service import (
 __all__ = [
     "api_keys",
     "categories",
+    "change_feed",
     "classification_jobs",
     "crawl_discovered_urls",
     "crawl_findings",
@@ -49,6 +57,7 @@ __all__ = [
     "documents",
     "extraction_counts",
     "extractions",
+    "feed_tokens",
     "field_fills",
     "hosts",
     "http_answers",

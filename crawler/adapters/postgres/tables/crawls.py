@@ -15,7 +15,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from crawler.adapters.postgres.tables.columns import KEY, UUID_, count, flag, json, metadata, now, one_of, project, when
 
@@ -30,8 +30,11 @@ projects = Table(
     flag("flagged_for_review", default=False),
     Column("phase_status", String(20), nullable=False, server_default="pending"),
     json("learned"),  # learned from crawls: rendering, URL shapes
+    Column("tags", ARRAY(Text), nullable=False, server_default=text("'{}'::text[]")),
+    when("muted_until"),
     now("created_at"),
     now("updated_at"),
+    Index("ix_projects_tags", "tags", postgresql_using="gin"),
 )
 
 # Credentials belong to an origin, not to the project's present address: headers, cookies, basic auth, encrypted.

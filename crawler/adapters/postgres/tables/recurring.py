@@ -1,4 +1,4 @@
-"""Tables of schedules, their runs, notifications, and rules for ignored changes (noise)."""
+"""Tables of schedules, their runs, notifications, the feed of changes, and rules for ignored changes (noise)."""
 
 from sqlalchemy import (
     Column,
@@ -84,4 +84,36 @@ noise_rules = Table(
     now("created_at"),
     count("hits"),
     Index("uq_noise_rules_once", "project_id", "kind", text("md5(value)"), unique=True),
+)
+
+# One row per crawl that found something changed, with its first pages and lines: cheap to read over all projects.
+change_feed = Table(
+    "change_feed",
+    metadata,
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), primary_key=True),
+    project(),
+    now("at"),
+    json("counts"),
+    json("pages", "[]"),
+    flag("is_significant", default=False),
+    when("read_at"),
+    when("accepted_at"),
+    Index("ix_change_feed_newest", "at", "crawl_id"),
+    Index("ix_change_feed_project", "project_id", "at", "crawl_id"),
+    Index("ix_change_feed_unread", "at", "crawl_id", postgresql_where=text("read_at IS NULL")),
+    Index("ix_change_feed_project_unread", "project_id", "at", "crawl_id", postgresql_where=text("read_at IS NULL")),
+)
+
+# Whoever has the token reads the feed of one project, or of all. There is one for each; a new one replaces it.
+feed_tokens = Table(
+    "feed_tokens",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    project(nullable=True),
+    now("created_at"),
+    Index(
+        "uq_feed_tokens_project",
+        text("coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid)"),
+        unique=True,
+    ),
 )

@@ -57,6 +57,9 @@ class NewProject(Body):
     settings: Options | None = None
 
 
+_REMOVABLE = ("website_url", "muted_until")
+
+
 class ProjectChange(Body):
     """Only what is given changes; of the settings, too."""
 
@@ -66,14 +69,16 @@ class ProjectChange(Body):
     website_url: Text | None = Field(None, max_length=2000)
     is_active: bool | None = Field(None, description="Only active projects are crawled")
     flagged_for_review: bool | None = None
+    tags: list[Annotated[Text, Field(max_length=40)]] | None = Field(None, max_length=20, description="To filter by")
+    muted_until: datetime | None = Field(None, description="No notifications until then; null: they are sent")
     settings: Options | None = None
 
     def changes(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in self.model_fields_set}
         if isinstance(given.get("settings"), Options):
             given["settings"] = given["settings"].given()
-        # Null removes the website's URL. The other fields cannot be removed.
-        return {name: value for name, value in given.items() if value is not None or name == "website_url"}
+        # Null removes the website's URL and a mute. The other fields cannot be removed.
+        return {name: value for name, value in given.items() if value is not None or name in _REMOVABLE}
 
 
 class ProjectShown(Wire):
@@ -84,6 +89,8 @@ class ProjectShown(Wire):
     is_active: bool
     flagged_for_review: bool
     phase_status: str = Field(description="Where its latest crawl stands")
+    tags: tuple[str, ...] = ()
+    muted_until: datetime | None = Field(None, description="No notifications until then")
     created_at: datetime
     updated_at: datetime
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.domain.crawls.frontier import HostWait, Wait
+from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
 from crawler.domain.reasons import FAILED, SKIPPED
 from crawler.entrypoints.cli.screen.crawl_snapshot import CrawlSnapshot
 from crawler.entrypoints.cli.screen.stderr import Stderr
@@ -86,9 +87,9 @@ def one_line(seen: CrawlSnapshot) -> str:
         f"{crawl.pages_failed} failed",
         f"{crawl.pages_skipped} skipped",
     ]
-    held = [wait for wait in seen.waits if wait.why in _HELD]
+    held = [wait for wait in seen.waits if wait.why in HELD]
     if held and not seen.under_way:
-        parts.append(f"{held[0].host} {_why(held[0])}")
+        parts.append(f"{held[0].host} {_why(held[0], crawl.config.delay_seconds)}")
     return ", ".join(parts)
 
 
@@ -162,32 +163,23 @@ def _reasons(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
     return lines
 
 
-_HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
-
-
 def _hosts(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
     """The hosts with queued URLs. Blocked and paused hosts come first, because people ask why nothing happens there."""
-    waits = sorted(seen.waits, key=lambda wait: (wait.why not in _HELD, -wait.queued))[:MOST_HOSTS]
+    waits = by_host(seen.waits)[:MOST_HOSTS]
     longest = min(max((len(wait.host) for wait in waits), default=0), width // 3)
-    return [_host(wait, longest, width) for wait in waits]
+    return [_host(wait, seen.crawl.config.delay_seconds, longest, width) for wait in waits]
 
 
-def _host(wait: HostWait, longest: int, width: int) -> RenderableType:
+def _host(wait: HostWait, delay: float, longest: int, width: int) -> RenderableType:
     name = f"{fit(wait.host, longest):<{longest}}"
     waiting = f"{wait.queued:>5} waiting" if width >= NARROW else f"{wait.queued:>4}"
-    line = cut(f"{name}  {waiting}  {_why(wait)}", width)
-    return Text(line, "yellow" if wait.why in _HELD else "dim", no_wrap=True, overflow="crop")
+    line = cut(f"{name}  {waiting}  {_why(wait, delay)}", width)
+    return Text(line, "yellow" if wait.why in HELD else "dim", no_wrap=True, overflow="crop")
 
 
-def _why(wait: HostWait) -> str:
-    due = wait.due_seconds or 0.0
-    if due < 1 or wait.why is Wait.READY or (wait.why is Wait.GAP and _HOLD[0] < due <= _HOLD[1]):
-        return _WHY[wait.why]
-    return f"{clock(due)} left: {_WHY[wait.why]}"
-
-
-_HOLD = (28.0, 30.0)
-"""While a claimed request has not gone out, its host is held for half a minute. That is not shown as a delay."""
+def _why(wait: HostWait, delay: float) -> str:
+    left = seconds_left(wait, delay)
+    return _WHY[wait.why] if left is None else f"{clock(left)} left: {_WHY[wait.why]}"
 
 
 def _pages(seen: CrawlSnapshot, width: int, room: int) -> list[RenderableType]:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from fastapi import Depends, Request
 
 from crawler.domain.api_keys import Scope as KeyScope
-from crawler.entrypoints.dashboard.serving.session_gate import LOGIN
+from crawler.entrypoints.dashboard.serving.session_gate import LOGIN, SIGNED
 from crawler.entrypoints.http.auth import READING
 from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf
 from crawler.entrypoints.http.origins import is_own_page
@@ -74,8 +74,8 @@ def _guard(request: Request, form: Sent) -> None:
         return
     if not is_own_page(request.headers):
         raise Forbidden("This was sent by a page of another site, so nothing was done.")
-    if request.url.path == LOGIN:
-        return  # before sign-in there is no session that a token could belong to
+    if request.url.path == LOGIN or request.url.path.startswith(SIGNED):
+        return  # without a session there is none that a token could belong to; a signed address is one itself
     session: Any = request.state.session
     given = request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD)
     if not session or not is_csrf(session, given):

@@ -12,9 +12,13 @@ from fastapi.responses import JSONResponse
 
 from crawler.adapters.crawls.crawl_pace import MOST_URLS
 from crawler.bootstrap import App
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, FetchState
 from crawler.domain.crawls.frontier import HostWait, Wait
+from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
+from crawler.domain.pages.lists import UrlFilter
 from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.views.ask_watch import ask_about
+from crawler.entrypoints.dashboard.views.feed import LINES, PAGES
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.errors import RedisUnavailable
 
@@ -25,17 +29,16 @@ STOP_ASKING = 286
 """The HTTP status that makes htmx stop polling."""
 HOSTS = 50
 SHOWN_HOSTS = 12
-HELD = frozenset({Wait.BLOCKED, Wait.ROBOTS, Wait.PAUSED, Wait.RETRY})
 WAITS = {
-    Wait.READY: "its turn is now",
-    Wait.GAP: "keeping its delay",
-    Wait.BLOCKED: "left alone after errors or complaints",
-    Wait.ROBOTS: "its robots.txt is read first",
+    Wait.READY: "ready",
+    Wait.GAP: "waiting for its delay",
+    Wait.BLOCKED: "backing off after errors or rate limiting",
+    Wait.ROBOTS: "reading robots.txt",
     Wait.PAUSED: "paused",
-    Wait.HOST_CAP: "all its slots are taken",
-    Wait.CRAWL_CAP: "all slots of the crawl are taken",
-    Wait.BUDGET: "as many under way as pages may still come",
-    Wait.RETRY: "will be tried again",
+    Wait.HOST_CAP: "all connections to it are in use",
+    Wait.CRAWL_CAP: "all connections of the crawl are in use",
+    Wait.BUDGET: "the page limit is nearly reached",
+    Wait.RETRY: "waiting for a retry",
 }
 
 
@@ -110,15 +113,26 @@ def retry(crawl: OwnCrawl, tools: Tools) -> Response:
 def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     spent = (crawl.completed_at or tools.clock()) - (crawl.started_at or crawl.created_at)
     seconds = max(spent.total_seconds(), 0.0)
+    project = tools.store.get_project(crawl.project_id)
+    asked = crawl.status is CrawlStatus.COMPLETED and crawl.crawl_type is not CrawlType.FETCH_ONLY
     return {
         "crawl": crawl,
-        "project": tools.store.get_project(crawl.project_id),
+        "project": project,
+        **(ask_about(tools, project) if asked else {"ask": None}),
         "progress": tools.crawls.progress.of_crawl(crawl),
         "seconds": seconds,
         "speed": crawl.pages_crawled / seconds if seconds >= 0.1 else None,
         "own_host": urlsplit(crawl.seed_url).netloc,
+        **_comparison(tools, crawl),
         **_hosts(tools, crawl),
     }
+
+
+def _comparison(tools: App, crawl: CrawlJob) -> dict[str, Any]:
+    """Whether the comparison is still to come, and what it found: the page asks again until it is there."""
+    comparing = crawl.status is CrawlStatus.COMPLETED and not tools.store.is_diffed(crawl.id)
+    entry = tools.changes.feed.find(crawl.id) if crawl.change_summary else None
+    return {"comparing": comparing, "entry": entry, "feed_pages": PAGES, "feed_lines": LINES}
 
 
 def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
@@ -126,20 +140,21 @@ def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
 
     Hosts that are blocked or paused come first, because people ask why nothing happens there.
     """
-    waits = [] if crawl.status.is_over else [wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued]
-    waits.sort(key=lambda wait: (wait.why not in HELD, -wait.queued))
-    return {"hosts": [_host(wait) for wait in waits[:SHOWN_HOSTS]], "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
+    waits = (
+        [] if crawl.status.is_over else by_host(wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued)
+    )
+    shown = [_host(wait, crawl.config.delay_seconds) for wait in waits[:SHOWN_HOSTS]]
+    return {"hosts": shown, "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
 
 
-def _host(wait: HostWait) -> dict[str, Any]:
-    timed = wait.due_seconds is not None and wait.due_seconds >= 1 and wait.why is not Wait.READY
+def _host(wait: HostWait, delay_seconds: float) -> dict[str, Any]:
     return {
         "host": wait.host,
         "lane": wait.lane.value,
         "queued": wait.queued,
         "why": WAITS[wait.why],
         "held": wait.why in HELD,
-        "seconds": wait.due_seconds if timed else None,
+        "seconds": seconds_left(wait, delay_seconds),
     }
 
 
@@ -148,5 +163,22 @@ def _recent(tools: App, crawl: CrawlJob) -> tuple[list[dict[str, Any]], int | No
     try:
         events = tools.events.latest(crawl.id, "page", entries=20)
     except RedisUnavailable:
-        return [], None
+        events = []
+    if not events and crawl.status.is_over:
+        return _stored(tools, crawl), None
     return [event.data for event in reversed(events)][:RECENT], events[-1].seq if events else None
+
+
+def _stored(tools: App, crawl: CrawlJob) -> list[dict[str, Any]]:
+    """The first URLs of the record, when no events are kept any more."""
+    part = tools.crawls.urls.list_urls(crawl.id, UrlFilter(None, None, None, None), None, RECENT)
+    return [
+        {
+            "url": row.url,
+            "status": "success" if row.fetch_state == FetchState.DONE else str(row.fetch_state),
+            "http_status": row.http_status,
+            "reason": row.reason,
+            "title": None,
+        }
+        for row in part.rows
+    ]

@@ -12,13 +12,16 @@ from fastapi import APIRouter, Query, Request, Response
 
 from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.summary import Compared, CrawlChanges
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.http.access import OwnCrawl, Tools
+from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
 from crawler.handlers.changes.diff_without_noise import TOO_LARGE, FilteredDiff
 
@@ -29,12 +32,12 @@ SHOWN = 50
 BRIEF_LINES = 4
 NAMES = {
     "changed": "Changed",
-    "template": "On many pages",
+    "template": "Site-wide changes",
     "new": "New",
     "removed": "Removed",
     "moved": "Moved",
     "missing": "Not found again",
-    "quiet": "Quiet",
+    "quiet": "Ignored changes",
     "walls": "Walls",
     "not_compared": "Not compared",
 }
@@ -53,6 +56,7 @@ class Entry(NamedTuple):
 def changes(
     request: Request,
     crawl: OwnCrawl,
+    caller: Caller,
     tools: Tools,
     group: Annotated[str, Query(max_length=20)] = "",
     after: After = 0,
@@ -82,7 +86,14 @@ def changes(
         pages=_known(tools, crawl, parts),
         keys=keys_of(crawl.config),
         rules=_rule_words(tools, crawl) if parts.get("quiet") else {},
+        **_in_feed(tools, crawl, caller),
     )
+
+
+def _in_feed(tools: App, crawl: CrawlJob, caller: ApiKey) -> dict[str, Any]:
+    """The crawl's entry in the feed of changes, and those beside it."""
+    entry = tools.changes.feed.find(crawl.id)
+    return {"entry": entry, "beside": tools.changes.feed.neighbours(entry, caller.project_ids) if entry else None}
 
 
 @router.get("/crawls/{crawl_id}/changes/lines")
@@ -112,7 +123,7 @@ def one_page(
     view: View = "side",
     whole: Annotated[bool, Query()] = False,
 ) -> Response:
-    compared = _compared(tools, crawl, url) if url else None
+    compared = compared_versions(tools, crawl, url) if url else None
     context: dict[str, Any] = {"diff": None}
     if compared:
         page_id, versions = compared
@@ -134,6 +145,7 @@ def one_page(
 
 @router.post("/crawls/{crawl_id}/changes/accept")
 def accept(crawl: OwnCrawl, tools: Tools) -> Response:
+    tools.changes.feed.accept(crawl.id, tools.clock())
     tools.projects.manage.change(crawl.project_id, {"flagged_for_review": False})
     return go(f"/crawls/{crawl.id}/changes", "accepted")
 
@@ -196,11 +208,11 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
     expected = max(compared, found.coverage.expected if found.coverage else 0)
     edited = min(counts.changed_pages + found.template_pages, compared)
     share = edited / expected if expected else 0.0
-    only = f", of these {found.template_pages:,} only by an edit on many pages" if found.template_pages else ""
+    only = f", of these {found.template_pages:,} only by a site-wide edit" if found.template_pages else ""
     many, least = config.significant_new_pages, config.significant_changed_share
     return [
-        Measure("New addresses", arrived, many, f"{arrived:,} (limit {many:,})"),
-        Measure(f"Pages that changed{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
+        Measure("New pages", arrived, many, f"{arrived:,} (limit {many:,})"),
+        Measure(f"Changed pages{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
     ]
 
 
@@ -209,7 +221,7 @@ def _warnings(tools: App, crawl: CrawlJob) -> Sequence[str]:
     schedule = tools.notices.schedules.find(crawl.project_id) if crawl.crawl_type is CrawlType.SCHEDULED else None
     if schedule is None or not schedule.config.enabled:
         return ()
-    return tools.notices.warn_about_channels(schedule.config, schedule.webhook_gone_at)
+    return channel_warnings(tools, schedule.config, schedule.webhook_gone_at)
 
 
 def _percent(share: float) -> str:
@@ -229,7 +241,7 @@ def _rule_words(tools: App, crawl: CrawlJob) -> dict[str, str]:
     return {str(rule.id): rule.words for rule in tools.changes.noise_rules.list_rules(crawl.project_id)}
 
 
-def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
+def compared_versions(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVersion, KeptVersion]] | None:
     """The two versions that the crawl compared. None if this URL was not compared, or a version is gone."""
     summary, key = crawl.change_summary, keys_of(crawl.config)(url)
     if summary is None or key is None:
@@ -245,7 +257,7 @@ def _compared(tools: App, crawl: CrawlJob, url: str) -> tuple[UUID, tuple[KeptVe
 def _judged(tools: App, crawl: CrawlJob, url: str) -> Any:
     if any(page["url"] == url for page in (crawl.change_summary or {}).get("by_hash", ())):
         return FilteredDiff(note=TOO_LARGE)
-    compared = _compared(tools, crawl, url)
+    compared = compared_versions(tools, crawl, url)
     if compared is None:
         return None
     template = (crawl.change_summary or {}).get("template_changes", ())

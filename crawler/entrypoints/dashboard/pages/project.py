@@ -12,6 +12,7 @@ from crawler.domain.notices.schedule import Schedule
 from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_id, encode
 from crawler.entrypoints.http.shapes import PageStatus, Text
@@ -40,7 +41,8 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         following=more,
         latest=latest,
         progress=tools.crawls.progress.of_crawl(latest) if latest and not latest.status.is_over else None,
-        schedule=_schedule(tools.notices.schedules.find(project_id)),
+        schedule=(schedule := _schedule(tools.notices.schedules.find(project_id))),
+        warnings=channel_warnings(tools, schedule.config, schedule.webhook_gone_at) if schedule else (),
     )
 
 
@@ -61,7 +63,9 @@ def pages(
     found = tools.store.get_project(project_id)
     after = decode("pages", cursor)
     status = status if status in set(PageStatus) else ""
-    wanted = PageFilter(status or None, None, None, _key_prefix(prefix, found.website_url), q.strip() or None)
+    wanted = PageFilter(
+        status=status or None, prefix=_key_prefix(prefix, found.website_url), contains=q.strip() or None
+    )
     part = tools.pages.reader.list_pages(project_id, wanted, after[0] if after else None, PAGES + 1)
     last = part.rows[PAGES - 1].normalized_url if len(part.rows) > PAGES else part.looked_until
     return page(

@@ -5,32 +5,40 @@ Decided in `manage_projects.py` and `preview_settings.py` in `handlers/crawls`; 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import Project, checked_tags
+from crawler.domain.notices.presets import PRESETS
+from crawler.domain.notices.schedule import Frequency, Schedule
+from crawler.domain.urls.typed_url import typed_url
 from crawler.domain.urls.url import parse
+from crawler.entrypoints.dashboard.forms.channels import channels_of, placed
 from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.serving.words import split_url
+from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Conflict, Forbidden, Invalid
 
 router = APIRouter()
 
+_FREQUENCIES = ("hourly", "daily", "weekly")
 LOOKED_AT = 10
 """The number of newest crawls in which the last complete one is looked for."""
 
 
 @router.get("/projects/new")
-def new(request: Request, tools: Tools) -> Response:
-    return _show(request, tools, None, {"name": "", "website_url": "", **fields_of(CrawlConfig())}, {})
+def new(request: Request, tools: Tools, url: Annotated[Text, Query(max_length=2000)] = "") -> Response:
+    """`url` fills the field: for bookmarks and other programs."""
+    return _show(request, tools, None, {"name": "", "website_url": url, **fields_of(CrawlConfig())}, {})
 
 
 @router.post("/projects")
@@ -38,18 +46,68 @@ def create(request: Request, caller: Caller, tools: Tools, form: Sent) -> Respon
     if caller.project_ids is not None:
         raise Forbidden("This API key is limited to its projects; it cannot make others.")
     settings, errors = settings_of(form)
+    tags, wrong_tags = _tags(form)
+    channels, wrong_channels = channels_of(form)
+    errors |= wrong_tags | wrong_channels
     if not form.text("website_url"):
-        errors["website_url"] = "Where does the site begin? For instance https://example.org/."
+        errors["website_url"] = "Type the address of the site, for instance https://example.org/."
+    is_crawled = form.text("do") == "crawl"
+    if is_crawled and not errors:
+        tools.hints.ping()  # Without a broker no worker gets the message: fail before anything is written.
+    made = None
     if not errors:
         try:
-            made = tools.projects.manage.create(
-                name=form.text("name") or _name_of(form), website_url=form.text("website_url"), settings=settings
-            )
+            made = _made(tools, form, settings, tags)
+            _schedule(tools, made.id, form, channels)
         except (Invalid, Conflict) as exc:
-            errors = _placed(exc)
+            errors = _placed(exc) if made is None else placed(exc.message)
+            if made is not None:
+                tools.projects.manage.delete(made.id)
+    if errors or made is None:
+        return _show(request, tools, None, form.raw(), errors, 422)
+    if not is_crawled:
+        return go(f"/projects/{made.id}", "created")
+    return go(f"/crawls/{tools.crawls.start(made.id).id}", "started")
+
+
+def _schedule(tools: App, project_id: UUID, form: Form, channels: dict[str, Any], kept: Schedule | None = None) -> None:
+    """How often and whom to tell. What was set before and is not given stays."""
+    frequency = form.text("frequency")
+    if kept and "notification_urls" in channels:
+        channels["notification_urls"] = (*kept.config.notification_urls, *channels["notification_urls"])
+    if frequency in _FREQUENCIES:
+        tools.notices.watch_url.again(project_id, form.text("zone"), Frequency(frequency), **channels)
+    elif channels:
+        first = {} if kept else {"frequency": Frequency.DAILY.value}
+        tools.notices.set_schedule(project_id, {**first, **channels})
+
+
+def _made(tools: App, form: Form, settings: Mapping[str, Any], tags: tuple[str, ...]) -> Project:
+    url = typed_url(form.text("website_url")).href
+    made = tools.projects.manage.create(name=form.text("name") or _name_of(url), website_url=url, settings=settings)
+    return tools.projects.manage.change(made.id, {"tags": tags}) if tags else made
+
+
+def _tags(form: Form) -> tuple[tuple[str, ...], dict[str, str]]:
+    try:
+        return checked_tags(form.text("tags").split(",")), {}
+    except ValueError as exc:
+        return (), {"tags": f"{str(exc)[:1].upper()}{str(exc)[1:]}."}
+
+
+@router.post("/projects/{project_id}/watch")
+def watch(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """The answer to “Check daily? Tell whom?” after a crawl. What was set before stays."""
+    channels, errors = channels_of(form)
+    if not errors:
+        try:
+            _schedule(tools, project_id, form, channels, tools.notices.schedules.find(project_id))
+        except Invalid as exc:
+            errors = placed(exc.message)
         else:
-            return go(f"/projects/{made.id}", "created")
-    return _show(request, tools, None, form.raw(), errors, 422)
+            return go(f"/projects/{project_id}/schedule", "watched")
+    context = ask_about(tools, tools.store.get_project(project_id), form.raw(), errors)
+    return page(request, "ask_watch.html", 422, here="schedule", **context)
 
 
 @router.get("/projects/{project_id}/edit")
@@ -59,6 +117,7 @@ def edit(request: Request, project_id: OwnProject, tools: Tools) -> Response:
         "name": project.name,
         "website_url": project.website_url or "",
         "is_active": "on" if project.is_active else "",
+        "tags": ", ".join(project.tags),
         **fields_of(project.settings),
     }
     return _show(request, tools, project, values, {})
@@ -68,9 +127,12 @@ def edit(request: Request, project_id: OwnProject, tools: Tools) -> Response:
 def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     project = tools.store.get_project(project_id)
     settings, errors = settings_of(form)
+    tags, wrong_tags = _tags(form)
+    errors |= wrong_tags
     if not errors:
         changes = {
             "name": form.text("name"),
+            **({"tags": tags} if "tags" in form else {}),
             "website_url": form.text("website_url") or None,
             "is_active": form.flag("is_active"),
             "settings": settings,
@@ -121,7 +183,7 @@ def _show(
 ) -> Response:
     return page(
         request,
-        "project_form.html",
+        "project_form.html" if project else "project_new.html",
         status,
         here="settings",
         project=project,
@@ -129,6 +191,8 @@ def _show(
         errors=errors,
         origins=_origins(tools, project.id) if project else (),
         ceiling=tools.settings.max_pages_ceiling,
+        defaults=CrawlConfig(),
+        presets=PRESETS,
     )
 
 
@@ -144,9 +208,9 @@ def _origins(tools: App, project_id: UUID) -> list[str]:
     return list(dict.fromkeys(one.origin for one in tools.projects.credentials.list(project_id)))
 
 
-def _name_of(form: Form) -> str:
+def _name_of(url: str) -> str:
     """The default name of a project: its website's URL without the scheme."""
-    return form.text("website_url").removeprefix("https://").removeprefix("http://").strip("/")[:200]
+    return url.partition("://")[2].strip("/")[:200]
 
 
 def _placed(exc: Invalid | Conflict) -> dict[str, str]:

@@ -14,13 +14,19 @@ from pydantic import ValidationError
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.crawls.project import Project
+from crawler.domain.notices.channels import MOST_URLS
+from crawler.domain.notices.notice import Channel
+from crawler.domain.notices.presets import PRESETS, channel_of
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.entrypoints.dashboard.forms import schedule as schedule_form
+from crawler.entrypoints.dashboard.forms.channels import channels_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
-from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.dashboard.views.run_history import lines
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.errors import Invalid, InvalidConfig
+from crawler.handlers.notices.send_test import shown_address
 
 router = APIRouter()
 
@@ -40,7 +46,12 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
     project, kept = tools.store.get_project(project_id), _kept(tools, project_id)
     asked, errors = schedule_form.schedule_of(form)
     limits, wrong_limits = schedule_form.thresholds_of(form)
-    errors |= wrong_limits
+    more, wrong_channel = channels_of(Form([(name, form.text(name)) for name in ("channel_kind", "channel")]))
+    errors |= wrong_limits | wrong_channel
+    if "notification_urls" in more:
+        asked["notification_urls"] = (*asked["notification_urls"], *more["notification_urls"])
+    elif more:
+        asked |= more
     if not errors:
         try:
             tools.notices.set_schedule(project_id, _without_same_webhook(asked, kept, form))
@@ -66,6 +77,36 @@ def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) 
         with_fields=True,
         **_outlook(tools, asked, _kept(tools, project_id)),
     )
+
+
+@router.post("/projects/{project_id}/schedule/test")
+def send_test(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """A test message to a channel as it is typed, saved or not."""
+    project, which = tools.store.get_project(project_id), form.text("test")
+    results = [
+        (shown_address(channel, address), tools.notices.send_test(project, channel, address))
+        for channel, address in _typed(form, which)
+    ]
+    if is_part(request):
+        return page(request, "parts/test_results.html", results=results)
+    said = "test-sent" if results and all(result.delivered for _, result in results) else "test-failed"
+    return go(f"/projects/{project_id}/schedule", said)
+
+
+def _typed(form: Form, which: str) -> list[tuple[Channel, str]]:
+    if which == "email":
+        typed = [(Channel.EMAIL, form.text("notification_email"))]
+    elif which == "webhook":
+        typed = [(Channel.WEBHOOK, form.text("notification_webhook"))]
+    elif which == "channel":
+        try:
+            found = channel_of(form.text("channel_kind"), form.text("channel"))
+        except ValueError:
+            return []
+        typed = [(Channel.WEBHOOK if found.field == "notification_webhook" else Channel.APPRISE, found.address)]
+    else:
+        typed = [(Channel.APPRISE, one) for one in form.lines("notification_urls")[:MOST_URLS]]
+    return [(channel, address) for channel, address in typed if address]
 
 
 @router.post("/projects/{project_id}/schedule/run")
@@ -111,6 +152,7 @@ def _show(
         zones=schedule_form.zones(),
         history=lines(tools.notices.schedules.slots(project.id, LOOKED_AT), crawls, LOOKED_AT),
         with_fields=False,
+        presets=PRESETS,
         **_outlook(tools, asked, kept),
     )
 
@@ -124,7 +166,7 @@ def _outlook(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dic
     return {
         "config": config,
         "runs": schedule_form.next_runs(config, kept, tools.clock()),
-        "warnings": tools.notices.warn_about_channels(config),
+        "warnings": channel_warnings(tools, config),
         "begins": begins.total_seconds() if begins else None,
     }
 

@@ -10,12 +10,15 @@ from pydantic import ValidationError
 
 from crawler.bootstrap import App
 from crawler.config import PREFIX
+from crawler.domain.notices.notice import Channel
+from crawler.domain.notices.notice_settings import MailServer, NoticeSettings, wrong_server
 from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence
-from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
+from crawler.errors import SettingsError
 
 router = APIRouter(dependencies=[AdminOnly])
 
@@ -36,8 +39,8 @@ FIELDS = {
     ),
     "queue_batch_size": Words("Queue entries taken at once", "From the acquisition queue, in one run.", "entries"),
     "request_log_days": Words("Requests are kept", "Their times and answers; politeness is proved by them.", "days"),
-    "keep_versions": Words("Versions of a page kept", "By ‘crawler prune’; 0 is all.", "versions"),
-    "keep_crawl_days": Words("URL lists of crawls are kept", "By ‘crawler prune’; 0 is for ever.", "days"),
+    "keep_versions": Words("Versions of a page kept", "The clean-up removes older ones; 0 keeps all.", "versions"),
+    "keep_crawl_days": Words("URL lists of crawls are kept", "The clean-up removes older ones; 0 keeps all.", "days"),
 }
 
 
@@ -69,6 +72,54 @@ def save(request: Request, tools: Tools, form: Sent) -> Response:
     return go("/system/settings", "settings-saved")
 
 
+@router.post("/system/settings/mail")
+def save_mail(request: Request, tools: Tools, form: Sent) -> Response:
+    """Mail server and sender, and the secret of webhooks. Empty secrets keep what was set."""
+    known = _notice_settings(tools)
+    if form.flag("remove"):
+        tools.notices.stored_settings.replace(NoticeSettings(webhook_secret=known.webhook_secret))
+        return go("/system/settings", "mail-removed")
+    before = MailServer.of(known.smtp_url)
+    server = MailServer(
+        form.text("mail_host"),
+        form.text("mail_port"),
+        form.text("mail_security"),
+        form.text("mail_user"),
+        form.text("mail_password") or (before.password if form.text("mail_user") == before.user else ""),
+    )
+    errors = wrong_server(server, form.text("mail_from"))
+    if errors:
+        stored = tools.runtime_settings.read()
+        typed = {name: _text(getattr(stored, name)) for name in FIELDS}
+        return _show(request, tools, stored, typed, errors, dict(form.raw()))
+    tools.notices.stored_settings.replace(known._replace(smtp_url=server.url, sender=form.text("mail_from")))
+    return go("/system/settings", "mail-saved")
+
+
+@router.post("/system/settings/webhook-secret")
+def save_secret(tools: Tools, form: Sent) -> Response:
+    secret = form.text("webhook_secret")
+    tools.notices.stored_settings.replace(_notice_settings(tools)._replace(webhook_secret=secret or None))
+    return go("/system/settings", "saved")
+
+
+@router.post("/system/settings/mail/test")
+def test_mail(request: Request, tools: Tools, form: Sent) -> Response:
+    to = form.text("to")
+    results = [(to, tools.notices.send_test(None, Channel.EMAIL, to))] if "@" in to else []
+    if is_part(request):
+        return page(request, "parts/test_results.html", results=results)
+    return go("/system/settings", "test-sent" if results and results[0][1].delivered else "test-failed")
+
+
+def _notice_settings(tools: App) -> NoticeSettings:
+    """What is stored; nothing, if it was encrypted with another key: then the next save replaces it."""
+    try:
+        return tools.notices.stored_settings.read()
+    except SettingsError:
+        return NoticeSettings()
+
+
 def _asked(form: Form) -> tuple[RuntimeSettings | None, dict[str, str]]:
     """The settings from the form, and errors by field. An empty field means the environment's value."""
     try:
@@ -82,7 +133,12 @@ def _sentence(error: Any) -> str:
 
 
 def _show(
-    request: Request, tools: App, stored: RuntimeSettings, typed: dict[str, str], errors: dict[str, str]
+    request: Request,
+    tools: App,
+    stored: RuntimeSettings,
+    typed: dict[str, str],
+    errors: dict[str, str],
+    mail: dict[str, str] | None = None,
 ) -> Response:
     in_force = tools.current_settings.look()
     places = [_place(tools, name, stored, in_force, typed.get(name, "")) for name in FIELDS]
@@ -94,7 +150,29 @@ def _show(
         here="settings",
         places=places,
         errors=errors,
+        **_mail(tools, mail),
     )
+
+
+def _mail(tools: App, typed: dict[str, str] | None) -> dict[str, Any]:
+    """The mail server as it is set, without its password."""
+    known = _notice_settings(tools)
+    server = MailServer.of(known.smtp_url)
+    shown = {
+        "mail_host": server.host,
+        "mail_port": server.port,
+        "mail_security": server.security,
+        "mail_user": server.user,
+        "mail_from": known.sender or "",
+    }
+    return {
+        "mail": {**shown, **(typed or {})},
+        "mail_set": bool(known.smtp_url),
+        "mail_password_set": bool(server.password),
+        "mail_environment": bool(tools.settings.smtp_url and tools.settings.mail_from),
+        "secret_set": bool(known.webhook_secret),
+        "secret_environment": bool(tools.settings.webhook_secret),
+    }
 
 
 def _place(tools: App, name: str, stored: RuntimeSettings, in_force: RuntimeSettings, value: str) -> SettingShown:

@@ -16,7 +16,7 @@ class Way(NamedTuple):
 
 
 MAIN = (
-    Way("projects", "Projects", "/"),
+    Way("projects", "Home", "/"),
     Way("queue", "Queue", "/queue", whole=True),
     Way("notifications", "Notifications", "/notifications"),
     Way("system", "System", "/system", admin=True),

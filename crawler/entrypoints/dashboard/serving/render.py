@@ -35,6 +35,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "plain": words.plain,
+        "middle": words.middle,
         "visible": words.visible,
         "number": words.number,
         "duration": words.duration,
@@ -42,6 +43,7 @@ def environment() -> Environment:
         "exact": words.exact,
         "counted": words.counted,
         "split_url": words.split_url,
+        "word_runs": words.word_runs,
         "reason_name": name_of,
         "coverage": coverage_sentence,
         "blind": is_failing,
@@ -80,10 +82,10 @@ def go(path: str, said: str | None = None, **more: Any) -> Response:
 
 def _said(request: Request) -> str | None:
     words_, count = SAYINGS.get(request.query_params.get("said", "")), request.query_params.get("n", "")
-    if words_ is None or "{entries}" not in words_:
+    if words_ is None or "{" not in words_:
         return words_
     known = int(count) if count.isascii() and count.isdigit() and len(count) < 12 else 0
-    return words_.format(entries=words.counted(known, "entry", "entries"))
+    return words_.format(entries=words.counted(known, "entry", "entries"), projects=words.counted(known, "project"))
 
 
 def _surroundings(request: Request) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ the session could not be read.
 """
 
 import secrets
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
@@ -23,6 +23,8 @@ from crawler.errors import CrawlerError
 LOGIN = "/login"
 OPEN = (LOGIN, "/favicon.ico", "/robots.txt")
 ASSETS = "/static/"
+SIGNED = ("/act/", "/feeds/")
+"""Pages that a secret in their address opens, without a session: links in mails, and feeds."""
 
 
 class SessionGate:
@@ -91,16 +93,29 @@ def cookie(value: str, *, secure: bool, seconds: int | None = None) -> str:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN or path.startswith(ASSETS)
+    return path in OPEN or path.startswith((ASSETS, *SIGNED))
 
 
 def _to_login(scope: Scope, headers: Headers) -> Response:
-    """Redirect to the sign-in, and from there back to the requested page if it was a GET."""
+    """Redirect to the sign-in, and from there back: to the requested page, or to the form that was sent."""
     asked = headers.get("hx-current-url", "") if "hx-request" in headers else _address(scope)
-    where = f"{LOGIN}?{urlencode({'next': asked})}" if asked and scope["method"] == "GET" and asked != "/" else LOGIN
+    if scope["method"] != "GET":
+        asked = _form_of(headers)
+    where = f"{LOGIN}?{urlencode({'next': asked})}" if asked and asked != "/" else LOGIN
     if "hx-request" in headers:
         return Response(status_code=401, headers={"HX-Redirect": where})
     return RedirectResponse(where, 303)
+
+
+def _form_of(headers: Headers) -> str:
+    """The page of ours whose form was sent; empty if it was another's."""
+    try:
+        parts = urlsplit(headers.get("hx-current-url") or headers.get("referer", ""))
+    except ValueError:
+        return ""
+    if parts.netloc != headers.get("host", ""):
+        return ""
+    return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 def _address(scope: Scope) -> str:

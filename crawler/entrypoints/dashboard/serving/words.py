@@ -1,8 +1,13 @@
 """Template filters: numbers, durations, times, and safe display of crawled text."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from urllib.parse import urlsplit
+
+from crawler.domain.changes.digest import LineChange
+from crawler.domain.diffs.word_diff import WordRun
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -15,6 +20,15 @@ def plain(text: object, longest: int = 160) -> str:
     said = _SPACE.sub(" ", said)
     said = _DIRECTION.sub("�", _CONTROL.sub("�", said)).strip()
     return said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
+
+
+def middle(text: object, longest: int = 110) -> str:
+    """A crawled URL for one line, shortened in its middle: what tells pages apart stands at both ends."""
+    said = plain(text, 10_000)
+    if len(said) <= longest:
+        return said
+    tail = longest * 2 // 5
+    return f"{said[: longest - tail - 1]}…{said[-tail:]}"
 
 
 def visible(text: object, longest: int = 20_000) -> str:
@@ -99,3 +113,9 @@ def split_url(url: str) -> tuple[str, str]:
         return "", url
     rest = parts.path or "/"
     return parts.netloc, rest + (f"?{parts.query}" if parts.query else "")
+
+
+@lru_cache(maxsize=500)
+def word_runs(line: LineChange) -> Sequence[WordRun]:
+    """The words of a short line that went, came or stayed. The same lines stand in the feed again and again."""
+    return line.words

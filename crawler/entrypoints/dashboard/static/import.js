@@ -31,17 +31,24 @@
     at("verdict").className = `outcome ${kind}`;
     report.hidden = false;
   };
-  const show = (found) => {
+  const MOST_READ = 5_000_000;
+  const show = async (found) => {
+    const file = at("file").files[0];
+    const isText = file && !/\.(warc|gz)$/i.test(file.name);
+    const lines = isText && found.problems.length ? (await file.slice(0, MOST_READ).text()).split(/\r\n|\n|\r/) : [];
     const bad = !found.bad ? "Every row was good." : `${counted(found.bad, "row was", "rows were")} no good and left out${found.added ? "; the others landed" : ""}.`;
     const known = found.duplicates ? ` ${counted(found.duplicates, "was", "were")} there already and stayed as ${found.duplicates === 1 ? "it is" : "they are"}.` : "";
     tell(`${counted(found.added, "URL was", "URLs were")} added`, bad + known, found.added || !found.bad ? "" : "failed");
     const body = at("bad-rows").querySelector("tbody");
     body.replaceChildren(...found.problems.map((problem) => {
-      const row = document.createElement("tr"), line = document.createElement("td"), reason = document.createElement("td");
+      const row = document.createElement("tr"), line = document.createElement("td"), reason = document.createElement("td"), value = document.createElement("td");
+      const code = document.createElement("code");
+      code.textContent = inert((lines[problem.line - 1] ?? "").slice(0, 160));
+      value.append(code);
       line.className = "n";
       line.textContent = problem.line.toLocaleString("en");
       reason.textContent = inert(problem.reason);
-      row.append(line, reason);
+      row.append(line, value, reason);
       return row;
     }));
     at("bad-rows").hidden = !found.problems.length;

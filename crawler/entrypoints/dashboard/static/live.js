@@ -75,7 +75,8 @@
     for (const name of ["code", "where", "what"]) {
       const cell = made.insertCell();
       cell.className = name;
-      if (name !== "code") cell.append(document.createElement("bdi"));
+      if (name === "where") cell.append(document.createElement("a"));
+      if (name !== "code") (cell.firstChild || cell).append(document.createElement("bdi"));
     }
     return made;
   };
@@ -83,9 +84,10 @@
   const showPages = () => {
     if (!fresh.length) return;
     if (!shown.length) shown = [...body.rows].filter((one) => one.cells.length === 3).map((one) => ({
-      status: one.className, http_status: one.cells[0].textContent, here: one.cells[1].textContent, said: one.cells[2].textContent }));
+      status: one.className, http_status: one.cells[0].textContent, here: one.cells[1].textContent, to: one.cells[1].querySelector("a")?.getAttribute("href"), said: one.cells[2].textContent }));
     const news = fresh.slice(-ROWS).reverse().map((page) => ({
       status: page.status, http_status: String(page.http_status ?? "–"), here: tame(where(page.url)),
+      to: `/crawls/${crawl}/explain?${new URLSearchParams({ url: page.url.slice(0, 8000) })}`,
       said: tame(page.title || (page.reason || "").replaceAll("_", " ")) }));
     fresh = [];
     shown = [...news, ...shown].slice(0, ROWS);
@@ -96,7 +98,9 @@
       if (line.className !== page.status) line.className = page.status;
       const [code, here, said] = line.cells;
       if (code.textContent !== page.http_status) code.textContent = page.http_status;
-      if (here.firstChild.textContent !== page.here) here.firstChild.textContent = page.here;
+      const link = here.querySelector("a"), words = link.firstElementChild;
+      if (words.textContent !== page.here) words.textContent = page.here;
+      if (link.getAttribute("href") !== page.to) link.setAttribute("href", page.to);
       if (said.firstChild.textContent !== page.said) said.firstChild.textContent = page.said;
     });
   };
@@ -155,9 +159,10 @@
     dirty = false;
     if (progress && !over) {
       for (const name of ["pages_crawled", "pages_failed", "pages_skipped", "queued", "under_way", "estimated_total"]) write(name, number(progress[name]));
-      write("progress", String(Math.floor(progress.progress)));
+      const share = Math.min(99, Math.floor(100 * progress.pages_crawled / Math.max(progress.estimated_total, 1)));
+      write("progress", String(share));
       const bar = document.querySelector('[data-live="bar"]');
-      if (bar) bar.value = progress.progress;
+      if (bar) bar.value = share;
     }
     showPages();
     showAnswers();

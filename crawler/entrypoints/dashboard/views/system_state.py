@@ -107,14 +107,16 @@ def _flow(figures: Figures) -> dict[str, Any]:
     for (name, labels), value in figures.items():
         if name == "crawler_requests_last_minute":
             totals["requests"] += int(value)
-            totals["refused"] += int(value) if labels[1] in ("4xx", "5xx", "none") else 0
+            totals["missing"] += int(value) if labels[1] == "4xx" else 0
+            totals["failed"] += int(value) if labels[1] in ("5xx", "none") else 0
     crawls = ("pending", "in_progress")
     return {
         "running": sum(int(figures.get(("crawler_crawls", (status,)), 0)) for status in crawls),
         "waiting": int(figures.get(("crawler_frontier_urls", ("queued",)), 0)),
         "under_way": int(figures.get(("crawler_frontier_urls", ("in_flight",)), 0)),
         "requests": totals["requests"],
-        "refused": totals["refused"],
+        "missing": totals["missing"],
+        "failed": totals["failed"],
         "p95": figures.get(("crawler_fetch_seconds", ("http", "0.95"))),
         "browsers_memory": int(figures.get(("crawler_chromium_memory_bytes", ()), 0)),
     }

@@ -1,0 +1,64 @@
+"""`/help`: what each room is for, signs and keys. `/find`: projects, pages of a project and commands by letters."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from crawler.domain.api_keys import ApiKey
+from crawler.domain.api_keys import Scope as KeyScope
+from crawler.domain.pages.lists import PageFilter
+from crawler.entrypoints.dashboard.serving.navigation import MAIN, PROJECT, SYSTEM
+from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.access import Tools
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.shapes import Text
+
+router = APIRouter()
+
+SHOWN = 8
+LEAST_LETTERS = 2
+
+
+@router.get("/help")
+def help_page(request: Request) -> Response:
+    return page(request, "help.html")
+
+
+@router.get("/find")
+def find(
+    request: Request,
+    caller: Caller,
+    tools: Tools,
+    q: Annotated[Text, Query(max_length=200)] = "",
+    project: Annotated[UUID | None, Query()] = None,
+) -> Response:
+    words = q.strip()
+    of = tools.store.get_project(project) if project and caller.sees(project) else None
+    rows = tools.projects.overview(search=words, only=caller.project_ids, limit=SHOWN)
+    pages = []
+    if of and len(words) >= LEAST_LETTERS:
+        pages = tools.pages.reader.list_pages(of.id, PageFilter(contains=words), None, SHOWN).rows
+    return page(
+        request,
+        "parts/found.html" if is_part(request) else "find.html",
+        q=words,
+        commands=_commands(caller, words.lower(), project if of else None),
+        projects=rows,
+        pages=pages,
+        of=of,
+    )
+
+
+def _commands(caller: ApiKey, words: str, project: UUID | None) -> list[tuple[str, str]]:
+    """Ways that the caller may go, by their names."""
+    is_whole = caller.project_ids is None
+    is_admin = is_whole and caller.scope.allows(KeyScope.ADMIN)
+    ways = [*MAIN, *(SYSTEM if is_admin else ())]
+    found = [(way.words, way.path) for way in ways if (not way.admin or is_admin) and (not way.whole or is_whole)]
+    if project:
+        found = [(f"This project: {way.words}", way.path.replace("{id}", str(project))) for way in PROJECT] + found
+    if is_whole and caller.scope.allows(KeyScope.WRITE):
+        found += [("New project", "/projects/new"), ("Import a list of URLs", "/import")]
+    found += [("Help", "/help")]
+    return [(said, path) for said, path in dict(found).items() if words in said.lower()][:SHOWN]

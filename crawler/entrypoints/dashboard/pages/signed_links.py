@@ -1,0 +1,89 @@
+"""`/act/{token}`: where links in mails lead: mute a project, or ignore a block. Each asks before it does anything.
+
+The token says what is asked and was made by us (`Sender` in `domain/notices/mail.py`); it works without a session,
+for two weeks.
+"""
+
+from datetime import timedelta
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Request, Response
+
+from crawler.bootstrap import App
+from crawler.domain.changes.digest import LONGEST_LINE, LineChange
+from crawler.domain.crawls.project import Project
+from crawler.domain.diffs.rows import Row
+from crawler.domain.diffs.shown_lines import shown
+from crawler.domain.noise.rules import RuleKind
+from crawler.domain.noise.suggestions import Suggestion
+from crawler.domain.notices.mail import line_mark
+from crawler.entrypoints.dashboard.pages.crawl_changes import compared_versions
+from crawler.entrypoints.dashboard.serving.render import page
+from crawler.entrypoints.http.access import Tools
+from crawler.errors import CrawlerError, NotFound
+
+router = APIRouter()
+
+Token = Annotated[str, Path(max_length=4000)]
+_SPENT = "This link is not whole, or older than two weeks."
+
+
+class Asked(NamedTuple):
+    """What a link asks for."""
+
+    project: Project
+    days: int = 0
+    url: str = ""
+    row: Row | None = None
+    rule: Suggestion | None = None
+
+
+@router.get("/act/{token}")
+def ask(request: Request, token: Token, tools: Tools) -> Response:
+    return page(request, "signed_link.html", asked=_asked(tools, token), done=False)
+
+
+@router.post("/act/{token}")
+def act(request: Request, token: Token, tools: Tools) -> Response:
+    asked = _asked(tools, token)
+    if asked.days:
+        until = tools.clock() + timedelta(days=asked.days)
+        tools.projects.manage.change(asked.project.id, {"muted_until": until})
+    elif asked.rule is not None:
+        value = "" if asked.rule.kind in (RuleKind.NUMBERS, RuleKind.DATES) else asked.rule.value
+        tools.changes.manage_noise.add(asked.project.id, asked.rule.kind, value)
+    return page(request, "signed_link.html", asked=asked, done=True)
+
+
+def _asked(tools: App, token: str) -> Asked:
+    said = tools.notices.read_token(token)
+    try:
+        if said and said["do"] == "mute":
+            return Asked(tools.store.get_project(UUID(said["project"])), days=1 if said["days"] == 1 else 7)
+        if said and said["do"] == "ignore":
+            return _ignored(tools, said)
+    except (KeyError, TypeError, ValueError, CrawlerError) as exc:
+        raise NotFound(_SPENT) from exc
+    raise NotFound(_SPENT)
+
+
+def _ignored(tools: App, said: dict[str, Any]) -> Asked:
+    """The block and the narrowest rule that leaves it out; neither, if it is left out already."""
+    crawl = tools.store.get_crawl(UUID(said["crawl"]))
+    asked = Asked(tools.store.get_project(crawl.project_id), url=said["url"])
+    compared = compared_versions(tools, crawl, said["url"])
+    if compared is None:
+        return asked
+    found = tools.changes.diff_without_noise(crawl.project_id, *compared)
+    number = next((line.number for line in found.lines if _mark(line.row) == said["line"]), None)
+    if number is None:
+        return asked
+    row, suggested = tools.changes.diff_without_noise.suggest_rules(crawl.project_id, *compared, number)
+    return asked._replace(row=row, rule=suggested[0].suggestion if suggested else None)
+
+
+def _mark(row: Row) -> str:
+    """As the mail marked the line: shortened as it was shown there."""
+    removed, added = shown(row.removed or "", row.added or "", LONGEST_LINE)
+    return line_mark(LineChange(removed if row.removed is not None else None, added if row.added is not None else None))

@@ -1,0 +1,147 @@
+"""A new project takes an address, how often and whom to tell; the end of its crawl shows what came of it, and asks."""
+
+import re
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.integration.dashboard.test_home import bakery, edited
+from tests.integration.dashboard.test_security import Visitor, secret
+from tests.integration.handmade import lay
+from tests.integration.live_engine import Engine
+from tests.integration.shared_app import shared_app
+from tests.site.client import Site
+
+
+@pytest.fixture
+def client(crawler: Engine) -> Iterator[TestClient]:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def visitor(client: TestClient, crawler: Engine) -> Visitor:
+    return Visitor(client, secret(crawler))
+
+
+def words(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", text))
+
+
+def test_the_form_has_four_controls_before_the_advanced_ones(visitor: Visitor) -> None:
+    plain = visitor.get("/projects/new").text.partition('<details class="advanced"')[0]
+    shown = re.findall(
+        r'<(?:input|select|textarea)[^>]* name="(\w+)"', re.sub(r'<input type="hidden"[^>]*>', "", plain)
+    )
+    assert shown == ["website_url", "frequency", "notification_email", "channel_kind", "channel"]
+    assert 'value="https://x.example/"' in visitor.get("/projects/new?url=https://x.example/").text
+
+
+def test_every_advanced_control_says_its_default(visitor: Visitor) -> None:
+    text = visitor.get("/projects/new").text.partition('<details class="advanced"')[2]
+    named = set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', text)) - {"tags", "do"}
+    assert len(named) > 15
+    for name in named:
+        help_text = re.search(rf'<p class="help" id="{name}-help">([^<]*)</p>', text)
+        assert help_text, name
+        assert "Default:" in help_text[1], name
+
+
+def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visitor: Visitor) -> None:
+    fields = {"website_url": "shop.example", "frequency": "weekly", "zone": "America/Lima", "tags": "Shops"}
+    fields |= {"notification_email": "me@shop.example", "channel_kind": "ntfy", "channel": "a-topic", "do": "crawl"}
+    answer = visitor.post("/projects", fields)
+    assert answer.status_code == 303, words(answer.text)
+    crawl = crawler.tools.store.get_crawl(UUID(answer.headers["location"].split("/")[2].partition("?")[0]))
+    project = crawler.tools.store.get_project(crawl.project_id)
+    assert (project.name, project.website_url, project.tags) == ("shop.example", "https://shop.example/", ("shops",))
+    kept = crawler.tools.notices.schedules.find(project.id)
+    assert kept is not None
+    assert kept.config.enabled
+    assert (kept.config.frequency, kept.config.timezone) == ("weekly", "America/Lima")
+    assert kept.config.notification_email == "me@shop.example"
+    assert crawler.tools.notices.schedules.notification_urls(project.id) == ("ntfys://ntfy.sh/a-topic",)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"website_url": ""}, "website_url"),
+        ({"notification_email": "nobody"}, "notification_email"),
+        ({"channel_kind": "slack", "channel": "https://example.org/x"}, "channel"),
+        ({"channel_kind": "webhook", "channel": "http://10.1.2.3/"}, "channel"),
+        ({"max_pages": "many"}, "max_pages"),
+        ({"tags": "x" * 60}, "tags"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_it_and_nothing_is_left_behind(
+    crawler: Engine, visitor: Visitor, wrong: dict[str, str], field: str
+) -> None:
+    answer = visitor.post(
+        "/projects", {"website_url": "https://x.example/", "frequency": "daily", "do": "crawl", **wrong}
+    )
+    assert answer.status_code == 422
+    assert f'id="{field}-wrong"' in answer.text
+    assert crawler.tools.store.list_projects(1) == []
+
+
+def test_after_a_first_crawl_it_asks_how_often_and_whom(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": bakery(40)})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    assert "Check daily? Tell whom?" in visitor.get(f"/crawls/{crawl.id}").text
+    path = f"/projects/{crawl.project_id}/watch"
+    wrong = visitor.post(path, {"frequency": "daily", "notification_email": "nobody", "zone": "Asia/Tokyo"})
+    assert wrong.status_code == 422
+    assert 'value="nobody"' in wrong.text
+    answer = visitor.post(path, {"frequency": "daily", "notification_email": "me@x.example", "zone": "Asia/Tokyo"})
+    assert answer.status_code == 303
+    kept = crawler.tools.notices.schedules.find(crawl.project_id)
+    assert kept is not None
+    assert (kept.config.enabled, kept.config.timezone) == (True, "Asia/Tokyo")
+    text = visitor.get(f"/crawls/{crawl.id}").text
+    assert "Check daily?" not in text
+    assert "Tell whom" not in text
+    visitor.post(path, {"channel_kind": "ntfy", "channel": "one"})
+    visitor.post(path, {"channel_kind": "ntfy", "channel": "two"})
+    urls = crawler.tools.notices.schedules.notification_urls(crawl.project_id)
+    assert urls == ("ntfys://ntfy.sh/one", "ntfys://ntfy.sh/two"), "what was set before stays"
+    again = crawler.tools.notices.schedules.find(crawl.project_id)
+    assert again is not None
+    assert again.config.time == kept.config.time
+
+
+def test_the_comparison_arrives_by_itself_with_the_words_that_changed(
+    crawler: Engine, visitor: Visitor, site: Site
+) -> None:
+    crawl = edited(crawler, site, 40, 45)
+    part = visitor.get(f"/crawls/{crawl.id}/state").text
+    assert "<ins>45</ins>" in part
+    assert 'hx-trigger="every 2s"' not in part
+    crawler.rows(
+        "UPDATE crawl_jobs SET diffed_at = NULL, change_summary = NULL WHERE id = :id RETURNING id", id=crawl.id
+    )
+    waiting = visitor.get(f"/crawls/{crawl.id}/state").text
+    assert 'hx-trigger="every 2s"' in waiting
+    assert "Comparing it with the crawl before" in waiting
+    assert "Tell whom" not in waiting, "nothing is typed where it would be replaced"
+
+
+def test_recent_pages_stay_and_are_links(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40)
+    link = f'href="/crawls/{crawl.id}/explain?url='
+    assert link in visitor.get(f"/crawls/{crawl.id}").text
+    crawler.tools.redis.flushall()
+    visitor = Visitor(visitor.client, secret(crawler))
+    assert link in visitor.get(f"/crawls/{crawl.id}").text, "also when no events are kept any more"
+
+
+def test_the_percentage_is_that_of_the_numbers_beside_it(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    crawl = crawler.start(crawler.project(site.url(), use_sitemaps=False))
+    crawler.tools.crawls.control.pause(crawl.id)
+    crawler.tools.events.highest(crawl.id, 42.0)  # shown before more links were found
+    text = words(visitor.get(f"/crawls/{crawl.id}").text)
+    assert " 0 %" in text
+    assert "42 %" not in text

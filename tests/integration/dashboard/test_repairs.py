@@ -1,0 +1,124 @@
+"""Small things that people stumbled over: lists, titles, searches, sessions that end while somebody types."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crawler.domain.api_keys import Scope
+from crawler.entrypoints.dashboard.views.system_state import _flow
+from crawler.entrypoints.http.cookie_session import csrf_token, is_csrf
+from tests.integration.dashboard.test_home import edited
+from tests.integration.dashboard.test_security import Visitor, secret
+from tests.integration.handmade import lay, page
+from tests.integration.live_engine import Engine
+from tests.integration.shared_app import shared_app
+from tests.site.client import Site
+
+PART = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def client(crawler: Engine) -> Iterator[TestClient]:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def visitor(client: TestClient, crawler: Engine) -> Visitor:
+    return Visitor(client, secret(crawler))
+
+
+def test_a_form_that_is_sent_too_late_comes_back_to_its_page(client: TestClient) -> None:
+    stranger = Visitor(client)
+    form = "/projects/new?url=x.example"
+    answer = stranger.post("/projects", {"website_url": "x"}, Referer=f"http://testserver{form}")
+    assert answer.headers["location"] == "/login?next=%2Fprojects%2Fnew%3Furl%3Dx.example"
+    elsewhere = stranger.post("/projects", {"website_url": "x"}, Referer="https://evil.example/projects/new")
+    assert elsewhere.headers["location"] == "/login"
+
+
+def test_pages_are_found_by_parts_of_words_and_of_their_url(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    links = ["/one", "/two-100%", "/three"]
+    lay(site, {"/": links, "/one": page(title="The VACUUM command"), "/three": page(title="Other")})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+
+    def found(words: str) -> list[str]:
+        text = visitor.client.get(f"/projects/{crawl.project_id}/pages", params={"q": words}, headers=PART).text
+        return re.findall(r"/projects/[0-9a-f-]+/pages/[0-9a-f-]+", text)
+
+    assert len(set(found("vacu"))) == 1
+    assert len(set(found("cuum com"))) == 1
+    assert len(set(found("/thre"))) == 1
+    assert found("%") == found("100%"), "taken as it stands"
+    assert found("nothing like it") == []
+    assert "Other" in visitor.get(f"/find?q=oth&project={crawl.project_id}", **PART).text
+
+
+def test_titles_name_the_tab(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40)
+
+    def title(path: str) -> str:
+        found = re.search("<title>(.*?)</title>", visitor.get(path).text)
+        assert found
+        return found[1]
+
+    paths = [f"/projects/{crawl.project_id}{tab}" for tab in ("", "/changes", "/pages", "/schedule", "/noise", "/edit")]
+    paths += [f"/crawls/{crawl.id}{tab}" for tab in ("", "/changes", "/urls", "/report")]
+    titles = [title(path) for path in paths]
+    assert len(set(titles)) == len(titles), titles
+    assert titles[2].startswith("Pages · ")
+
+
+def test_long_urls_are_cut_in_the_middle_and_copied_whole(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    long = "/" + "a" * 150 + "/the-end-that-matters"
+    lay(site, {"/": [long], long: page(title="Long")})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    text = visitor.get(f"/crawls/{crawl.id}/urls").text
+    assert "the-end-that-matters</bdi>" in text
+    assert f'{long}"' in text, "whole on hover and for a copy"
+
+
+def test_pages_come_compressed_and_tokens_differ_each_time(visitor: Visitor) -> None:
+    answer = visitor.client.get("/", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    one, other = csrf_token("session"), csrf_token("session")
+    assert one != other, "or the length of a compressed page would tell it"
+    assert is_csrf("session", one)
+    assert is_csrf("session", other)
+    assert not is_csrf("another", one)
+    assert not is_csrf("session", one[:-2])
+    assert not is_csrf("session", "")
+    assert not is_csrf("session", "ü" * 43)
+
+
+def test_pages_that_are_not_there_are_no_refusals() -> None:
+    requests = "crawler_requests_last_minute"
+    flow = _flow({(requests, ("a", "2xx")): 5.0, (requests, ("a", "4xx")): 3.0, (requests, ("a", "5xx")): 1.0})
+    assert (flow["requests"], flow["missing"], flow["failed"]) == (9, 3, 1)
+
+
+def test_keys_and_rooms_are_explained_by_the_product_itself(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    text = visitor.get("/help").text
+    for key in ("/", "Ctrl-K", "j", "k", "?"):
+        assert f"<kbd>{key}</kbd>" in text
+    for here in ("overview", "changes", "pages", "schedule", "noise", "settings", "progress", "urls", "report"):
+        assert f'id="{here}"' in text
+    assert 'href="/help#schedule"' in visitor.get(f"/projects/{project.id}/schedule").text
+    assert "−1</span> removed" in text, "what the signs mean"
+
+
+def test_commands_are_those_the_key_may_use(crawler: Engine, visitor: Visitor, client: TestClient) -> None:
+    project = crawler.project("http://example.org/")
+    text = visitor.get(f"/find?q=&project={project.id}", **PART).text
+    assert f"/projects/{project.id}/schedule" in text
+    assert "/projects/new" in visitor.get("/find?q=new", **PART).text
+    assert "/system/keys" in visitor.get("/find?q=keys", **PART).text
+    limited = Visitor(client, secret(crawler, Scope.READ, project.id))
+    found = limited.get("/find?q=e", **PART).text
+    assert "/system" not in found
+    assert "/projects/new" not in found
+    other = crawler.project("http://other.example/")
+    assert other.name not in limited.get(f"/find?q={other.name}&project={other.id}", **PART).text

@@ -1,0 +1,204 @@
+"""Messages arrive, and that can be seen before anything changed; links in mails ask first; feeds have own addresses."""
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crawler.domain.api_keys import Scope
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from tests.integration.dashboard.test_home import bakery, edited
+from tests.integration.dashboard.test_security import Visitor, secret
+from tests.integration.handmade import lay
+from tests.integration.inbox import receiving_mail
+from tests.integration.live_engine import Engine
+from tests.integration.raw_server import response, serving
+from tests.integration.shared_app import shared_app
+from tests.site.client import Site
+
+PART = {"HX-Request": "true"}
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture
+def engine_settings() -> dict[str, object]:
+    return {"dashboard_url": "http://watch.example"}
+
+
+@pytest.fixture
+def client(crawler: Engine) -> Iterator[TestClient]:
+    with TestClient(shared_app(crawler.tools), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def visitor(client: TestClient, crawler: Engine) -> Visitor:
+    return Visitor(client, secret(crawler))
+
+
+def run_by_schedule(crawler: Engine, crawl: CrawlJob) -> CrawlJob:
+    started = crawler.tools.crawls.start(crawl.project_id, crawl_type=CrawlType.SCHEDULED)
+    return crawler.run(crawler.tools.crawls.seed(started.id))
+
+
+def set_mail(visitor: Visitor, port: int) -> None:
+    fields = {"mail_host": "127.0.0.1", "mail_port": str(port), "mail_security": "smtp", "mail_from": "w@x.example"}
+    assert visitor.post("/system/settings/mail", fields).headers["location"] == "/system/settings?said=mail-saved"
+
+
+def test_the_mail_server_is_set_encrypted_tested_and_removed_in_the_settings(crawler: Engine, visitor: Visitor) -> None:
+    assert "No mail server is set up" in visitor.get("/system/settings").text
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        text = visitor.post("/system/settings/mail/test", {"to": "me@x.example"}, **PART).text
+        assert "The mail server took it" in text
+        (received,) = inbox.mails
+    assert received.mail["From"] == "w@x.example"
+    assert "This is a test." in received.text()
+    (row,) = crawler.rows("SELECT value FROM settings WHERE name = 'notices'")
+    assert "127.0.0.1" not in row["value"]
+    assert crawler.tools.notices.warn_about_channels.mail_warning() is None, "every worker goes by it"
+    refused = visitor.post("/system/settings/mail/test", {"to": "me@x.example"}, **PART).text
+    assert "cannot be used" in refused
+    visitor.post("/system/settings/mail", {"remove": "on"})
+    assert crawler.rows("SELECT 1 FROM settings WHERE name = 'notices'") == []
+
+
+def test_a_password_is_kept_unless_another_is_typed_and_never_shown(crawler: Engine, visitor: Visitor) -> None:
+    fields = {"mail_host": "m.example", "mail_security": "smtps", "mail_user": "u@x", "mail_from": "w@x.example"}
+    visitor.post("/system/settings/mail", {**fields, "mail_password": "p@ss/word"})
+    visitor.post("/system/settings/mail", {**fields, "mail_port": "466"})
+    assert crawler.tools.notices.stored_settings.read().smtp_url == "smtps://u%40x:p%40ss%2Fword@m.example:466"
+    assert "p@ss" not in visitor.get("/system/settings").text
+    visitor.post("/system/settings/webhook-secret", {"webhook_secret": "whsec_c2VjcmV0"})
+    assert crawler.tools.notices.current_settings().webhook_secret == "whsec_c2VjcmV0"
+    wrong = visitor.post("/system/settings/mail", {**fields, "mail_host": "a b", "mail_from": "nobody"})
+    assert wrong.status_code == 422
+    assert 'id="mail_host-wrong"' in wrong.text
+    assert 'id="mail_from-wrong"' in wrong.text
+
+
+def test_only_operators_set_the_mail_server(crawler: Engine, client: TestClient) -> None:
+    writer = Visitor(client, secret(crawler, Scope.WRITE))
+    assert writer.post("/system/settings/mail", {"mail_host": "m.example"}).status_code == 403
+    assert writer.post("/system/settings/mail/test", {"to": "a@b.example"}).status_code == 403
+
+
+def test_each_channel_is_tried_as_it_is_typed(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    path = f"/projects/{project.id}/schedule/test"
+    with receiving_mail() as inbox, serving(lambda *_: response(b"thanks")) as receiver:
+        set_mail(visitor, inbox.port)
+        mailed = visitor.post(path, {"test": "email", "notification_email": "me@x.example"}, **PART).text
+        hook = {"test": "webhook", "notification_webhook": receiver.url("/hook")}
+        hooked = visitor.post(path, hook, **PART).text
+        (asked,) = receiver.requests
+        assert len(inbox.mails) == 1
+    assert "sent." in mailed
+    assert "200 thanks" in hooked
+    assert asked.line.startswith("POST /hook ")
+    nothing = visitor.post(path, {"test": "email"}, **PART).text
+    assert "no address" in nothing
+    refused = visitor.post(path, {"test": "urls", "notification_urls": "json://10.0.0.1/"}, **PART).text
+    assert "Not sent" in refused
+    assert crawler.tools.notices.notifications.newest(5) == [], "a test is no notification"
+
+
+def test_a_channel_is_added_by_what_its_service_handed_out(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    fields = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": "UTC", "notify_on": "any",
+              "notify_on_changes": "on", "channel_kind": "ntfy", "channel": "alerts"}  # fmt: skip
+    assert visitor.post(f"/projects/{project.id}/schedule", fields).status_code == 303
+    assert crawler.tools.notices.schedules.notification_urls(project.id) == ("ntfys://ntfy.sh/alerts",)
+    wrong = visitor.post(f"/projects/{project.id}/schedule", {**fields, "channel_kind": "slack"})
+    assert wrong.status_code == 422
+    assert 'id="channel-wrong"' in wrong.text
+
+
+def test_where_nobody_would_be_told_it_says_so(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    text = visitor.get(f"/projects/{project.id}/schedule").text
+    assert "nothing runs until you save it" in text, "a proposal does not look active"
+    crawler.tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily"})
+    text = visitor.get(f"/projects/{project.id}/schedule").text
+    assert "Nobody would be told of changes" in text
+    assert "nothing runs until you save it" not in text
+    assert "Nobody would be told" in visitor.get(f"/projects/{project.id}").text
+
+
+def test_links_in_a_mail_ask_before_they_mute_or_ignore(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        first = edited(crawler, site, 40)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, {"/": bakery(45)})
+        crawl = run_by_schedule(crawler, first)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (received,) = inbox.mails
+        text = received.text()
+        links = re.findall(r"http://watch\.example(/act/\S+)", text)
+        stranger = Visitor(client)
+        ignore, day, week = links
+        assert stranger.get(ignore).status_code == 200
+        asked = stranger.get(day).text
+        assert "Mute this project for a day?" in asked
+        assert not crawler.tools.store.get_project(crawl.project_id).is_muted(crawler.tools.clock()), "only asked"
+        assert "Ignore this block?" in stranger.get(ignore).text
+        assert "<ins>45</ins>" in stranger.get(ignore).text
+        assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == []
+        assert "Ignored from now on" in stranger.post(ignore).text
+        assert len(crawler.tools.changes.noise_rules.list_rules(crawl.project_id)) == 1
+        assert "Nothing to ignore" in stranger.get(ignore).text
+        assert "Muted for a week" in stranger.post(week).text
+        lay(site, {"/": bakery(50, "cakes and rolls")})
+        again = run_by_schedule(crawler, crawl)
+        assert crawler.tools.notices.notify_crawl(again.id) == 0
+        assert len(inbox.mails) == 1, "muted"
+        assert stranger.get(f"{week[:-4]}AAAA").status_code == 404
+        other_site = stranger.client.post(day, headers={"Sec-Fetch-Site": "cross-site"}, follow_redirects=False)
+        assert other_site.status_code == 403
+
+
+def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    lay(site, {"/": bakery(40)})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/": bakery(45, "&lt;script&gt;alert(1)&lt;/script&gt; rolls")})
+    changed = crawler.again(crawl)
+    other = crawler.project("http://example.org/")
+
+    def made(path: str) -> str:
+        found = re.search(r'value="http://watch\.example(/feeds/[^"]+)"', visitor.post(path).text)
+        assert found
+        return found[1]
+
+    every, own, others = (
+        made("/subscribe"),
+        made(f"/projects/{crawl.project_id}/subscribe"),
+        made(f"/projects/{other.id}/subscribe"),
+    )
+    session = dict(client.cookies)
+    client.cookies.clear()
+    for path, entries in ((every, 1), (own, 1), (others, 0)):
+        answer = client.get(path)
+        assert answer.headers["content-type"].startswith("application/atom+xml")
+        feed = ElementTree.fromstring(answer.text)
+        assert len(feed.findall(f"{ATOM}entry")) == entries
+    entry = ElementTree.fromstring(client.get(own).text).find(f"{ATOM}entry")
+    assert entry is not None
+    content = entry.findtext(f"{ATOM}content") or ""
+    assert "<ins>45</ins>" in content or "<ins>" in content
+    assert "<script>" not in content
+    assert entry.find(f"{ATOM}link").attrib["href"] == f"http://watch.example/crawls/{changed.id}/changes"  # type: ignore[union-attr]
+    assert client.get("/feeds/crf_nothing.atom").status_code == 404
+    client.cookies.update(session)
+    visitor.post(f"/projects/{crawl.project_id}/subscribe", {"revoke": "on"})
+    newer = made("/subscribe")
+    client.cookies.clear()
+    assert [client.get(path).status_code for path in (own, every, newer)] == [404, 404, 200]
