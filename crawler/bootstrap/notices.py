@@ -57,6 +57,7 @@ class Notices:
             changes.page_pairs,
             changes.noise_rules,
             self.notifications,
+            self._app.watching.try_on_past,
             self._app.judging.for_people,
         )
 
@@ -86,6 +87,7 @@ class Notices:
             self.notifications,
             self.send,
             lambda crawl: change_sections(crawl.change_summary or {}, self._app.changes.digest(crawl.id)),
+            self._app.watching.decide,
             self._app.clock,
             sender,
             self._app.hints.notify,

@@ -37,6 +37,7 @@ class CrawlStateReader:
             walled = db.execute(text(_WALLED), {"baseline": baseline}).scalars() if crawl.config.ingest else ()
             behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
             lied = db.execute(text(_LIED), before).scalar_one_or_none()
+            watched = tuple(db.execute(text(_WATCHED), {"project": crawl.project_id}).scalars())
             learned = db.execute(text(_LEARNED), {"project": crawl.project_id}).scalar_one()
             given: tuple[str, ...] = ()
             if crawl.crawl_type is CrawlType.FETCH_ONLY:
@@ -48,6 +49,7 @@ class CrawlStateReader:
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
+            watched=watched,
             has_history=bool(history),
             distrusts_validators=bool(lied or scope.get("validators_lied")),
             given=given,
@@ -106,6 +108,7 @@ WHERE project_id = :project AND seed_url = :seed AND id < :crawl AND status = 'c
   AND end_reason IN ('exhausted', 'max_pages') AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
 ORDER BY completed_at DESC LIMIT 1
 """
+_WATCHED = "SELECT DISTINCT pattern FROM watch_rules WHERE project_id = :project AND enabled ORDER BY pattern"
 _LEARNED = "SELECT learned FROM projects WHERE id = :project"
 _WALLED = (
     "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"

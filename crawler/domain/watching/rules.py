@@ -150,16 +150,17 @@ class WatchIndex:
         """The rules that hold for a URL, the most important first."""
         return self._index.find(url)
 
+    def part(self, url: str) -> WatchedPart | None:
+        """The only part of a page that counts, if a rule says so."""
+        return next((WatchedPart(str(rule.id), rule.watch) for rule in self.of(url) if rule.watch), None)
+
     def watch(self, url: str) -> PageWatch:
         """Each thing from the first rule that says it."""
-        part: WatchedPart | None = None
         fields: dict[str, WatchedField] = {}
         products: str | None = None
         for rule in self.of(url):
             name = str(rule.id)
-            if rule.watch and part is None:
-                part = WatchedPart(name, rule.watch)
             for field, how in rule.fields.items():
                 fields.setdefault(field, WatchedField(field, how, name))
             products = products or (name if rule.products else None)
-        return PageWatch(part, tuple(fields.values()), products)
+        return PageWatch(self.part(url), tuple(fields.values()), products)

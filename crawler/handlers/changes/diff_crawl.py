@@ -4,7 +4,7 @@ What is new, changed or removed: `compare` in `domain/changes/comparison.py`, wi
 crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
@@ -56,6 +56,11 @@ class NoiseFilter(Protocol):
     ) -> FilteredChanges: ...
 
 
+class ValueWatch(Protocol):
+    def __call__(self, crawl: CrawlJob, summary: Mapping[str, Any], judge: Judge, /) -> dict[str, Any]:
+        """What changed of the values that somebody watches, as keys of the summary."""
+
+
 class DiffCrawl:
     def __init__(
         self,
@@ -64,6 +69,7 @@ class DiffCrawl:
         probes: DiffProbes,
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
+        watch_values: ValueWatch,
         settle_documents: SettleDocuments,
         open_judge: OpenJudge,
     ) -> None:
@@ -72,6 +78,7 @@ class DiffCrawl:
         self._probes = probes
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
+        self._watch_values = watch_values
         self._settle_documents = settle_documents
         self._open_judge = open_judge
 
@@ -86,24 +93,17 @@ class DiffCrawl:
             changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
-        found = Found(
-            walls=filtered.standing,
-            is_limited=crawl.end_reason is EndReason.MAX_PAGES,
-            credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
-            sign_ins=sign_ins,
-            unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
-            is_nofollow=bool(crawl.stats.get("nofollow_links")),
-        )
-        summary = change_summary(
-            filtered.changes,
-            crawl_id=crawl.id,
-            compared_to=baseline.id,
-            new_pages=crawl.config.significant_new_pages,
-            changed_share=crawl.config.significant_changed_share,
-            template_pages=filtered.template_pages,
-            coverage=cover(filtered.changes, found),
-        )
-        summary |= filtered.as_record()
+            credentials_of = self._store.get_project(crawl.project_id).name if has_credentials else None
+            found = Found(
+                walls=filtered.standing,
+                is_limited=crawl.end_reason is EndReason.MAX_PAGES,
+                credentials_of=credentials_of,
+                sign_ins=sign_ins,
+                unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
+                is_nofollow=bool(crawl.stats.get("nofollow_links")),
+            )
+            summary = _summary(baseline, crawl, filtered, found)
+            summary |= self._watch_values(crawl, summary, judge)
         self._settle_documents(baseline, crawl, filtered)  # before the summary is kept: so it is repeated
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
         return self._store.save_diff(crawl_id, summary, baseline.id)
@@ -181,6 +181,19 @@ class DiffCrawl:
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         return choose_baseline(self._store.earlier_crawls(crawl), crawl)
+
+
+def _summary(baseline: CrawlJob, crawl: CrawlJob, filtered: FilteredChanges, found: Found) -> dict[str, Any]:
+    summary = change_summary(
+        filtered.changes,
+        crawl_id=crawl.id,
+        compared_to=baseline.id,
+        new_pages=crawl.config.significant_new_pages,
+        changed_share=crawl.config.significant_changed_share,
+        template_pages=filtered.template_pages,
+        coverage=cover(filtered.changes, found),
+    )
+    return summary | filtered.as_record()
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

@@ -2,12 +2,13 @@
 
 Each thing is told at most once by itself, and again when somebody asks.
 
-Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`. What is significant:
-`domain/changes/significance.py`. Sending: `send_notice.py`.
+Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`, and conditions and watch rules
+(`handlers/watching/decide_telling.py`). What is significant: `domain/changes/significance.py`. Sending:
+`send_notice.py`.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +17,7 @@ from uuid import UUID
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
+from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
 from crawler.domain.notices.mail import Section, Sender, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.notice import (
@@ -33,7 +35,10 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.schedule import Schedule
+from crawler.domain.notices.watched_words import watched_payload, watched_sections
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, webhook_payload
+from crawler.domain.watching.conditions import Conditions
+from crawler.domain.watching.telling import TellReason
 from crawler.errors import NotFound
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
@@ -97,6 +102,7 @@ class NotifyCrawl:
         kept: Notifications,
         send: SendNotice,
         describe: Callable[[CrawlJob], Iterable[Section]],
+        decide: Callable[[CrawlJob, Conditions | None], Sequence[TellReason]],
         clock: Clock,
         sender: Sender,
         hint: Callable[[UUID], None],
@@ -107,6 +113,7 @@ class NotifyCrawl:
         self._kept = kept
         self._send = send
         self._describe = describe
+        self._decide = decide
         self._clock = clock
         self._sender = sender
         self._hint = hint
@@ -156,10 +163,20 @@ class NotifyCrawl:
         elif is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
-        if should_notify(schedule.config, crawl.change_summary):
-            mail = changes_mail(self._sender, project, crawl, self._describe(crawl))
-            found.append(Notice(NoticeKind.CHANGES, mail, webhook_payload(project, crawl, now, link)))
+        found += self._changes(schedule, project, crawl)
         return found
+
+    def _changes(self, schedule: Schedule, project: Project, crawl: CrawlJob) -> list[Notice]:
+        summary = crawl.change_summary
+        if summary is None or not schedule.config.notify_on_changes:
+            return []
+        reasons = self._decide(crawl, schedule.config.conditions)
+        if not reasons and not should_notify(schedule.config, summary):
+            return []
+        details = (*watched_sections(summary, reasons), *self._describe(crawl))
+        payload = webhook_payload(project, crawl, self._clock(), self._sender.link(crawl))
+        mail = changes_mail(self._sender, project, crawl, details)
+        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons))]
 
     def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:
         payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()

@@ -21,7 +21,13 @@ from crawler.adapters.postgres.tables.crawls import (
 )
 from crawler.adapters.postgres.tables.documents import document_chunks, document_feeds, document_waits, documents
 from crawler.adapters.postgres.tables.pages import crawled_pages, page_versions, screenshots, snapshots
-from crawler.adapters.postgres.tables.recurring import crawl_schedules, noise_rules, notifications, schedule_slots
+from crawler.adapters.postgres.tables.recurring import (
+    crawl_schedules,
+    noise_rules,
+    notifications,
+    schedule_slots,
+    watch_rules,
+)
 from crawler.adapters.postgres.tables.service import (
     api_keys,
     hosts,
@@ -65,4 +71,5 @@ __all__ = [
     "screenshots",
     "settings",
     "snapshots",
+    "watch_rules",
 ]

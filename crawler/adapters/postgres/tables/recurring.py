@@ -1,4 +1,4 @@
-"""Tables of schedules, their runs, notifications, and rules for ignored changes (noise)."""
+"""Tables of schedules, their runs, notifications, and rules for what is ignored (noise) or watched."""
 
 from sqlalchemy import (
     Column,
@@ -84,4 +84,19 @@ noise_rules = Table(
     now("created_at"),
     count("hits"),
     Index("uq_noise_rules_once", "project_id", "kind", text("md5(value)"), unique=True),
+)
+
+watch_rules = Table(
+    "watch_rules",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("name", String(100), nullable=False, server_default=""),
+    Column("pattern", Text, nullable=False, server_default=""),
+    count("priority"),
+    json("body"),  # what is watched, and when it is told
+    flag("enabled", default=True),
+    now("created_at"),
+    now("updated_at"),
+    Index("ix_watch_rules_project", "project_id"),
 )

@@ -150,6 +150,7 @@ _WORTH_TELLING = {
     NotifyOn.SIGNIFICANT: "significant changes",
     NotifyOn.ANY: "any change",
     NotifyOn.ALWAYS: "each comparison",
+    NotifyOn.CONDITIONS: "what conditions and watch rules ask for",
 }
 
 
