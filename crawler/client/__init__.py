@@ -64,6 +64,7 @@ from crawler.client.queue import (
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.system import Check, Health, RuntimeSettings
+from crawler.client.watching import WatchPreview, WatchRule
 
 __all__ = [
     "Audit",
@@ -134,5 +135,7 @@ __all__ = [
     "Unavailable",
     "Url",
     "Version",
+    "WatchPreview",
+    "WatchRule",
     "WholePage",
 ]

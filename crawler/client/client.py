@@ -24,6 +24,7 @@ from crawler.client.reports import Reports
 from crawler.client.schedules import Schedules
 from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
+from crawler.client.watching import Watching
 
 TIMEOUT_SECONDS = 35.0
 """A little longer than the service's own deadline."""
@@ -65,6 +66,7 @@ class Client:
         self.keys = Keys(self._connection)
         self.schedules = Schedules(self._connection)
         self.noise = Noise(self._connection)
+        self.watching = Watching(self._connection)
         self.notifications = Notifications(self._connection)
         self.queue = Queue(self._connection)
         self.documents = Documents(self._connection)

@@ -1,11 +1,11 @@
 """Conditions: which changes are worth a notice. Each looks at one page of a crawl."""
 
-from collections.abc import Sequence
+import re
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.domain.plain_text import one_line
@@ -97,6 +97,23 @@ class Condition(BaseModel):
                 return f"at least {self.lines:,} {'line' if self.lines == 1 else 'lines'} changed"
 
     @property
+    def written(self) -> str:
+        """The condition in the few words that `condition_from_text` reads."""
+        match self.kind:
+            case ConditionKind.CONTAINS | ConditionKind.NO_LONGER_CONTAINS:
+                sought = f"/{self.regex}/" if self.regex else self.text
+                return f"{self.kind.value.replace('_', ' ')} {sought}"
+            case ConditionKind.FIELD if self.below is not None:
+                return f"{self.field} below {self.below}"
+            case ConditionKind.FIELD if self.above is not None:
+                return f"{self.field} above {self.above}"
+            case ConditionKind.FIELD:
+                return f"{self.field} by {self.by_percent:g} %" if self.by_percent else f"{self.field} changed"
+            case ConditionKind.CHANGED_LINES:
+                return f"{self.lines} {'line' if self.lines == 1 else 'lines'}"
+        return self.kind.value.replace("_", " ")
+
+    @property
     def _sought(self) -> str:
         return f"/{self.regex}/" if self.regex else f"“{self.text}”"
 
@@ -117,13 +134,48 @@ class Condition(BaseModel):
         return self.kind in _OF_LINES
 
 
+_WRITTEN = (
+    (re.compile(r"(?P<no>no longer )?contains /(?P<regex>.+)/"), None),
+    (re.compile(r"(?P<no>no longer )?contains (?P<text>.+)"), None),
+    (re.compile(r"back in stock"), ConditionKind.BACK_IN_STOCK),
+    (re.compile(r"new page"), ConditionKind.NEW_PAGE),
+    (re.compile(r"removed page"), ConditionKind.REMOVED_PAGE),
+    (re.compile(r"added only"), ConditionKind.ADDED_ONLY),
+    (re.compile(r"removed only"), ConditionKind.REMOVED_ONLY),
+    (re.compile(r"(?P<lines>\d+) lines?"), ConditionKind.CHANGED_LINES),
+    (re.compile(r"(?P<field>\S+) (?:below|<) (?P<below>-?\d+(?:\.\d+)?)"), ConditionKind.FIELD),
+    (re.compile(r"(?P<field>\S+) (?:above|>) (?P<above>-?\d+(?:\.\d+)?)"), ConditionKind.FIELD),
+    (re.compile(r"(?P<field>\S+) by (?P<by_percent>\d+(?:\.\d+)?) ?%"), ConditionKind.FIELD),
+    (re.compile(r"(?P<field>\S+) changed"), ConditionKind.FIELD),
+)
+
+
+def condition_from_text(value: object) -> object:
+    """A condition in a few words: `contains sale`, `contains /RE/`, `price below 100`, `price by 5 %`, `3 lines`."""
+    if not isinstance(value, str):
+        return value
+    line = " ".join(value.split())
+    for pattern, kind in _WRITTEN:
+        if found := pattern.fullmatch(line):
+            given = {name: part for name, part in found.groupdict().items() if part is not None and name != "no"}
+            words = ConditionKind.NO_LONGER_CONTAINS if found.groupdict().get("no") else ConditionKind.CONTAINS
+            return {"kind": kind or words, **given}
+    raise ValueError(
+        "a condition reads like: contains WORD, no longer contains WORD, contains /RE/, FIELD below 100, FIELD above "
+        "5, FIELD by 5 %, FIELD changed, back in stock, new page, removed page, added only, removed only, 3 lines"
+    )
+
+
+WrittenCondition = Annotated[Condition, BeforeValidator(condition_from_text)]
+
+
 class Conditions(BaseModel):
     """Any or all of some conditions, for the pages under a pattern."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     match: Match = Match.ANY
-    of: tuple[Condition, ...] = Field(min_length=1, max_length=MOST_CONDITIONS)
+    of: tuple[WrittenCondition, ...] = Field(min_length=1, max_length=MOST_CONDITIONS)
     pattern: str = Field("", max_length=512, description="RE2: only pages whose URL it matches; empty is all")
 
     @field_validator("pattern")
@@ -220,8 +272,3 @@ def _has(one: Condition, text: str) -> bool:
         regex: Compiled = compile_pattern(one.regex)
         return regex.search(text[:MOST_SEARCHED]) is not None
     return (one.text or "").casefold() in text[:MOST_SEARCHED].casefold()
-
-
-def default_reason(changes: Sequence[WatchedChange]) -> str | None:
-    """Why a page is told by a rule without conditions of its own: every change of a value is."""
-    return "; ".join(dict.fromkeys(change.words for change in changes)) or None

@@ -34,6 +34,7 @@ from crawler.entrypoints.api.routes import (
     reports,
     schedule,
     settings,
+    watch,
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
@@ -64,6 +65,7 @@ _ROUTERS = (
     history,
     schedule,
     noise,
+    watch,
     notifications,
     queue,
     categories,

@@ -98,3 +98,33 @@ def test_what_nobody_could_look_at_counts_as_if_it_held() -> None:
     assert said(PageFacts(URL, unread="too large"), {"kind": "contains", "text": "a"})
     assert said(PageFacts(URL, unread="too large"), {"kind": "removed_only"})
     assert not said(PageFacts(URL, unread="too large"), {"kind": "new_page"})
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "contains sale now",
+        "no longer contains sold out",
+        "contains /[Ss]ale/",
+        "price below 100",
+        "price above 9.5",
+        "product.price by 5 %",
+        "price changed",
+        "back in stock",
+        "new page",
+        "removed page",
+        "added only",
+        "removed only",
+        "1 line",
+        "30 lines",
+    ],
+)
+def test_a_condition_can_be_written_in_a_few_words(written: str) -> None:
+    (condition,) = Conditions.model_validate({"of": [written]}).of
+    assert condition.written == written
+
+
+@pytest.mark.parametrize("written", ["", "sale", "price under 5", "contains", "lines", "contains /(/"])
+def test_words_that_are_no_condition_are_refused(written: str) -> None:
+    with pytest.raises(ValueError, match=r"a condition reads like|not a valid regular expression"):
+        Conditions.model_validate({"of": [written]})
