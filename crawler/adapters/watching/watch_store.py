@@ -1,16 +1,16 @@
 """A project's watch rules in Postgres. What they mean: `domain/watching/rules.py`."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 import orjson
-from pydantic import ValidationError
 from sqlalchemy import Engine, Row, text
 
 from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.watching.rules import WatchIndex, WatchOrder, WatchRule
+from crawler.domain.watching.rules import WatchIndex, WatchOrder, WatchRule, stored_rule
 from crawler.errors import NotFound
 
 log = telemetry.logger(__name__)
@@ -28,7 +28,7 @@ class WatchStore:
         """A project's rules, the most important first. One that makes no sense here any more is left out."""
         with transaction(self._engine) as db:
             rows = db.execute(text(f"{_SELECT} WHERE project_id = :project {_ORDER}"), {"project": project_id}).all()
-        return [rule for row in rows if (rule := _readable(row))]
+        return [rule for row in rows if (rule := _readable(row, _rule))]
 
     def index(self, project_id: UUID) -> WatchIndex:
         """The enabled rules, ready to be used. Rules that did not change are not read again."""
@@ -38,11 +38,16 @@ class WatchStore:
             return WatchIndex(())
         kept = self._kept.get(project_id)
         if kept is None or kept[0] != state:
-            kept = state, WatchIndex(self.list_rules(project_id))
+            kept = state, WatchIndex(self._stored(project_id))
             self._kept[project_id] = kept
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return kept[1]
+
+    def _stored(self, project_id: UUID) -> list[WatchRule]:
+        with transaction(self._engine) as db:
+            rows = db.execute(text(f"{_SELECT} WHERE project_id = :project AND enabled"), {"project": project_id}).all()
+        return [rule for row in rows if (rule := _readable(row, lambda row: stored_rule(row._asdict())))]
 
     def of_crawl(self, crawl_id: UUID) -> WatchIndex:
         """The rules of a crawl's project."""
@@ -108,12 +113,11 @@ def _rule(row: Row[Any]) -> WatchRule:
     return WatchRule.model_validate({**found.pop("body"), **found})
 
 
-def _readable(row: Row[Any]) -> WatchRule | None:
+def _readable(row: Row[Any], read: Callable[[Row[Any]], WatchRule]) -> WatchRule | None:
     try:
-        return _rule(row)
-    except ValidationError as exc:
-        first = exc.errors(include_input=False)[0]
-        log.warning("watch_rule_unreadable", rule_id=str(row.id), detail=first["msg"])
+        return read(row)
+    except ValueError as exc:  # what a later release wrote, perhaps
+        log.warning("watch_rule_unreadable", rule_id=str(row.id), detail=str(exc)[:200])
         return None
 
 

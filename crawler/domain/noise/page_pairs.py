@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from lxml.etree import XPathError
+
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
 from crawler.domain.diffs.soft_not_found import is_not_found
@@ -17,6 +19,7 @@ from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.pages.refreshes import MOST_WORDS_OF_A_SIGN, refresh_target
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
+from crawler.errors import Invalid
 
 _LONG = "It is longer than is read. What is read of it did not change, but its bytes did."
 
@@ -102,7 +105,10 @@ class PagePair(NamedTuple):
         self, part: WatchedPart, page: FilteredPage, before: PageSide, after: PageSide, rules: RuleSet
     ) -> FilteredPage:
         """What changed in the part that counts. What is found on one side only says nothing: then all of it counts."""
-        old, new = (side.blocks(rules, part.selectors) for side in (before, after))
+        try:
+            old, new = (side.blocks(rules, part.selectors) for side in (before, after))
+        except (Invalid, XPathError):  # a rule that was written before rules were checked as they are now
+            return page
         if not old.only_found or not new.only_found:
             return page
         moments = page.moments

@@ -23,6 +23,22 @@ _FLAGS = re.compile(r"\(\?[a-zA-Z-]+[:)]")
 _ANY_EDGE = re.compile(r"\((?:\?:)?(?:\$|\\?[/?#.])(?:\|(?:\$|\\?[/?#]))*\)")
 
 
+class _Entry(Generic[Kept]):
+    """A pattern, compiled when it is first tried: most of many never are."""
+
+    __slots__ = ("_pattern", "_regex", "kept")
+
+    def __init__(self, pattern: str, kept: list[tuple[int, Kept]]) -> None:
+        self._pattern = pattern
+        self._regex: Compiled | None = None
+        self.kept = kept
+
+    def matches(self, url: str) -> bool:
+        if self._regex is None:
+            self._regex = compile_pattern(self._pattern)
+        return self._regex.search(url) is not None
+
+
 class PatternIndex(Generic[Kept]):
     """What belongs to a URL, in the order in which it was given."""
 
@@ -32,10 +48,10 @@ class PatternIndex(Generic[Kept]):
             by_pattern[pattern].append((place, kept))
         words = {pattern: _needed_words(pattern) for pattern in by_pattern}
         common = Counter(word for found in words.values() for word in found)
-        self._by_word: dict[str, list[tuple[Compiled, list[tuple[int, Kept]]]]] = defaultdict(list)
-        self._others: list[tuple[Compiled, list[tuple[int, Kept]]]] = []
+        self._by_word: dict[str, list[_Entry[Kept]]] = defaultdict(list)
+        self._others: list[_Entry[Kept]] = []
         for pattern, kept_ones in by_pattern.items():
-            entry = (compile_pattern(pattern), kept_ones)
+            entry = _Entry(pattern, kept_ones)
             if words[pattern]:
                 self._by_word[min(words[pattern], key=lambda word: (common[word], -len(word)))].append(entry)
             else:
@@ -45,10 +61,14 @@ class PatternIndex(Generic[Kept]):
         return bool(self._by_word or self._others)
 
     def find(self, url: str) -> list[Kept]:
-        found = [kept for regex, kept in self._others if regex.search(url)]
+        found = [one for entry in self._others if entry.matches(url) for one in entry.kept]
         for word in set(_WORD.findall(url)) if self._by_word else ():
-            found += [kept for regex, kept in self._by_word.get(word, ()) if regex.search(url)]
-        return [kept for _, kept in sorted((one for some in found for one in some), key=lambda one: one[0])]
+            found += [one for entry in self._by_word.get(word, ()) if entry.matches(url) for one in entry.kept]
+        return [kept for _, kept in sorted(found, key=_place)]
+
+
+def _place(one: tuple[int, object]) -> int:
+    return one[0]
 
 
 def needed_word(pattern: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from lxml import etree
+
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.plain_text import one_line
@@ -9,6 +11,7 @@ from crawler.domain.watching.products import compare_products
 from crawler.domain.watching.reading import WatchedPage
 from crawler.domain.watching.rules import PageWatch
 from crawler.domain.watching.values import ChangeKind, Watched, WatchedChange, compare_values
+from crawler.errors import Invalid
 
 MOST_OF_A_PAGE = 300
 """Changes of one page that are told."""
@@ -28,12 +31,19 @@ def watched_changes(item: WatchedPair, _: None) -> list[WatchedChange] | None:
         old, new = WatchedPage(pair.old, pair.url), WatchedPage(pair.new, pair.url)
     except UnparsablePage:
         return None
-    changes = _parts(pair.url, watch, old, new)
+    try:
+        return _changes(pair.url, watch, old, new)
+    except (Invalid, etree.XPathError):  # a rule that was written before rules were checked as they are now
+        return None
+
+
+def _changes(url: str, watch: PageWatch, old: WatchedPage, new: WatchedPage) -> list[WatchedChange]:
+    changes = _parts(url, watch, old, new)
     for name, field, rule in watch.fields:
-        change = compare_values(Watched(pair.url, rule, name), old.value(field), new.value(field))
+        change = compare_values(Watched(url, rule, name), old.value(field), new.value(field))
         changes += [change] if change else []
     if watch.products:
-        changes += compare_products(pair.url, watch.products, old.products(), new.products())
+        changes += compare_products(url, watch.products, old.products(), new.products())
     return changes[:MOST_OF_A_PAGE]
 
 

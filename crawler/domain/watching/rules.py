@@ -1,7 +1,7 @@
 """Watch rules: which parts and values count on pages whose URL matches a pattern."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -14,6 +14,7 @@ from crawler.domain.plain_text import one_line
 from crawler.domain.urls.pattern_index import PatternIndex, needed_word
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.fields import NamedField, WatchField, checked_selector
+from crawler.domain.watching.values import FieldType
 from crawler.errors import Invalid, InvalidPattern
 
 MOST_RULES = 10_000
@@ -105,6 +106,26 @@ class WatchRule(WatchOrder):
         return WatchOrder.model_validate(self.model_dump(include=set(WatchOrder.model_fields)))
 
 
+def stored_rule(row: Mapping[str, Any]) -> WatchRule:
+    """A rule that was checked when it was kept. Of thousands few are used, so they are not checked each time."""
+    body = row["body"]
+    tell = body.get("tell")
+    return WatchRule.model_construct(
+        **{name: row[name] for name in _COLUMNS},
+        watch=tuple(body.get("watch", ())),
+        fields={name: WatchField.model_construct(**_typed(field)) for name, field in body.get("fields", {}).items()},
+        products=bool(body.get("products")),
+        tell=Conditions.model_validate(tell) if tell else None,
+    )
+
+
+def _typed(field: Mapping[str, Any]) -> dict[str, Any]:
+    return {**field, "type": FieldType(field.get("type", FieldType.TEXT))}
+
+
+_COLUMNS = ("id", "project_id", "name", "pattern", "priority", "enabled", "created_at")
+
+
 def read_order(given: Any) -> WatchOrder:
     """A rule from JSON. Raises InvalidWatch with a sentence that says where it is wrong."""
     try:
@@ -134,6 +155,9 @@ class PageWatch(NamedTuple):
         return bool(self.part or self.fields or self.products)
 
 
+_NOTHING = PageWatch()
+
+
 class WatchIndex:
     """The enabled rules of a project, by the URLs they hold for."""
 
@@ -152,15 +176,22 @@ class WatchIndex:
 
     def part(self, url: str) -> WatchedPart | None:
         """The only part of a page that counts, if a rule says so."""
-        return next((WatchedPart(str(rule.id), rule.watch) for rule in self.of(url) if rule.watch), None)
+        return _part(self.of(url))
 
     def watch(self, url: str) -> PageWatch:
         """Each thing from the first rule that says it."""
+        rules = self.of(url)
+        if not rules:
+            return _NOTHING
         fields: dict[str, WatchedField] = {}
         products: str | None = None
-        for rule in self.of(url):
+        for rule in rules:
             name = str(rule.id)
             for field, how in rule.fields.items():
                 fields.setdefault(field, WatchedField(field, how, name))
             products = products or (name if rule.products else None)
-        return PageWatch(self.part(url), tuple(fields.values()), products)
+        return PageWatch(_part(rules), tuple(fields.values()), products)
+
+
+def _part(rules: Sequence[WatchRule]) -> WatchedPart | None:
+    return next((WatchedPart(str(rule.id), rule.watch) for rule in rules if rule.watch), None)

@@ -65,3 +65,8 @@ def test_noise_selectors_hold_inside_the_part() -> None:
     page = read_blocks(PAGE.format(title="t", days="30", aside="a").encode(), "text/html", [".days"], [".terms"])
     assert [line for line in page.lines if line] == ["You may return it within days.", "We pay the postage."]
     assert page.only_found == [".terms"]
+
+
+@pytest.mark.parametrize("selector", ["p:has(b:has(i))", "xpath://p[", "xpath:nothing(1)"])
+def test_a_selector_that_cannot_be_used_any_more_leaves_the_whole_page(selector: str) -> None:
+    assert "Rain" in str(compared(said(), said(aside="Rain tomorrow"), selector).edits)
