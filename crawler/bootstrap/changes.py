@@ -91,5 +91,9 @@ class Changes:
     @cached_property
     def diff_without_noise(self) -> DiffWithoutNoise:
         return DiffWithoutNoise(
-            self._app.pages.content, self.noise_rules, self._app.pages.read_pdf, self._app.judging.for_people
+            self._app.pages.content,
+            self.noise_rules,
+            self._app.watching.rules.index,
+            self._app.pages.read_pdf,
+            self._app.judging.for_people,
         )
