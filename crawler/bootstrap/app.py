@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.bootstrap.operating import Operating
     from crawler.bootstrap.pages import Pages
     from crawler.bootstrap.projects import Projects
+    from crawler.bootstrap.watching import Watching
 
 Made = TypeVar("Made")
 _making = RLock()
@@ -57,6 +58,7 @@ class App(Shared):
     documents: Lazy["Documents"] = Lazy()
     operating: Lazy["Operating"] = Lazy()
     judging: Lazy["Judging"] = Lazy()
+    watching: Lazy["Watching"] = Lazy()
 
 
 def build(settings: Settings, embedded: EmbeddedServers | None = None, **overrides: Any) -> App:

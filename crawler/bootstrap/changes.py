@@ -39,6 +39,7 @@ class Changes:
             self._app.engine.probes,
             FindSignIns(self.page_pairs),
             self.apply_noise_rules,
+            self._app.watching.values,
             SettleDocuments(self._app.documents.store, self._app.hints.ingest_documents),
             self.digest,
             self._app.judging.for_comparison,
@@ -55,7 +56,8 @@ class Changes:
 
     @cached_property
     def page_pairs(self) -> PagePairs:
-        return PagePairs(self._app.database, self._app.pages.read_pdf)
+        watches = self._app.watching.rules.of_crawl
+        return PagePairs(self._app.database, self._app.pages.read_pdf, watches)
 
     @cached_property
     def apply_noise_rules(self) -> ApplyNoiseRules:
@@ -100,5 +102,9 @@ class Changes:
     @cached_property
     def diff_without_noise(self) -> DiffWithoutNoise:
         return DiffWithoutNoise(
-            self._app.pages.content, self.noise_rules, self._app.pages.read_pdf, self._app.judging.for_people
+            self._app.pages.content,
+            self.noise_rules,
+            self._app.watching.rules.index,
+            self._app.pages.read_pdf,
+            self._app.judging.for_people,
         )

@@ -68,6 +68,7 @@ class Notices:
             changes.page_pairs,
             changes.noise_rules,
             self.notifications,
+            self._app.watching.try_on_past,
             self._app.judging.for_people,
         )
 
@@ -100,6 +101,7 @@ class Notices:
             self.notifications,
             self.send,
             self._app.changes.digest,
+            self._app.watching.decide,
             self._app.clock,
             self.sender,
             self._app.hints.notify,

@@ -65,6 +65,7 @@ from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
 from crawler.client.system import Check, Health, RuntimeSettings
+from crawler.client.watching import WatchPreview, WatchRule
 
 __all__ = [
     "Audit",
@@ -140,5 +141,7 @@ __all__ = [
     "Unavailable",
     "Url",
     "Version",
+    "WatchPreview",
+    "WatchRule",
     "WholePage",
 ]

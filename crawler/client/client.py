@@ -25,6 +25,7 @@ from crawler.client.schedules import Schedules
 from crawler.client.scraping import ScrapedPage, ScrapeJob, SiteMap, read_scraped
 from crawler.client.system import Health, RuntimeSettings
 from crawler.client.value import read
+from crawler.client.watching import Watching
 
 TIMEOUT_SECONDS = 35.0
 """A little longer than the service's own deadline."""
@@ -67,6 +68,7 @@ class Client:
         self.keys = Keys(self._connection)
         self.schedules = Schedules(self._connection)
         self.noise = Noise(self._connection)
+        self.watching = Watching(self._connection)
         self.notifications = Notifications(self._connection)
         self.queue = Queue(self._connection)
         self.documents = Documents(self._connection)

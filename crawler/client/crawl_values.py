@@ -271,6 +271,23 @@ class RedirectedPages(Value):
     example_urls: tuple[str, ...] = ()
 
 
+class WatchedValue(Value):
+    """A value that a watch rule names and that changed, or a selector that names nothing any more."""
+
+    url: str
+    rule: str
+    field: str
+    kind: str
+    """The kind: changed, broken or found."""
+    before: str | None
+    after: str | None
+    words: str
+    percent: float | None = None
+    number: str | None = None
+    item: str | None = None
+    back_in_stock: bool = False
+
+
 class PageByHash(Value):
     """A changed page that was too large to weigh: only its hash shows the change."""
 
@@ -324,6 +341,11 @@ class Changes(Value):
     by_hash_pages: int = 0
     """Changed pages that were too large to weigh."""
     by_hash: tuple[PageByHash, ...] = ()
+    watched_changes: int = 0
+    """Changes of values that watch rules name."""
+    watched: tuple[WatchedValue, ...] = ()
+    watch_unread: tuple[str, ...] = ()
+    """Watched pages whose values could not be read."""
     texts: tuple[PageText, ...] | None = None
     """The diff of the first changed pages, line by line, if it was requested."""
     changed_pages: tuple[PageChange, ...] | None = None

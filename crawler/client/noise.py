@@ -26,10 +26,19 @@ class NoiseRule(Value):
     """Why it is not used, if it is not."""
 
 
+class Reason(Value):
+    url: str
+    rule: str | None
+    """The id of the watch rule; None: the schedule's conditions."""
+    why: str
+
+
 class Verdict(Value):
     alert: bool
     why: str
     changed_pages: int
+    reasons: tuple[Reason, ...] = ()
+    """By conditions and watch rules."""
 
 
 class Trial(Value):

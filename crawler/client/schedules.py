@@ -29,6 +29,8 @@ class Schedule(Value):
     jitter_minutes: int
     notify_on_changes: bool
     notify_on: str
+    conditions: dict[str, Any] | None = None
+    """Changes that are told in any case."""
     notify_after_failures: int
     notification_email: str | None
     notification_webhook: str | None

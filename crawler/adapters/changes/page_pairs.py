@@ -5,8 +5,8 @@ compared with them: `handlers/changes/apply_noise_rules.py`.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
@@ -15,7 +15,7 @@ from crawler.adapters.engine.compared_versions import COMPARED, EARLIER, TOLD_OT
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.several_addresses import Address
-from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide
+from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide, WatchedPart
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
 from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
@@ -29,25 +29,35 @@ PDF_SHARE = 0.2
 _NO_TIME = "There are too many PDFs to read all of them, so it is compared by its bytes."
 
 
+class Watches(Protocol):
+    """The watch rules of a crawl's project."""
+
+    def __bool__(self) -> bool: ...
+    def part(self, url: str) -> WatchedPart | None: ...
+
+
 class PagePairs:
-    def __init__(self, engine: Engine, read_pdf: ReadPdf) -> None:
+    def __init__(self, engine: Engine, read_pdf: ReadPdf, watches: Callable[[UUID], Watches]) -> None:
         self._engine = engine
         self._read_pdf = _InTime(read_pdf)
+        self._watches = watches
 
     def between(
         self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str], *, further: int = 0
     ) -> Iterator[PagePair]:
         """The pages at these URLs whose both versions are still kept and not too large.
 
-        With `further`, the older side is so many versions further back.
+        With `further`, the older side is so many versions further back. Each knows which part of it is watched.
         """
+        watches = self._watches(crawl_id)
         # The ledger knows pages by their normalized URLs: those are found once, in one walk.
         with transaction(self._engine) as db:
             keys = list(db.execute(text(_KEYS), {"crawl": crawl_id, "urls": list(urls)}).scalars())
         for start in range(0, len(keys), PAGES_AT_ONCE):
             some = keys[start : start + PAGES_AT_ONCE]
             given = {"crawl": crawl_id, "before": compared_to, "keys": some, "further": further}
-            yield from self._read(_BETWEEN, given)
+            for pair in self._read(_BETWEEN, given):
+                yield pair._replace(watched=watches.part(pair.url)) if watches else pair
 
     def too_large(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> set[str]:
         """Those of these URLs whose page is too large to be read, in one of the two crawls."""

@@ -42,6 +42,7 @@ class CrawlStateReader:
         behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
         is_list = crawl.crawl_type is CrawlType.FETCH_ONLY
         given = tuple(db.execute(text(_GIVEN), {"crawl": crawl.id}).scalars()) if is_list else ()
+        watched = tuple(db.execute(text(_WATCHED), {"project": crawl.project_id}).scalars())
         start = read((scope.get("moves") or [crawl.seed_url])[-1])
         key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
         homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
@@ -49,6 +50,7 @@ class CrawlStateReader:
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
+            watched=watched,
             has_history=bool(facts.has_history),
             distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
             given=given,
@@ -117,6 +119,7 @@ SELECT c.scope, p.learned,
 FROM crawl_jobs c JOIN projects p ON p.id = c.project_id WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
+_WATCHED = "SELECT DISTINCT pattern FROM watch_rules WHERE project_id = :project AND enabled ORDER BY pattern"
 _WALLED = (
     "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
 )

@@ -143,6 +143,24 @@ class PageText(_Value):
     also_at: tuple[str, ...] = Field((), description="Further addresses of the same page")
 
 
+class WatchedValue(_Value):
+    """A value that a watch rule names and that changed, or a selector that names nothing any more."""
+
+    url: str
+    rule: str = Field(description="The id of the watch rule")
+    field: str = Field(
+        description="As the rule calls it; product.price and so on of declared products; watch of a part"
+    )
+    kind: str = Field(description="changed, broken (it names nothing any more) or found (it named nothing before)")
+    before: str | None
+    after: str | None
+    words: str = Field(description="The change in one line")
+    percent: float | None = Field(None, description="By so many percent a number or price changed")
+    number: str | None = Field(None, description="What it is now, where that is a number")
+    item: str | None = Field(None, description="Which product, where a page declares several")
+    back_in_stock: bool = False
+
+
 class CrawlChanges(_Value):
     crawl_id: UUID
     compared_to: UUID | None = None
@@ -175,6 +193,11 @@ class CrawlChanges(_Value):
     )
     by_hash_pages: int = Field(0, description="Changed pages that were too large to weigh: told by their hash alone")
     by_hash: tuple[PageByHash, ...] = Field((), description="The first 1,000")
+    watched_changes: int = Field(0, description="Changes of values that watch rules name")
+    watched: tuple[WatchedValue, ...] = Field((), description="The first 1,000")
+    watch_unread: tuple[str, ...] = Field(
+        (), description="Watched pages whose values could not be read; the first 1,000"
+    )
     texts: tuple[PageText, ...] | None = Field(
         None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
     )

@@ -40,12 +40,16 @@ class FileBlocks(PageBlocks):
 
 
 def stored_blocks(
-    body: bytes, content_type: str, removed: Sequence[str] = (), pdf: PdfReading | None = None
+    body: bytes,
+    content_type: str,
+    removed: Sequence[str] = (),
+    pdf: PdfReading | None = None,
+    only: Sequence[str] = (),
 ) -> PageBlocks:
     """The blocks of a stored page or file. Raises UnparsablePage: NoLines for a file that has none."""
     kind = kind_of(content_type, body)
     if kind is None:
-        return read_blocks(body, content_type, removed)
+        return read_blocks(body, content_type, removed, only)
     if kind is FileKind.BYTES:
         raise NoLines(_BYTES_ONLY)
     if kind is not FileKind.PDF:

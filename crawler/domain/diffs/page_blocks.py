@@ -17,6 +17,7 @@ from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
+from crawler.domain.pages.named_parts import NamedParts
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
 from crawler.domain.pages.text import unwrap_inline
@@ -32,6 +33,7 @@ _MOST_LEVELS = 5
 _LONGEST_NAME = 100
 _LONGEST_CLASS = 1_000
 _TOP = frozenset({"body", "html"})
+_FRAME = frozenset({"body", "html", "head"})
 _BOXES = tag_ids("span small time label b strong em i output data")
 # Parts of a line or of code: what stands in them is never a box.
 _FLOWS = tag_ids(
@@ -67,6 +69,8 @@ class PageBlocks:
         """Selectors that named something on this page."""
         self.asks_password = asks_password
         """Whether it has a field for a password."""
+        self.only_found: Sequence[str] = ()
+        """Those of the selectors for the parts that count that named something."""
         self._head = head
         self._nodes = nodes
         self._places = _Places()
@@ -142,12 +146,19 @@ class PageBlocks:
         return sum(line.count(" ") + 1 for line in self.body)
 
 
-def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()) -> PageBlocks:
-    """The blocks of a page, without what these CSS selectors name. Raises UnparsablePage, as parsing does."""
+def read_blocks(
+    body: bytes, content_type: str = "", removed: Sequence[str] = (), only: Sequence[str] = ()
+) -> PageBlocks:
+    """The blocks of a page, without what the CSS selectors `removed` name. Raises UnparsablePage, as parsing does.
+
+    With `only`, just what these selectors name (CSS or XPath), unless none names anything.
+    """
     markup, _charset = to_utf8(body, content_type)
     refuse_bombs(markup)
     tree = parse(markup)
+    chosen = _chosen(tree, only)
     left_out = _left_out(tree, removed)
+    _drop_others(tree, chosen)
     asks_password = tree.css_first(_SECRET_FIELD) is not None
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
@@ -165,7 +176,9 @@ def read_blocks(body: bytes, content_type: str = "", removed: Sequence[str] = ()
             lines += found
             places += [node] * len(found)
     blocks = _head_blocks(head.title, head.description)
-    return PageBlocks(blocks, lines, places, left_out, asks_password=asks_password)
+    page = PageBlocks(blocks, lines, places, left_out, asks_password=asks_password)
+    page.only_found = chosen.selectors
+    return page
 
 
 def _without_boxes(inline: list[LexborNode]) -> list[LexborNode]:
@@ -208,6 +221,41 @@ def _lines(node: LexborNode, preformatted: set[int]) -> list[str]:
         return [line for part in text.split("\n") if (line := " ".join(part.split()))]
     line = " ".join(text.split())
     return [line] if line else []
+
+
+class _Chosen(NamedTuple):
+    """The parts of a page that count, by their numbers, and what they stand in."""
+
+    selectors: list[str]
+    """Those that named something."""
+    nodes: set[int]
+    above: set[int]
+
+
+def _chosen(tree: LexborHTMLParser, selectors: Sequence[str]) -> _Chosen:
+    parts = NamedParts(tree) if selectors else None
+    named = {selector: parts.elements(selector) for selector in selectors} if parts else {}
+    above: set[int] = set()
+    for node in (node for nodes in named.values() for node in nodes):
+        one = node.parent
+        while one is not None and one.mem_id not in above:
+            above.add(one.mem_id)
+            one = one.parent
+    nodes = {node.mem_id for nodes in named.values() for node in nodes}
+    return _Chosen([selector for selector, found in named.items() if found], nodes, above)
+
+
+def _drop_others(tree: LexborHTMLParser, chosen: _Chosen) -> None:
+    """Drop what was not chosen; nothing if nothing was."""
+    waiting = [tree.root] if tree.root is not None and chosen.nodes and tree.root.mem_id not in chosen.nodes else []
+    while waiting:
+        for child in list(waiting.pop().iter(include_text=True)):
+            if child.mem_id in chosen.nodes:
+                continue
+            if child.mem_id in chosen.above or child.tag in _FRAME:
+                waiting.append(child)
+            else:
+                child.decompose()
 
 
 def _left_out(tree: LexborHTMLParser, selectors: Iterable[str]) -> list[str]:

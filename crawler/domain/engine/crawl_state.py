@@ -33,5 +33,7 @@ class CrawlState:
     """Which kinds of the project's pages need a browser, learned from comparisons."""
     behind_walls: frozenset[str] = frozenset()
     """Keys of pages that were behind a wall in the crawl before; only for crawls that make documents."""
+    watched: tuple[str, ...] = ()
+    """Patterns of URLs whose pages somebody watches: they are kept whenever their bytes differ."""
     homepage: str = ""
     """The homepage's text, if it was fetched without a browser. What other pages repeat of it is no content."""

@@ -72,10 +72,14 @@ def apply_noise_rules(
     shape: str = "",
     moments: Moments = UNKNOWN,
     url: str = "",
+    walls: bool = True,
 ) -> FilteredPage:
-    """What changed on a page, without noise. Both sides are read without what the rules' selectors name."""
+    """What changed on a page, without noise. Both sides are read without what the rules' selectors name.
+
+    `walls`: whether one may stand in place of the page; of a part of a page nobody can tell.
+    """
     texts = replaced_text(old, new)
-    wall = wall_between(old, new)
+    wall = wall_between(old, new) if walls else None
     if wall:
         return FilteredPage((), (), wall, texts=texts, passed=not is_walled(new, old))
     return _NoiseFilter(old, new, rules, shape, moments, url).filtered(texts)

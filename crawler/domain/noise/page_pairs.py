@@ -1,8 +1,11 @@
 """Two versions of one page, as they are stored."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
+
+from lxml.etree import XPathError
 
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
@@ -16,6 +19,7 @@ from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.pages.refreshes import MOST_WORDS_OF_A_SIGN, refresh_target
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
+from crawler.errors import Invalid
 
 _LONG = "It is longer than is read. What is read of it did not change, but its bytes did."
 
@@ -27,9 +31,9 @@ class PageSide(NamedTuple):
     pdf: PdfReading | None = None
     """What it says, if it is a PDF."""
 
-    def blocks(self, rules: RuleSet) -> PageBlocks:
-        """Raises UnparsablePage."""
-        return stored_blocks(self.content, self.content_type, tuple(rules.selectors), self.pdf)
+    def blocks(self, rules: RuleSet, only: Sequence[str] = ()) -> PageBlocks:
+        """Raises UnparsablePage. `only`: just the parts that these selectors name, unless none names anything."""
+        return stored_blocks(self.content, self.content_type, tuple(rules.selectors), self.pdf, only)
 
 
 class PageOfCrawl(NamedTuple):
@@ -43,6 +47,13 @@ class PageOfCrawl(NamedTuple):
         return url_shape(parse(self.url))
 
 
+class WatchedPart(NamedTuple):
+    """The parts of a page that count, and the rule that says so."""
+
+    rule: str
+    selectors: tuple[str, ...]
+
+
 class PagePair(NamedTuple):
     url: str
     page_id: UUID
@@ -51,6 +62,8 @@ class PagePair(NamedTuple):
     told: tuple[PageSide, PageSide] | None = None
     """What crawls in between told of the page, which they had fetched in another way: as it was, and as it became."""
     old_version: UUID | None = None
+    watched: WatchedPart | None = None
+    """Only this part of the page counts, where it was found before and is now."""
 
     @property
     def shape(self) -> str:
@@ -79,12 +92,29 @@ class PagePair(NamedTuple):
         if target and refresh_target(before.content, self.url) is None:
             return FilteredPage((), (), leads_to=target)
         page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url)
+        if self.watched and page.edits and not isinstance(new, FileBlocks):
+            page = self._of_part(self.watched, page, before, after, rules)
         if isinstance(new, FileBlocks):
             edits = tuple(edit for edit in page.edits if not is_clock(edit, moments))
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
         return page._replace(returned=was_gone and not is_gone)
+
+    def _of_part(
+        self, part: WatchedPart, page: FilteredPage, before: PageSide, after: PageSide, rules: RuleSet
+    ) -> FilteredPage:
+        """What changed in the part that counts. What is found on one side only says nothing: then all of it counts."""
+        try:
+            old, new = (side.blocks(rules, part.selectors) for side in (before, after))
+        except (Invalid, XPathError):  # a rule that was written before rules were checked as they are now
+            return page
+        if not old.only_found or not new.only_found:
+            return page
+        moments = page.moments
+        found = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=False)
+        used = dict.fromkeys((*page.rules, *found.rules, part.rule))
+        return found._replace(texts=page.texts, rules=tuple(used))
 
 
 __all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

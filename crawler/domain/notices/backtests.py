@@ -12,8 +12,12 @@ from crawler.domain.noise.rules import RuleKind, checked_value
 from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify
 from crawler.domain.notices.schedule import NotifyOn, ScheduleConfig
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS
+from crawler.domain.watching.conditions import Conditions
+from crawler.domain.watching.rules import WatchOrder
+from crawler.domain.watching.telling import TellReason, told_words
 from crawler.errors import Invalid, InvalidPattern
 
+MOST_REASONS = 20
 MOST_PAGES = 2_000
 """Compared again in one backtest; older crawls are then judged by their thresholds alone."""
 
@@ -32,6 +36,8 @@ class TrialRules(BaseModel):
     ignore_patterns: tuple[str, ...] = Field((), max_length=50, description="Regular expressions for lines")
     ignore_numbers: bool = False
     ignore_dates: bool = False
+    conditions: Conditions | None = Field(None, description="Tried in place of those of the schedule")
+    watch: WatchOrder | None = Field(None, description="A watch rule, beside those there are")
     crawls: int = Field(20, ge=1, le=MOST_CRAWLS, description="So many of the newest")
 
     @field_validator("ignore_selectors")
@@ -52,12 +58,31 @@ class TrialRules(BaseModel):
         return found + [(kind, "*") for kind, wanted in asked if wanted]
 
 
+class Reason(BaseModel):
+    """A page for which a condition held, or of which a rule tells."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    rule: str | None = Field(description="The id of the watch rule; null: the schedule's conditions")
+    why: str
+
+
 class Verdict(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     alert: bool
     why: str
     changed_pages: int
+    reasons: tuple[Reason, ...] = Field((), description="By conditions and watch rules; the first 20")
+
+    def told_by(self, reasons: Sequence[TellReason]) -> "Verdict":
+        """The same, if conditions or watch rules tell it, too."""
+        if not reasons:
+            return self
+        few = tuple(Reason(**reason.as_record()) for reason in reasons[:MOST_REASONS])
+        why = f"{told_words(reasons)}; {self.why}" if self.alert else told_words(reasons)
+        return self.model_copy(update={"alert": True, "why": why, "reasons": few})
 
 
 class Trial(BaseModel):

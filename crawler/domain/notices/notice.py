@@ -131,6 +131,8 @@ def should_notify(config: ScheduleConfig, summary: dict[str, Any] | None) -> boo
     """Whether this crawl is to be told of. Without a comparison there is nothing that could be true."""
     if not config.notify_on_changes or summary is None:
         return False
+    if config.notify_on is NotifyOn.CONDITIONS:
+        return False  # they are asked apart: `handlers/watching/decide_telling.py`
     if config.notify_on is NotifyOn.ALWAYS:
         return True
     return bool(summary["is_significant"]) if config.notify_on is NotifyOn.SIGNIFICANT else has_changes(summary)
@@ -139,7 +141,8 @@ def should_notify(config: ScheduleConfig, summary: dict[str, Any] | None) -> boo
 def has_changes(summary: dict[str, Any]) -> bool:
     counts = summary["summary"]
     changed = any(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
-    return changed or bool(summary.get("moved_pages")) or bool(summary.get("template_changes"))
+    more = ("moved_pages", "template_changes", "watched_changes")
+    return changed or any(summary.get(name) for name in more)
 
 
 def has_failed(crawl: CrawlJob) -> bool:

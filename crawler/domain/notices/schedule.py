@@ -26,6 +26,7 @@ from crawler.domain.notices.cron_moments import moments
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.domain.retries import CRAWL_WAITS
 from crawler.domain.urls.url import parse
+from crawler.domain.watching.conditions import Conditions
 from crawler.errors import InvalidUrl
 
 MOST_SKIPPED = 2000
@@ -66,6 +67,9 @@ class ScheduleConfig(BaseModel):
     notify_on: NotifyOn = NotifyOn.SIGNIFICANT
     notification_urls: tuple[Annotated[str, StringConstraints(max_length=LONGEST_URL)], ...] = Field(
         (), max_length=MOST_URLS, description="Other channels as Apprise URLs; shown masked, a mask keeps what it hides"
+    )
+    conditions: Conditions | None = Field(
+        None, description="Changes that are told in any case; with notify_on conditions no others are"
     )
     notify_after_failures: int = Field(
         3, ge=0, le=100, description="Told after so many failed runs in a row, and when it works again; 0 is never"

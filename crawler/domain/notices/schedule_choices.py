@@ -18,3 +18,5 @@ class NotifyOn(StrEnum):
     SIGNIFICANT = "significant"
     ANY = "any"
     ALWAYS = "always"
+    CONDITIONS = "conditions"
+    """Only what conditions and watch rules ask for."""

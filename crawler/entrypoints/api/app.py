@@ -35,6 +35,7 @@ from crawler.entrypoints.api.routes import (
     schedule,
     scrape,
     settings,
+    watch,
 )
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
@@ -69,6 +70,7 @@ _ROUTERS = (
     history,
     schedule,
     noise,
+    watch,
     notifications,
     queue,
     categories,

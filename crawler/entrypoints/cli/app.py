@@ -29,6 +29,7 @@ SUBCOMMANDS = (
     Subcommand("host", "hosts:hosts", "Look at hosts and steer how they are asked."),
     Subcommand("schedule", "schedules:schedules", "When projects are crawled again, and who is told."),
     Subcommand("noise", "noise:noise", "What changes by itself and is not to be told."),
+    Subcommand("watch", "watching:watching", "Which parts and values count, and when they are told."),
     Subcommand("notification", "notifications:notifications", "Notifications sent, and delivery results."),
     Subcommand("key", "keys:keys", "Make, list and revoke API keys."),
 )

@@ -4,7 +4,7 @@ What is new, changed or removed: `compare` in `domain/changes/comparison.py`, wi
 crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
@@ -73,6 +73,11 @@ class Digest(Protocol):
     ) -> Sequence[PageDigest]: ...
 
 
+class ValueWatch(Protocol):
+    def __call__(self, crawl: CrawlJob, summary: Mapping[str, Any], judge: Judge, /) -> dict[str, Any]:
+        """What changed of the values that somebody watches, as keys of the summary."""
+
+
 class DiffCrawl:
     def __init__(
         self,
@@ -81,6 +86,7 @@ class DiffCrawl:
         probes: DiffProbes,
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
+        watch_values: ValueWatch,
         settle_documents: SettleDocuments,
         digest: Digest,
         open_judge: OpenJudge,
@@ -90,6 +96,7 @@ class DiffCrawl:
         self._probes = probes
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
+        self._watch_values = watch_values
         self._settle_documents = settle_documents
         self._digest = digest
         self._open_judge = open_judge
@@ -106,6 +113,7 @@ class DiffCrawl:
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
             summary = self._summary(baseline, crawl, filtered, sign_ins, has_credentials=has_credentials)
+            summary |= self._watch_values(crawl, summary, judge)
             feed = feed_pages(summary, self._digest.of(crawl, summary, judge, CHANGED_PAGES, LINES))
         self._settle_documents(baseline, crawl, filtered)  # before the summary is kept: so it is repeated
         log.info("crawl_compared", crawl_id=str(crawl_id), compared_to=str(baseline.id), **summary["summary"])
@@ -215,6 +223,19 @@ class DiffCrawl:
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         return choose_baseline(self._store.earlier_crawls(crawl), crawl)
+
+
+def _summary(baseline: CrawlJob, crawl: CrawlJob, filtered: FilteredChanges, found: Found) -> dict[str, Any]:
+    summary = change_summary(
+        filtered.changes,
+        crawl_id=crawl.id,
+        compared_to=baseline.id,
+        new_pages=crawl.config.significant_new_pages,
+        changed_share=crawl.config.significant_changed_share,
+        template_pages=filtered.template_pages,
+        coverage=cover(filtered.changes, found),
+    )
+    return summary | filtered.as_record()
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

@@ -3,7 +3,7 @@
 What is noise: `domain/noise/page_noise.py`. Which rules are suggested: `domain/noise/suggestions.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -14,7 +14,7 @@ from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
 from crawler.domain.ids import new_id
 from crawler.domain.judging import OpenJudge
-from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide
+from crawler.domain.noise.page_pairs import MAX_BYTES, PagePair, PageSide, WatchedPart
 from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
@@ -47,6 +47,12 @@ class SnapshotReader(Protocol):
     def get_snapshot(self, project_id: UUID, page_id: UUID, version_id: UUID | None = None) -> PageSnapshot: ...
 
 
+class Watches(Protocol):
+    """A project's watch rules."""
+
+    def part(self, url: str) -> WatchedPart | None: ...
+
+
 class FilteredLine(NamedTuple):
     number: int
     """Among all edits of the page: by it a line is pointed at."""
@@ -77,10 +83,16 @@ class SuggestedRule(NamedTuple):
 
 class DiffWithoutNoise:
     def __init__(
-        self, content: SnapshotReader, rules: NoiseRuleReader, read_pdf: ReadPdf, open_judge: OpenJudge
+        self,
+        content: SnapshotReader,
+        rules: NoiseRuleReader,
+        watches: Callable[[UUID], Watches],
+        read_pdf: ReadPdf,
+        open_judge: OpenJudge,
     ) -> None:
         self._content = content
         self._rules = rules
+        self._watches = watches
         self._read_pdf = read_pdf
         self._open_judge = open_judge
 
@@ -124,7 +136,7 @@ class DiffWithoutNoise:
                 raise Invalid(_LARGE)
             sides.append(PageSide(snapshot.content, snapshot.content_type, version.fetched_at, pdf))
             url = snapshot.url
-        return PagePair(url, page_id, sides[0], sides[1])
+        return PagePair(url, page_id, sides[0], sides[1], watched=self._watches(project_id).part(url))
 
 
 def _why_not(exc: Exception) -> str:

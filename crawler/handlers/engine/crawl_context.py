@@ -5,6 +5,7 @@ The scope's rules are in `domain/urls/scope.py`; the state is read by `adapters/
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
@@ -14,6 +15,7 @@ from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.signals import Decision, decide_crawl, lacks_browser, lane_of
 from crawler.domain.rendering.site_frame import SiteFrame
 from crawler.domain.rendering.url_shapes import Findings
+from crawler.domain.urls.pattern_index import PatternIndex
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, parse
 
@@ -90,6 +92,15 @@ class CrawlContext:
         """Take over the crawl's row after it was decided how its pages are fetched."""
         self.state = replace(self.state, crawl=crawl)
 
+    @property
+    def compares_bytes(self) -> bool:
+        """Whether any page counts as unchanged only if its bytes are."""
+        return self.crawl.from_queue or bool(self.state.watched)
+
+    def is_by_bytes(self, url: str) -> bool:
+        """Whether this page does. Selectors see more than the text of a page."""
+        return self.crawl.from_queue or bool(self.state.watched and _index(self.state.watched).find(url))
+
     def learn(self, findings: Findings) -> None:
         self.state = replace(self.state, shapes=self.state.shapes.learn(findings))
 
@@ -134,6 +145,12 @@ class CrawlContext:
             self.followed.clear()
         self.followed[href] = depth
         return True
+
+
+@lru_cache(maxsize=16)
+def _index(patterns: tuple[str, ...]) -> PatternIndex[bool]:
+    """Built when a page is first asked about: thousands of patterns take a while."""
+    return PatternIndex((pattern, True) for pattern in patterns)
 
 
 def scope_of(state: CrawlState) -> Scope:

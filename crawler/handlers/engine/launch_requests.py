@@ -120,7 +120,7 @@ class LaunchRequests:
             state.crawl.project_id,
             [ticket.key.normalized_url for ticket in tickets],
             baseline_id=state.baseline_id,
-            with_snapshots=state.crawl.from_queue,
+            with_snapshots=tickets[0].context.compares_bytes,
         )
 
     def _with_probe_tasks(self, tickets: Sequence[RequestTicket]) -> Sequence[RequestTicket]:

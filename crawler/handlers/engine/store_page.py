@@ -125,14 +125,15 @@ def record_unchanged(
 
 
 def _is_same(settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous) -> bool:
-    """Whether the page is unchanged. For the acquisition queue only the same bytes are: selectors see all of them.
+    """Whether the page is unchanged. For the acquisition queue, and for pages that somebody watches, only the same
+    bytes are: selectors see all of them.
 
     What was fetched in the other way is another version, although it says the same: later crawls are compared with the
     version that was fetched as theirs.
     """
     if previous.content_hash != page.content_hash or previous.method not in (None, _method(result)):
         return False
-    if not settled.context.crawl.from_queue:
+    if not settled.context.is_by_bytes(settled.lease.url):
         return True
     return previous.snapshot_id == name_of(result.body)
 

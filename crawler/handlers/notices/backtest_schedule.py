@@ -20,12 +20,23 @@ from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import NoiseRule, RuleSet
 from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge, past_verdict
 from crawler.domain.notices.schedule import NotifyOn
+from crawler.domain.watching.conditions import Conditions
+from crawler.domain.watching.rules import WatchOrder
+from crawler.domain.watching.telling import TellReason
 from crawler.errors import TooSlowToTry
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
 class PastCrawls(ProjectReader, Protocol):
     def list_crawls(self, project_id: UUID, limit: int = ..., before: UUID | None = ...) -> list[CrawlJob]: ...
+
+
+class Watching(Protocol):
+    """Why a past crawl would be told by the watch rules there are, one more, and these conditions."""
+
+    def __call__(
+        self, crawl: CrawlJob, watch: WatchOrder | None, conditions: Conditions | None, judge: Judge, /
+    ) -> Sequence[TellReason]: ...
 
 
 class BacktestSchedule:
@@ -36,6 +47,7 @@ class BacktestSchedule:
         pairs: PagePairReader,
         rules: NoiseRuleReader,
         notifications: SentNotices,
+        watching: Watching,
         open_judge: OpenJudge,
     ) -> None:
         self._crawls = crawls
@@ -43,6 +55,7 @@ class BacktestSchedule:
         self._pairs = pairs
         self._rules = rules
         self._notifications = notifications
+        self._watching = watching
         self._open_judge = open_judge
 
     def __call__(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
@@ -54,6 +67,7 @@ class BacktestSchedule:
         project = self._crawls.get_project(project_id)
         schedule = self._schedules.find(project_id)
         notify_on = schedule.config.notify_on if schedule else NotifyOn.SIGNIFICANT
+        conditions = trial.conditions or (schedule.config.conditions if schedule else None)
         present = self._rules.list_rules(project.id)
         rules = self._tried_rules(project, present, trial)
         crawls = self._crawls.list_crawls(project_id, trial.crawls)
@@ -69,9 +83,10 @@ class BacktestSchedule:
             now = Thresholds.of(project.settings, notify_on).tried(trial)
             counted = Counted.of(crawl.change_summary)
             again = self._counted_again(crawl, counted, urls, rules, judging) if try_rules else counted
+            reasons = self._watching(crawl, trial.watch, conditions, judging)
             found.append(
                 Trial(
-                    crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now),
+                    crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now).told_by(reasons),
                     then=past_verdict(crawl.crawl_type, told.get(crawl.id, ()), counted), rules_tried=try_rules,
                 )
             )  # fmt: skip

@@ -60,6 +60,10 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
         )
     if should_notify(schedule.config, crawl.change_summary):
         return "Nothing was sent yet. By the schedule as it is now, it is to be told."
-    if schedule.config.notify_on is NotifyOn.SIGNIFICANT:
-        return "The schedule tells of significant changes only, and these are not."
-    return "Nothing changed, and the schedule tells of changes only."
+    return _QUIET.get(schedule.config.notify_on, "Nothing changed, and the schedule tells of changes only.")
+
+
+_QUIET = {
+    NotifyOn.CONDITIONS: "The schedule tells only what conditions and watch rules ask for, and none of them held.",
+    NotifyOn.SIGNIFICANT: "The schedule tells of significant changes only, and these are not.",
+}

@@ -2,8 +2,9 @@
 
 Each thing is told at most once by itself, and again when somebody asks.
 
-Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`. What is significant:
-`domain/changes/significance.py`. Sending: `send_notice.py`.
+Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`, and conditions and watch rules
+(`handlers/watching/decide_telling.py`). What is significant: `domain/changes/significance.py`. Sending:
+`send_notice.py`.
 """
 
 import time
@@ -35,7 +36,10 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.schedule import Schedule
+from crawler.domain.notices.watched_words import watched_payload, watched_sections
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
+from crawler.domain.watching.conditions import Conditions
+from crawler.domain.watching.telling import TellReason
 from crawler.errors import NotFound
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
@@ -99,6 +103,7 @@ class NotifyCrawl:
         kept: Notifications,
         send: SendNotice,
         digest: Callable[[UUID], Sequence[PageDigest]],
+        decide: Callable[[CrawlJob, Conditions | None], Sequence[TellReason]],
         clock: Clock,
         sender: Sender,
         hint: Callable[[UUID], None],
@@ -109,6 +114,7 @@ class NotifyCrawl:
         self._kept = kept
         self._send = send
         self._digest = digest
+        self._decide = decide
         self._clock = clock
         self._sender = sender
         self._hint = hint
@@ -159,17 +165,23 @@ class NotifyCrawl:
         elif is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
-        if should_notify(schedule.config, crawl.change_summary):
-            found.append(self._changes(project, crawl, now))
+        found += self._changes(schedule, project, crawl, now)
         return found
 
-    def _changes(self, project: Project, crawl: CrawlJob, now: datetime) -> Notice:
+    def _changes(self, schedule: Schedule, project: Project, crawl: CrawlJob, now: datetime) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""
-        sender, summary, digests = self._sender, crawl.change_summary or {}, self._digest(crawl.id)
-        sections = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
+        sender, summary = self._sender, crawl.change_summary
+        if summary is None or not schedule.config.notify_on_changes:
+            return []
+        reasons = self._decide(crawl, schedule.config.conditions)
+        if not reasons and not should_notify(schedule.config, summary):
+            return []
+        digests = self._digest(crawl.id)
+        changed = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
         pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
         payload = webhook_payload(project, crawl, now, sender.link(crawl), pages)
-        return Notice(NoticeKind.CHANGES, changes_mail(sender, project, crawl, sections), payload)
+        mail = changes_mail(sender, project, crawl, (*watched_sections(summary, reasons), *changed))
+        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons))]
 
     def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:
         payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()

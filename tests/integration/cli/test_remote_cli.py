@@ -134,6 +134,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
         ("host", "show", "HOST"),
         ("key", "list"),
         ("noise", "list", "PROJECT"),
+        ("watch", "list", "PROJECT"),
         ("credential", "list", "PROJECT"),
         ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
         ("schedule", "show", "PROJECT"),
@@ -453,6 +454,22 @@ def test_the_key_kept_on_this_machine_opens_its_own_service(stage: Stage, tmp_pa
     (tmp_path / "api-key").write_text(stage.there.environment["CRAWLER_API_KEY"] + "\n")
     place = stage.there.but(CRAWLER_API_KEY="", CRAWLER_DATA_DIR=str(tmp_path))
     assert stage.names["PROJECT"] in stage.told(place, "project", "list")
+
+
+def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
+    rule = ("--pattern", "/", "--field", "words=text p", "--tell", "words changed")
+    for place in (stage.here, stage.there):
+        assert "No rules yet" in stage.told(place, "watch", "list", "PROJECT")
+        assert "words: " in stage.told(place, "watch", "preview", "PROJECT", *rule[:4])
+        assert "Would have told" in stage.told(place, "watch", "backtest", "PROJECT", *rule)
+        added = stage.told(place, "watch", "add", "PROJECT", *rule, "--name", "Words", "--priority", "2").split()[0]
+        assert "Words: words (text of p); told if words changed" in stage.told(place, "watch", "list", "PROJECT")
+        assert stage.told(place, "watch", "disable", "PROJECT", added).startswith("Off: ")
+        assert stage.told(place, "watch", "enable", "PROJECT", added).startswith("On: ")
+        assert stage.told(place, "watch", "remove", "PROJECT", added) == "Removed.\n"
+        assert "CSS selector" in stage.told(place, "watch", "add", "PROJECT", "--only", "a..b", status=2)
+        assert "NAME=WHAT" in stage.told(place, "watch", "add", "PROJECT", "--field", "price", status=2)
+        assert "a condition reads like" in stage.told(place, "watch", "add", "PROJECT", "--tell", "ever", status=2)
 
 
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:

@@ -24,6 +24,8 @@ PAGES = {
     "pages": "/projects/{project}/pages",
     "project changes": "/projects/{project}/changes",
     "noise": "/projects/{project}/noise",
+    "watched": "/projects/{project}/watch",
+    "a watch rule": "/projects/{project}/watch/rule?watch=p&fields=a+%3D+h1&tell=contains+%3Cscript%3E",
     "crawl changes": "/crawls/{crawl}/changes",
     "running changes": "/crawls/{running}/changes",
     "crawl": "/crawls/{crawl}",

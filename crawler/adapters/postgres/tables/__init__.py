@@ -28,6 +28,7 @@ from crawler.adapters.postgres.tables.recurring import (
     noise_rules,
     notifications,
     schedule_slots,
+    watch_rules,
 )
 from crawler.adapters.postgres.tables.service import (
     api_keys,
@@ -74,4 +75,5 @@ __all__ = [
     "screenshots",
     "settings",
     "snapshots",
+    "watch_rules",
 ]

@@ -1,4 +1,4 @@
-"""Tables of schedules, their runs, notifications, the feed of changes, and rules for ignored changes (noise)."""
+"""Tables of schedules, their runs, notifications, the feed of changes, and rules for what is ignored or watched."""
 
 from sqlalchemy import (
     Column,
@@ -116,4 +116,19 @@ feed_tokens = Table(
         text("coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid)"),
         unique=True,
     ),
+)
+
+watch_rules = Table(
+    "watch_rules",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("name", String(100), nullable=False, server_default=""),
+    Column("pattern", Text, nullable=False, server_default=""),
+    count("priority"),
+    json("body"),  # what is watched, and when it is told
+    flag("enabled", default=True),
+    now("created_at"),
+    now("updated_at"),
+    Index("ix_watch_rules_project", "project_id"),
 )

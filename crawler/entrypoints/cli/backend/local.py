@@ -27,6 +27,7 @@ from crawler.entrypoints.cli.backend.categories import LocalCategories
 from crawler.entrypoints.cli.backend.documents import LocalDocuments
 from crawler.entrypoints.cli.backend.local_exports import write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
+from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 
@@ -191,6 +192,10 @@ class LocalBackend:
     @property
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
+
+    @property
+    def watching(self) -> LocalWatch:
+        return LocalWatch(self._tools.watching.manage, self._tools.watching.preview)
 
     @property
     def documents(self) -> LocalDocuments:

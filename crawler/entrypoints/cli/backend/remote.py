@@ -34,6 +34,7 @@ from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
 from crawler.entrypoints.cli.backend.service_errors import told_as_ours
+from crawler.entrypoints.cli.backend.watching import RemoteWatch
 from crawler.entrypoints.processes import KEY_FILE, is_loopback
 from crawler.errors import SettingsError, Unavailable
 from crawler.handlers.crawls.retry_failed import Retried
@@ -273,6 +274,10 @@ class RemoteBackend:
     @property
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
+
+    @property
+    def watching(self) -> RemoteWatch:
+        return RemoteWatch(self._client.watching)
 
     @property
     def documents(self) -> RemoteDocuments:

@@ -106,6 +106,7 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> No
                 screen.print(Text.assemble("  also at ", clean(other)), style="dim", soft_wrap=True)
     for move in found.moved:
         _show_move(screen, move)
+    _show_watched(screen, found)
     _show_noise(screen, found)
     for page in texts:
         _show_text(screen, page)
@@ -119,6 +120,14 @@ def _show_move(screen: Console, move: MovedPage) -> None:
     for line in move.edits:
         for text in changed_lines(screen, line):
             screen.print(text, soft_wrap=True)
+
+
+def _show_watched(screen: Console, found: CrawlChanges) -> None:
+    for change in found.watched:
+        screen.print(Text.assemble(("! ", "cyan"), clean(change.words), "  ", clean(change.url)), soft_wrap=True)
+    if found.watch_unread:
+        unread = f"{count(len(found.watch_unread), 'watched page')} could not be read by its rules."
+        screen.print(unread, style="yellow", soft_wrap=True)
 
 
 def _show_noise(screen: Console, found: CrawlChanges) -> None:

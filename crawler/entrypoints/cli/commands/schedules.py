@@ -57,6 +57,10 @@ def set_schedule(
         typer.Option(metavar="URL", help="Another channel by its Apprise URL; @FILE reads some, '' is for none."),
     ] = None,
     notify_on: Annotated[NotifyOn | None, typer.Option(help="Which changes send a notice.")] = None,
+    tell: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORDS", help="Told in any case: 'contains sale', 'new page', …; '' is for none."),
+    ] = None,
     notify_changes: Annotated[
         bool | None, typer.Option("--notify-changes/--no-notify-changes", help="Whether changes are told at all.")
     ] = None,
@@ -76,6 +80,7 @@ def set_schedule(
     changes |= {} if email is None else {"notification_email": email or None}
     changes |= {} if webhook is None else {"notification_webhook": next(iter(_addresses([webhook])), None)}
     changes |= {} if notify is None else {"notification_urls": _addresses(notify)}
+    changes |= {} if tell is None else {"conditions": {"of": wanted} if (wanted := [*filter(None, tell)]) else None}
     with open_backend() as backend:
         _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
 
@@ -147,6 +152,8 @@ def _receivers(schedule: ScheduleOverview) -> Iterator[str]:
         yield "nobody"
         return
     yield f"of {_WORTH_TELLING[schedule.notify_on]}" if schedule.notify_on_changes else "of no changes"
+    if schedule.conditions and schedule.notify_on_changes:
+        yield f"if {schedule.conditions.words}"
     if schedule.notify_after_failures:
         yield f"of {count(schedule.notify_after_failures, 'failed run')} in a row, and when it works again"
 
@@ -155,6 +162,7 @@ _WORTH_TELLING = {
     NotifyOn.SIGNIFICANT: "significant changes",
     NotifyOn.ANY: "any change",
     NotifyOn.ALWAYS: "each comparison",
+    NotifyOn.CONDITIONS: "what conditions and watch rules ask for",
 }
 
 

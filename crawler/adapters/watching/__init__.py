@@ -1,0 +1,1 @@
+"""Watch rules in Postgres."""

@@ -1,0 +1,193 @@
+"""`crawler watch`: which parts and values of pages count, and when a change of them is told.
+
+Decided in `handlers/watching`; what rules mean in `domain/watching/rules.py`.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+import typer
+from rich.text import Text
+
+from crawler.domain.notices.schedule_choices import MOST_CRAWLS, TrialRules
+from crawler.domain.watching.previews import PagePreview, Preview
+from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
+from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+from crawler.entrypoints.cli.screen.terminal_text import count
+
+watching = typer.Typer(no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler watch list'.")]
+Pattern = Annotated[str, typer.Option(metavar="RE", help="Pages whose URL it matches; all unless given.")]
+Only = Annotated[list[str] | None, typer.Option("--only", metavar="CSS", help="Only this part counts; or xpath:….")]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--field", metavar="NAME=WHAT", help="A value: price='price .total', link=a.buy@href."),
+]
+Products = Annotated[bool, typer.Option("--products", help="Products that pages declare: name, price, availability.")]
+Tell = Annotated[
+    list[str] | None, typer.Option("--tell", metavar="WORDS", help="Told if: 'price below 100', 'contains sale', ….")
+]
+All = Annotated[bool, typer.Option("--all", help="Told only if all of --tell hold for a page.")]
+Name = Annotated[str, typer.Option(help="A name for people.")]
+Priority = Annotated[int, typer.Option(help="Of rules that say the same thing the highest counts.")]
+HEADINGS = ("rule", "what", "priority", "state")
+
+
+@watching.command("list")
+def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """A project's watch rules, the most important first."""
+    with open_backend() as backend:
+        rules = backend.watching.list_rules(project_id)
+    if as_json:
+        shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
+        typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
+        return
+    if not rules:
+        console().print("No rules yet: all of every page counts. 'crawler watch add' writes one.")
+        return
+    print_rows(console(), HEADINGS, map(_row, rules), right=("priority",))
+
+
+@watching.command()
+def add(
+    project_id: ProjectId,
+    pattern: Pattern = "",
+    only: Only = None,
+    field: Fields = None,
+    products: Products = False,
+    tell: Tell = None,
+    all_hold: All = False,
+    name: Name = "",
+    priority: Priority = 0,
+) -> None:
+    """Add a rule; it holds from the next crawl on. 'preview' and 'backtest' take the same options and keep nothing."""
+    order = _order(pattern, only, field, products, tell, all_hold).model_copy(
+        update={"name": name, "priority": priority}
+    )
+    with open_backend() as backend:
+        rule = backend.watching.add(project_id, read_order(order.model_dump()))
+    console().print(Text.assemble(f"{rule.id}  ", clean(rule.words)), soft_wrap=True)
+
+
+@watching.command()
+def preview(
+    project_id: ProjectId,
+    pattern: Pattern = "",
+    only: Only = None,
+    field: Fields = None,
+    products: Products = False,
+    as_json: AsJson = False,
+) -> None:
+    """What a rule finds on pages of the newest crawl."""
+    order = _order(pattern, only, field, products)
+    with open_backend() as backend, Stderr().status("Reading stored pages …"):
+        found = backend.watching.preview(project_id, order)
+    if as_json:
+        typer.echo(orjson.dumps(found.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode())
+        return
+    _show(found)
+
+
+@watching.command()
+def backtest(
+    project_id: ProjectId,
+    pattern: Pattern = "",
+    only: Only = None,
+    field: Fields = None,
+    products: Products = False,
+    tell: Tell = None,
+    all_hold: All = False,
+    crawls: Annotated[int, typer.Option(min=1, max=MOST_CRAWLS, help="So many of the newest.")] = 40,
+    as_json: AsJson = False,
+) -> None:
+    """Which past crawls this rule would have told, beside the rules there are. Nothing is changed or sent."""
+    order = _order(pattern, only, field, products, tell, all_hold)
+    with open_backend() as backend, Stderr().status("Comparing past crawls again …"):
+        trials = backend.backtest(project_id, TrialRules(watch=order, crawls=crawls))
+    if as_json:
+        shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
+        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        return
+    told = [trial for trial in trials if trial.now.reasons]
+    console().print(f"Would have told {len(told)} of the last {count(len(trials), 'crawl')}{':' if told else '.'}")
+    for trial in told:
+        for reason in trial.now.reasons:
+            console().print(
+                Text.assemble(f"{moment(trial.completed_at)}  ", clean(reason.url), "  ", clean(reason.why)),
+                soft_wrap=True,
+            )
+
+
+@watching.command()
+def remove(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Remove a rule."""
+    with open_backend() as backend:
+        backend.watching.remove(project_id, rule_id)
+    console().print("Removed.")
+
+
+@watching.command()
+def enable(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Switch a rule on."""
+    _switch(project_id, rule_id, enabled=True)
+
+
+@watching.command()
+def disable(project_id: ProjectId, rule_id: RuleId) -> None:
+    """Switch a rule off."""
+    _switch(project_id, rule_id, enabled=False)
+
+
+def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
+    with open_backend() as backend:
+        rule = backend.watching.set_enabled(project_id, rule_id, enabled=enabled)
+    console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
+
+
+def _order(
+    pattern: str,
+    only: list[str] | None,
+    fields: list[str] | None,
+    products: bool,
+    tell: list[str] | None = None,
+    all_hold: bool = False,
+) -> WatchOrder:
+    given: dict[str, Any] = {"pattern": pattern, "watch": only or (), "products": products, "fields": {}}
+    for field in fields or ():
+        name, sign, what = field.partition("=")
+        if not sign:
+            raise InvalidWatch("A field is written NAME=WHAT, such as price='price .total'.")
+        given["fields"][name.strip()] = what.strip()
+    if tell:
+        given["tell"] = {"match": "all" if all_hold else "any", "of": tell}
+    return read_order(given)
+
+
+def _row(rule: WatchRule) -> list[str | Text]:
+    words = f"{rule.name}: {rule.words}" if rule.name else rule.words
+    return [str(rule.id), clean(words), str(rule.priority), "on" if rule.enabled else "off"]
+
+
+def _show(found: Preview) -> None:
+    screen = console()
+    screen.print(f"{count(found.matching_pages, 'page')} of the newest crawl match; the first {len(found.pages)}:")
+    for page in found.pages:
+        screen.print(Text.assemble("  ", clean(page.url), f"  {_parts(page)}"), soft_wrap=True)
+        for field in page.fields:
+            said = field.value if field.found and field.value is not None else "not found"
+            problem = f" ({field.problem})" if field.problem else ""
+            screen.print(Text.assemble(f"    {field.field}: ", clean(f"{said}{problem}")), soft_wrap=True)
+    for warning in found.warnings:
+        screen.print(clean(warning), style="yellow")
+
+
+def _parts(page: PagePreview) -> str:
+    if page.note:
+        return page.note
+    return f"{count(page.parts, 'part')}, {page.share:.0%} of its words" if page.parts else ""

@@ -1,0 +1,1 @@
+"""Watch rules: kept, tried on stored pages, and applied when crawls are compared."""

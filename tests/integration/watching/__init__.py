@@ -1,0 +1,1 @@
+"""Watch rules against real servers."""
