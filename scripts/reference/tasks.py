@@ -19,6 +19,8 @@ def tasks() -> list[Task]:
     found = []
     for node in ast.parse((ROOT / "workers" / "tasks.py").read_text()).body:
         for call in getattr(node, "decorator_list", []):
+            if not isinstance(call, ast.Call):
+                continue
             assert isinstance(node, ast.FunctionDef)
             given: dict[str | None, Any] = {
                 word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.domain.crawls.crawl import RenderMode
+from crawler.domain.crawls.crawl_choices import RenderMode
 from crawler.lazy_module import LazyModule
 
 if TYPE_CHECKING:

@@ -4,30 +4,23 @@ How rows are copied: `adapters/postgres/move_database.py`. How pages are: `adapt
 """
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.errors import Conflict, SettingsError
-from crawler.lazy_module import LazyModule
+from crawler.lazy_module import on_first_use
 
-if TYPE_CHECKING:
-    from crawler import config
-    from crawler.adapters.frontier import redis_connection
-    from crawler.adapters.objects import object_store
-    from crawler.adapters.pages import move_snapshots
-    from crawler.adapters.postgres import database, move_database, secret_box
-    from crawler.entrypoints.cli.backend import session
-else:
-    config = LazyModule("crawler.config")
-    redis_connection = LazyModule("crawler.adapters.frontier.redis_connection")
-    object_store = LazyModule("crawler.adapters.objects.object_store")
-    move_snapshots = LazyModule("crawler.adapters.pages.move_snapshots")
-    database = LazyModule("crawler.adapters.postgres.database")
-    move_database = LazyModule("crawler.adapters.postgres.move_database")
-    secret_box = LazyModule("crawler.adapters.postgres.secret_box")
-    session = LazyModule("crawler.entrypoints.cli.backend.session")
+with on_first_use():
+    from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
+    from crawler.adapters.objects.object_store import ObjectStore
+    from crawler.adapters.pages.move_snapshots import move_snapshots
+    from crawler.adapters.postgres.database import connect
+    from crawler.adapters.postgres.move_database import move_database
+    from crawler.bootstrap.secret_key import secret_key_file
+    from crawler.config import load_settings
+    from crawler.entrypoints.cli.backend.session import local_session
+    from crawler.entrypoints.cli.error_exit import quiet_logs
 
 DATABASES = 3
 """Of Redis: the frontier's, the broker's and beat's."""
@@ -61,19 +54,18 @@ def move(
 
 def _move_servers(to_database: str, to_redis: str | None) -> None:
     given = {"database_url": to_database, **({"redis_url": to_redis} if to_redis else {})}
-    aims = config.load_settings(**given)
+    aims = load_settings(**given)
     assert aims.database_url is not None
     if to_redis:
         for number in range(DATABASES):
             _refuse_full_redis(aims.redis_database(number))
-    with session.local_session() as tools:
-        target = database.connect(aims.database_url.get_secret_value(), 1)
+    with local_session() as tools:
+        target = connect(aims.database_url.get_secret_value(), 1)
         try:
-            moved = move_database.move_database(tools.database, target, lambda name: typer.echo(f"  {name}", err=True))
+            moved = move_database(tools.database, target, lambda name: typer.echo(f"  {name}", err=True))
         finally:
             target.dispose()
-        key_file = tools.data_dir / secret_box.KEY_FILE
-        _ = tools.secret_box  # makes the file, if nothing was encrypted so far
+        key_file = secret_key_file(tools.settings)
     typer.echo(f"{moved.rows} rows of {moved.tables} tables were copied and counted.")
     typer.echo("Redis needs no copy: what it holds is made anew from Postgres.")
     secret = "CRAWLER_SECRET_KEY as it is" if aims.secret_key else f"CRAWLER_SECRET_KEY to the text in {key_file}"
@@ -81,16 +73,16 @@ def _move_servers(to_database: str, to_redis: str | None) -> None:
 
 
 def _move_pages(to: str) -> None:
-    url = None if to == "postgres" else config.load_settings(snapshot_url=to).snapshot_url
-    with session.local_session() as tools:
-        moved = move_snapshots.move_snapshots(tools.database, object_store.ObjectStore(url) if url else None)
+    url = None if to == "postgres" else load_settings(snapshot_url=to).snapshot_url
+    with local_session() as tools:
+        moved = move_snapshots(tools.database, ObjectStore(url) if url else None)
     typer.echo(f"{moved} pages and pictures were moved.")
     kept = f"set CRAWLER_SNAPSHOT_URL={url}" if url else "unset CRAWLER_SNAPSHOT_URL"
     typer.echo(f"New ones go where the setting says: {kept} on every machine.")
 
 
 def _refuse_full_redis(url: str) -> None:
-    with redis_connection.connect_redis(url) as redis:
-        redis_connection.check_redis(redis, time.time())
+    with connect_redis(url) as redis:
+        check_redis(redis, time.time())
         if redis.dbsize():
             raise Conflict("The Redis to move to holds something already; name an empty one.")

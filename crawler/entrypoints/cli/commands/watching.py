@@ -6,18 +6,23 @@ Decided in `handlers/watching`; what rules mean in `domain/watching/rules.py`.
 from typing import Annotated, Any
 from uuid import UUID
 
-import orjson
 import typer
-from rich.text import Text
 
-from crawler.domain.notices.schedule_choices import MOST_CRAWLS, TrialRules
-from crawler.domain.watching.previews import PagePreview, Preview
-from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
+from crawler.domain.notices.schedule_choices import MOST_CRAWLS
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
-from crawler.entrypoints.cli.screen.stderr import Stderr
-from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
-from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.text import Text
+
+    from crawler.domain.notices.backtests import TrialRules
+    from crawler.domain.watching.previews import PagePreview, Preview
+    from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
+    from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
+    from crawler.entrypoints.cli.screen.terminal_text import count
 
 watching = typer.Typer(no_args_is_help=True)
 
