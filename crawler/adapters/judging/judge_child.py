@@ -45,9 +45,9 @@ def main() -> None:
     answers = _own_stdout()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.nice(NICE)
     for part in PARTS:
         import_module(part)
+    os.nice(NICE)  # not before: somebody waits for the start
     gc.collect()
     gc.freeze()
     while True:
