@@ -63,8 +63,8 @@ SELECT host, robots_fetched_at, robots_text FROM hosts
 WHERE host IN (SELECT DISTINCT host FROM request_log WHERE crawl_id = :crawl)
   AND robots_text IS NOT NULL AND octet_length(robots_text) > 0 AND robots_fetched_at IS NOT NULL
 """
-# Two crawls at one host must keep the longer of their delays, as far as it counts for others. A delay of robots.txt counts from when it was read.
-# Requests shortly before the crawl count as those before its first.
+# Two crawls at one host must keep the longer of their delays, as far as it counts for others. A delay of robots.txt
+# counts from when it was read. Requests shortly before the crawl count as those before its first.
 _AUDIT = """
 WITH crawl AS (
     SELECT coalesce(started_at, created_at) AS began, coalesce(completed_at, now()) AS ended

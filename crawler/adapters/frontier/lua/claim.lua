@@ -19,14 +19,19 @@ local function write(c)
   if c.free_taken then redis.call('HINCRBY', c.info, 'free', 0 - c.free_taken) end
 end
 
--- The pair waits for its host. A slower crawl that waits for its own gap has the next turn there.
-local function wait_for_host(p, at, why)
+-- A slower crawl that waits for its own gap has the next turn at the host.
+local function ask_turn(p, at)
   local h = p.host
-  if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
-  if why == 'turn' and (h.turn_until <= now or h.turn == '') then
+  if h.turn_until <= now or h.turn == '' then
     set(h, 'turn', p.crawl.name)
     set(h, 'turn_until', at + 2000)
   end
+end
+
+local function wait_for_host(p, at, why)
+  local h = p.host
+  if why == 'host_cap' and not h.capped then set(h, 'capped', true) end
+  if why == 'turn' then ask_turn(p, at) end
   set_ready(lane, p.crawl.name, h.name, at, 'GT')
 end
 
@@ -87,6 +92,14 @@ for i = 1, pair_count do
   p.taken = 0
   p.host.asked = (p.host.asked or 0) + 1
   batch[i], p.crawl.pairs[#p.crawl.pairs + 1] = p, p
+end
+
+-- Before any of them is served: a faster crawl of the host would take its time again and again.
+for _, p in ipairs(batch) do
+  if p.host.asked > 1 and p.crawl.delay > 0 then
+    local _, at, why = hindrance(p)
+    if why == 'turn' then ask_turn(p, at) end
+  end
 end
 
 -- First give each crawl a fair share of the leases, and each of its pairs a fair share of that and of its host's slots;

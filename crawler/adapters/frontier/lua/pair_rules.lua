@@ -86,8 +86,8 @@ local function hindrance(p)
   -- The slower crawl of a host must keep its own gap too. It takes the turn, or a faster one would never leave that
   -- gap.
   if c.delay > 0 then
-    local at, is_shared = own_time(c, h)
-    if at > now then return 'at', at, is_shared and 'turn' or 'gap' end
+    local mine, is_shared = own_time(c, h)
+    if mine > now then return 'at', mine, is_shared and 'turn' or 'gap' end
   end
   if h.turn ~= '' and h.turn ~= c.name and h.turn_until > now then return 'at', h.turn_until, 'gap' end
   if c.respects_robots and h.robots_until <= now and h.robots_lease > now then return 'at', h.robots_lease, 'robots' end
