@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI
@@ -123,8 +122,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts))
     api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
-    if find_spec("mcp") is not None:
-        api.add_middleware(McpDispatch, door=api.state.mcp, tools=tools, attempts=attempts)
+    api.add_middleware(McpDispatch, door=api.state.mcp, tools=tools, attempts=attempts)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

@@ -78,32 +78,32 @@ def _crawls(server: MCPServer, call: CallService) -> None:
     async def start_crawl(project_id: str, ctx: Context[Any], max_pages: int | None = None) -> str:
         """Start a crawl of a project; the crawl's id."""
         body = {"max_pages": max_pages} if max_pages else {}
-        return _told(await call("POST", f"/projects/{quote(project_id)}/phases/crawl/run", body, _headers(ctx)))
+        return _told(await call("POST", f"/projects/{_part(project_id)}/phases/crawl/run", body, _headers(ctx)))
 
     @server.tool(annotations=_READS)
     async def crawl_status(crawl_id: str, ctx: Context[Any]) -> str:
         """How a crawl stands: status, pages, failures."""
-        found = await call("GET", f"/crawl/{quote(crawl_id)}", {}, _headers(ctx))
+        found = await call("GET", f"/crawl/{_part(crawl_id)}", {}, _headers(ctx))
         names = ("id", "project_id", "status", "end_reason", "pages_crawled", "pages_failed", "total_discovered")
         return _told({name: found.get(name) for name in names})
 
     @server.tool(annotations=_ENDS)
     async def cancel_crawl(crawl_id: str, ctx: Context[Any]) -> str:
         """End a crawl now; its pages are kept."""
-        await call("POST", f"/crawl/{quote(crawl_id)}/cancel", {}, _headers(ctx))
+        await call("POST", f"/crawl/{_part(crawl_id)}/cancel", {}, _headers(ctx))
         return "cancelled"
 
     @server.tool(annotations=_READS)
     async def what_changed(project_id: str, crawl_id: str, ctx: Context[Any]) -> str:
         """What a crawl found changed against the one before: new, removed and changed pages, with the changed lines."""
-        where = f"/projects/{quote(project_id)}/crawl-history/{quote(crawl_id)}/changes"
+        where = f"/projects/{_part(project_id)}/crawl-history/{_part(crawl_id)}/changes"
         found = await call("GET", where, {"include": "text"}, _headers(ctx))
         return untrusted(_told(found))
 
     @server.tool(annotations=_READS)
     async def explain_url(crawl_id: str, url: str, ctx: Context[Any]) -> str:
         """Why a URL was crawled, skipped or failed in a crawl."""
-        found = await call("GET", f"/crawl/{quote(crawl_id)}/explain", {"url": url}, _headers(ctx))
+        found = await call("GET", f"/crawl/{_part(crawl_id)}/explain", {"url": url}, _headers(ctx))
         return untrusted(_told(found))
 
     @server.tool(annotations=_FETCHES)
@@ -128,14 +128,19 @@ def _stored(server: MCPServer, call: CallService) -> None:
     async def search_documents(project_id: str, words: str, ctx: Context[Any], limit: int = 10) -> str:
         """Search a project's documents; the best pieces first."""
         asked = {"q": words, "limit": max(1, min(limit, 50))}
-        found = await call("GET", f"/projects/{quote(project_id)}/search", asked, _headers(ctx))
+        found = await call("GET", f"/projects/{_part(project_id)}/search", asked, _headers(ctx))
         return untrusted(_told([{name: hit[name] for name in ("url", "title", "content")} for hit in found["items"]]))
 
     @server.tool(annotations=_READS)
     async def read_page(project_id: str, page_id: str, ctx: Context[Any]) -> str:
         """A stored page as markdown."""
-        where = f"/projects/{quote(project_id)}/pages/{quote(page_id)}/markdown"
+        where = f"/projects/{_part(project_id)}/pages/{_part(page_id)}/markdown"
         return untrusted(str(await call("GET", where, {}, _headers(ctx))))
+
+
+def _part(name: str) -> str:
+    """One part of a path, whatever it holds."""
+    return quote(name, safe="")
 
 
 def _headers(ctx: Context[Any]) -> Headers:
