@@ -67,6 +67,7 @@ class Settings(BaseSettings):
         description="Comma-separated addresses or networks of reverse proxies whose X-Forwarded-For is believed",
     )
     firecrawl_door: bool = Field(default=True, description="Serve Firecrawl's API at /v2, with the same keys")
+    mcp_door: bool = Field(default=True, description="Serve agents (MCP) at /mcp, with the same keys")
     flower_host: str = Field("127.0.0.1", description="Address Flower binds; off loopback only with FLOWER_BASIC_AUTH")
     flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower")
     flower_basic_auth: SecretStr | None = Field(None, description="user:password of Flower's page")

@@ -50,6 +50,7 @@ from crawler.entrypoints.http.page_waits import PageWaits
 from crawler.entrypoints.http.problems import EVERYWHERE, Problem, install_problems
 from crawler.entrypoints.http.request_log import RequestLog
 from crawler.entrypoints.http.response_headers import AnswerHeaders
+from crawler.entrypoints.mcp.over_http import McpDispatch, McpDoor
 from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
@@ -92,6 +93,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
     yield
     await api.state.audience.close()
     await api.state.waits.close()
+    await api.state.mcp.close()
 
 
 def create_app(tools: App | None = None) -> FastAPI:
@@ -110,6 +112,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     api.state.tools = tools
     api.state.audience = Audience(tools)
     api.state.waits = waits = PageWaits(tools)
+    api.state.mcp = McpDoor(api)
     api.state.attempts = attempts = FailedAttempts()  # API and dashboard share this limit
     for module in _ROUTERS:
         api.include_router(module.router, prefix=PREFIX, responses=EVERYWHERE)
@@ -124,6 +127,7 @@ def create_app(tools: App | None = None) -> FastAPI:
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts, shares))
     api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
+    api.add_middleware(McpDispatch, door=api.state.mcp, tools=tools, attempts=attempts)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:
         api.add_middleware(

@@ -9,6 +9,7 @@ SUBCOMMANDS = (
     Subcommand("get", "get:get", "One page now, as markdown."),
     Subcommand("map", "get:map_site", "The URLs of a site, without crawling it."),
     Subcommand("up", "up:up", "Service, workers and Flower, until Ctrl-C."),
+    Subcommand("mcp", "mcp:mcp", "Tools for agents, over standard input."),
     Subcommand("doctor", "doctor:doctor", "What is wrong, and how to mend it."),
     Subcommand("prune", "prune:prune", "Delete what is older than it is kept."),
     Subcommand("move", "move:move", "To a Postgres and Redis of your own."),

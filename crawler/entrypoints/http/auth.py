@@ -6,7 +6,7 @@ Scopes: `domain/api_keys.py`. Rate limit for wrong keys: `failed_logins.py`. Whi
 The dashboard's pages: `entrypoints/dashboard/serving/session_gate.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Annotated
 from uuid import UUID
 
@@ -53,11 +53,13 @@ class KeyGate:
         tools: App,
         attempts: FailedAttempts | None = None,
         refusal: Callable[[CrawlerError], ASGIApp] = problem_of,
+        reading: Set[str] = READING,
     ) -> None:
         self._app = app
         self._tools = tools
         self._attempts = attempts or FailedAttempts()
         self._refusal = refusal
+        self._reading = reading
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or scope["path"] in OPEN_PATHS:
@@ -81,7 +83,7 @@ class KeyGate:
             return everybody(self._tools)
         session = token_of(headers) if "authorization" not in headers else None
         key = await self._by_session(scope, headers, session) if session else await self._by_secret(scope, headers)
-        if scope["type"] == "http" and scope["method"] not in READING and not key.scope.allows(KeyScope.WRITE):
+        if scope["type"] == "http" and scope["method"] not in self._reading and not key.scope.allows(KeyScope.WRITE):
             raise Forbidden("This API key may only read; changes need one of scope write.")
         return key
 

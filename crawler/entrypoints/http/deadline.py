@@ -18,7 +18,7 @@ SECONDS = 30.0
 """Seconds until the response must begin. Streamed requests and responses may take longer."""
 
 
-PATIENT = frozenset({"/api/v1/scrape", "/api/v1/map", "/v2/scrape", "/v2/map"})
+PATIENT = frozenset({"/api/v1/scrape", "/api/v1/map", "/v2/scrape", "/v2/map", "/mcp"})
 """Paths whose caller says how long to wait, without a thread that waits."""
 PATIENT_SECONDS = 150.0
 

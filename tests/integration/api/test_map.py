@@ -59,3 +59,12 @@ def test_a_map_is_no_baseline_of_crawls(desk: Desk, site: Site) -> None:
         assert desk.post("/map", url=site.url(), project_id=str(project.id)).status_code == 200
     again = desk.engine.again(first)
     assert again.compared_to == UUID(str(first.id))
+
+
+def test_what_a_map_sees_of_its_site_is_not_remembered_for_other_pages(desk: Desk, site: Site) -> None:
+    shell = "<title>App</title><div id=app></div>" + "<script src=/bundle.js></script>" * 3
+    lay(site, {"/": shell, "/k": "<p>Words that the server sends."})
+    with working(desk.engine):
+        desk.post("/map", url=site.url(), timeout=5)
+    (row,) = desk.engine.rows("SELECT learned FROM projects")
+    assert "rendering" not in row["learned"]

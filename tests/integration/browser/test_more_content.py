@@ -46,3 +46,12 @@ def test_a_button_that_shows_something_else_leaves_the_page_as_it_was(browser: B
 @pytest.mark.slow
 def test_a_list_without_end_ends_with_what_was_asked_for(browser: BrowserFetcher) -> None:
     assert 10 < shown(browser, SCROLLED.replace("shown < 90", "true"), 4) <= 60
+
+
+@pytest.mark.slow
+def test_a_browser_waits_once_more_as_long_as_was_asked_for(browser: BrowserFetcher) -> None:
+    late = "<body><p>At once.</p><script>let n = 0; setInterval(() => { if (++n == 60) add() }, 100); </script>"
+    late += "<div id=list></div><script>function add() { document.body.append('Rather' + ' late') }</script>"
+    with pages({"/": late}) as site:
+        assert b"Rather late" not in fetch(browser, site.url("/")).body
+        assert b"Rather late" in fetch(browser, site.url("/"), wait_seconds=9.0).body

@@ -67,12 +67,12 @@ def service_client() -> Iterator[service.Client]:
 
 def _client(settings: Settings) -> service.Client:
     try:
-        return service.Client(settings.api_url or "", _key(settings), retries=RETRIES)
+        return service.Client(settings.api_url or "", key_for(settings), retries=RETRIES)
     except ValueError as exc:
         raise SettingsError(f"CRAWLER_API_URL or CRAWLER_API_KEY is not valid: {exc}") from exc
 
 
-def _key(settings: Settings) -> str | None:
+def key_for(settings: Settings) -> str | None:
     """The API key for the service.
 
     The key that `crawler up` stores on this machine is only ever sent to this machine.

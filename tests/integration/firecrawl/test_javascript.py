@@ -1,0 +1,54 @@
+"""The door by Firecrawl's JavaScript client: every call of the families it offers."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.firecrawl.conftest import Door
+from tests.site.client import Site
+
+PACKAGE = "@mendable/firecrawl-js@4.42.0"
+SCRIPT = Path(__file__).with_name("contract.mjs")
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our calls beside the client's package, which comes from npm."""
+    if shutil.which("npm") is None:
+        pytest.skip("there is no npm")
+    folder = tmp_path_factory.mktemp("javascript")
+    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
+    done = subprocess.run(["npm", "install", *options, PACKAGE], capture_output=True, timeout=100, check=False)
+    if done.returncode:
+        pytest.skip("npm cannot install the client here")
+    return Path(shutil.copy(SCRIPT, folder))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_every_call_of_the_javascript_client(door: Door, shop: Site, script: Path) -> None:
+    command = ["node", str(script), door.address, door.secret, shop.url("")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    pages = [shop.url("/"), shop.url("/a"), shop.url("/kettles")]
+    assert told["scrape"] == {
+        "markdown": f"# Kettles\n\n3 €\n\n[A]({shop.url('/a')})",
+        "links": [shop.url("/a")],
+        "title": "Kettles",
+        "status": 200,
+    }
+    assert told["refused"] == 403
+    assert set(pages) <= set(told["map"])
+    assert (told["crawl"]["status"], sorted(told["crawl"]["urls"])) == ("completed", pages)
+    assert told["active"]
+    assert (told["watched"]["status"], sorted(told["watched"]["seen"])) == ("completed", pages)
+    assert told["errors"] == {"errors": [shop.url("/gone")], "robots": [shop.url("/private")]}
+    assert told["cancelled"] in (False, 409)
+    assert (told["batch"]["status"], sorted(told["batch"]["urls"])) == ("completed", pages[1:])
+    assert told["listed"] == [True]
+    assert told["check"] == {"status": "completed", "pages": ["new", "new", "new"]}
+    assert (told["checks"], told["paused"], told["deleted"]) == (1, "paused", True)

@@ -1,0 +1,1 @@
+"""The door for agents, by the official client."""
