@@ -19,7 +19,12 @@ MOST_LOOKS = 20
 """Addresses that one crawl looks at."""
 DIFFER = "pages that were taken for one differ"
 
+MOST_LINKS = 20_000
+"""Links of which these are chosen."""
+
 Pairs = frozenset[tuple[str, str]]
+Value = tuple[str, str, str]
+"""Of a parameter: its path, its name, and what it says."""
 
 
 class Fold(NamedTuple):
@@ -51,7 +56,7 @@ def folds(
     by_kind: dict[tuple[str, frozenset[str]], list[Fold]] = defaultdict(list)
     first = [fold for now, before in former if (fold := _fold(before, now))]
     known = {(fold.path, _pairs(fold.other)) for fold in first}
-    for url in sorted(links, key=lambda url: _shuffled(url.href, turn)):
+    for url in sorted(links, key=lambda url: _shuffled(url.href, turn))[:MOST_LINKS]:
         fold = _fold(url.href, stands.get(normalize(url, rule)))
         if fold is not None and (fold.path, pairs := _pairs(url)) not in known:
             known.add((fold.path, pairs))
@@ -73,15 +78,18 @@ def told_apart(
     `leads_on`: whether a page has a link to a page that no other page links to.
     """
     values = _values(links)
+    without_end = _without_end(answers.values(), values)
+    counts = Counter((path, name) for path, name, _ in values)
     tried = {(one.path, one.name) for one in known if one.role is ParamRole.DROPPED and one.lasting}
     by_path: dict[str, list[Fold]] = defaultdict(list)
     for fold in looks:
-        if fold.apart and fold.other.href in answers and fold.stands.href in answers:
+        if fold.other.href in answers and fold.stands.href in answers:
             by_path[fold.path].append(fold)
     for path, mine in sorted(by_path.items()):
         for fold in mine:
-            if _is_contradiction(fold, mine, answers, leads_on, tried):
-                name = min(fold.apart, key=lambda name: ((path, name) in tried, values[path, name], name))
+            names = [name for name in fold.apart if (path, name) not in without_end]
+            if names and _is_contradiction(fold, mine, answers, leads_on, tried):
+                name = min(names, key=lambda name: ((path, name) in tried, counts[path, name], name))
                 yield LearnedParam(path=path, name=name, role=ParamRole.KEPT, why=DIFFER)
                 break
 
@@ -108,7 +116,8 @@ def _says_more(fold: Fold, answers: Mapping[str, Answer]) -> bool:
     page, stands = answers[fold.other.href], answers[fold.stands.href]
     if page.noindex and not stands.noindex:
         return False
-    if page.title == stands.title and all(value.isdecimal() for _, value in _pairs(fold.other) - _pairs(fold.stands)):
+    numbers = (value.isdecimal() and not is_date(value) for _, value in _pairs(fold.other) - _pairs(fold.stands))
+    if page.title == stands.title and all(numbers):
         return False  # another revision of the same page
     return is_own(page, [stands], stands)
 
@@ -116,11 +125,7 @@ def _says_more(fold: Fold, answers: Mapping[str, Answer]) -> bool:
 def same_query(one: str, other: str) -> bool:
     """Whether two addresses ask for the same, but for their order and what names a visitor or a campaign."""
     first, second = read(one), read(other)
-    if not isinstance(first, Url) or not isinstance(second, Url):
-        return False
-    return {pair for pair in params(first) if not is_tracking(pair[0])} == {
-        pair for pair in params(second) if not is_tracking(pair[0])
-    }
+    return isinstance(first, Url) and isinstance(second, Url) and _pairs(first) == _pairs(second)
 
 
 def _fold(href: str, stands: str | None) -> Fold | None:
@@ -131,13 +136,18 @@ def _fold(href: str, stands: str | None) -> Fold | None:
 
 
 def _pairs(url: Url) -> Pairs:
-    """What may tell a page apart. Dates do not: those of a calendar go on without end."""
-    return frozenset((name, value) for name, value in params(url) if not is_tracking(name) and not is_date(value))
+    """What may tell a page apart."""
+    return frozenset((name, value) for name, value in params(url) if not is_tracking(name))
 
 
-def _values(links: Iterable[Url]) -> Counter[tuple[str, str]]:
-    """How many values each parameter of a path has."""
-    return Counter((path, name) for path, name, _ in {(path_key(url), *pair) for url in links for pair in params(url)})
+def _values(links: Iterable[Url]) -> set[Value]:
+    return {(path_key(url), *pair) for url in links for pair in params(url)}
+
+
+def _without_end(pages: Iterable[Answer], known: set[Value]) -> set[tuple[str, str]]:
+    """Parameters whose values are dates, where a page links to one that is not linked elsewhere: as calendars do."""
+    linked = (url for page in pages for href in page.links if "?" in href and isinstance(url := read(href), Url))
+    return {(path, name) for path, name, value in _values(linked) - known if is_date(value)}
 
 
 def _shuffled(href: str, turn: str) -> bytes:

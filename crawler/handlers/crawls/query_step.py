@@ -219,7 +219,8 @@ class QueryStep:
     def tell_apart(self, looks: Sequence[Fold], answers: Sequence[Answer], met: Container[str]) -> bool:
         """Keep parameters without which addresses were taken for one page that are not. Whether there are such."""
         known = {answer.url: answer for answer in answers}
-        urls = [link.url for link in self._links]
+        paths = {fold.path for fold in looks}
+        urls = [link.url for link in self._links if path_key(link.url) in paths]
         found = told_apart(looks, known, lambda page: self._leads_on(page, met), self.config.learned_params, urls)
         if not self._learn(list(found)):
             return False

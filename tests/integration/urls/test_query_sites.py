@@ -365,7 +365,10 @@ def test_a_page_that_a_calendar_shows_by_any_date_is_fetched_by_the_address_it_h
         links = [f"/diary?day={day}" for day in days]
         if path == "/":
             return page(*links, title="Harbour", body=FRAME)
-        return page(*links, title="Diary", body=text(f"the day {query['day']}")) if path == "/diary" else None
+        if path != "/diary":
+            return None
+        later = f"/diary?day={query['day'][:-2]}{int(query['day'][-2:]) + 1:02}"
+        return page(*links, later, title="Diary", body=text(f"the day {query['day']}"))
 
     with served(diary) as (url, _):
         first = crawler.crawl(url, use_sitemaps=False)

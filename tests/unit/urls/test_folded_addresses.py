@@ -44,6 +44,7 @@ def test_only_addresses_that_were_taken_for_a_page_are_looked_at() -> None:
     assert sorted(fold.other.href for fold in found) == [
         f"{SITE}/x?by=1&as=a",
         f"{SITE}/x?by=2",
+        f"{SITE}/x?day=2026-11-02",
         f"{SITE}/x?utm_source=m",
     ]
 
@@ -90,6 +91,14 @@ def test_one_old_revision_proves_nothing() -> None:
     alike = [answer(f"/x?by={n}", f"Boats, revision {n}", *ROWS) for n in range(4, 7)]
     assert kept([answer("/x", "Boats", *ROWS), named, *alike]) == []
     assert kept([answer("/x", "Boats", *ROWS), named]) == ["by"]
+
+
+def test_days_that_are_all_linked_are_pages_and_those_of_a_calendar_are_not() -> None:
+    days = [f"/x?day=2026-11-0{n}" for n in range(1, 5)]
+    diary = [answer(day, "Diary", *(f"What was seen on {day} at hour {n} of it" for n in range(9))) for day in days]
+    assert kept(diary) == ["day"]
+    ahead = diary[3]._replace(links=(f"{SITE}/x?day=2026-11-05",))
+    assert kept([*diary[:3], ahead]) == [], "it leads to days that nothing else links to, and so on without end"
 
 
 def test_what_the_site_hides_from_indexes_is_no_page() -> None:
