@@ -40,14 +40,19 @@ app.steps["consumer"].add(announce(settings))
 log = logger(__name__)
 
 
-class _Stopping:
-    """Whether this worker ends. It is shared with its pool's child processes, which get no other notice of it."""
+class _Common:
+    """What the processes of one worker's pool share; no other worker that was forked from the same process does."""
 
     def __init__(self) -> None:
-        self.event = multiprocessing.Event()
+        self.begin()
+
+    def begin(self) -> None:
+        self.stopping = multiprocessing.Event()
+        """The pool's processes get no other notice of the worker's end."""
+        self.embed_rest = multiprocessing.RawArray("d", 3)
 
 
-_stopping = _Stopping()
+_common = _Common()
 _making = threading.Lock()
 
 
@@ -60,11 +65,11 @@ def container() -> App:
 @cache
 def _container() -> App:
     redis = connect_redis(settings.redis_database(0), patience_seconds=settings.lease_seconds / 2)
-    return build(settings, celery=app, redis=redis)
+    return build(settings, celery=app, redis=redis, embed_rest=_common.embed_rest)
 
 
 def is_stopping() -> bool:
-    return _stopping.event.is_set()
+    return _common.stopping.is_set()
 
 
 @worker_process_init.connect
@@ -80,7 +85,7 @@ def _begin(**_: Any) -> None:
 
 @worker_init.connect
 def _start(**_: Any) -> None:
-    _stopping.event = multiprocessing.Event()  # not that of another worker that was forked from the same process
+    _common.begin()
     apart(_check_servers)
 
 
@@ -104,7 +109,7 @@ def _end(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
-    _stopping.event.set()
+    _common.stopping.set()
 
 
 @beat_init.connect

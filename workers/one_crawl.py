@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from crawler.lazy_module import load
 from workers.warm import warm
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
@@ -24,7 +25,7 @@ def main(fetchers: int, *, render: bool) -> int:
     # Without a browser the control worker takes the render queue, so that no URL waits for one.
     queues = ["coordinator", "compare", "notify", *(["render"] if render and not renders else [])]
     children = {
-        _fork(lambda: _work("control", queues, pool_cls="solo")),
+        _fork(lambda: _control(queues)),
         _fork(lambda: _work("fetch", ["fetch"], pool_cls="prefork", concurrency=fetchers)),
     }
     if renders:
@@ -73,6 +74,13 @@ def _fork(work: Callable[[], int]) -> int:
             sys.stderr.flush()
             os._exit(status)
     return pid
+
+
+def _control(queues: list[str]) -> int:
+    """The coordinator. It has nothing to do before the end of the crawl, but then somebody waits for it."""
+    for room in ("crawls", "changes"):
+        load(f"crawler.bootstrap.{room}")
+    return _work("control", queues, pool_cls="solo")
 
 
 def _work(name: str, queues: list[str], **options: Any) -> int:

@@ -10,6 +10,10 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
+
+AGAIN_SECONDS = 1
+MOST_TRIES = 100_000
 
 
 class Places:
@@ -36,6 +40,14 @@ class Places:
         finally:
             if taken is not None:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, taken)
+
+    @contextmanager
+    def place(self, task: Any, queue: str) -> Iterator[None]:
+        """A place for a task of this queue. If there is none, the task comes again in a moment."""
+        with self.take(queue) as is_free:
+            if not is_free:
+                raise task.retry(countdown=AGAIN_SECONDS, max_retries=MOST_TRIES)
+            yield
 
     def _lock(self, number: int) -> bool:
         try:

@@ -4,8 +4,7 @@ Which queue each goes through: `crawler/adapters/operating/queues.py`.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -40,7 +39,6 @@ log = telemetry.logger(__name__)
 COMPARISON_SECONDS = 2400
 """For the largest sites: judging has narrower limits of its own."""
 LATER_SECONDS = (2, 8)
-PLACE_SECONDS = 1
 MOST_RETRIES = 100_000
 """A comparison that lets others go first asks again soon, and then ever less often."""
 
@@ -187,40 +185,31 @@ def _begin(task: str) -> App:
     return tools
 
 
-@contextmanager
-def _ingest_place(task: Any) -> Iterator[None]:
-    """A place for a task of the queue `ingest`; if the worker has none free, the task comes again in a moment."""
-    with places.take("ingest") as is_free:
-        if not is_free:
-            raise task.retry(countdown=PLACE_SECONDS, max_retries=MOST_RETRIES)
-        yield
-
-
 @app.task(name="crawler.extract_entries", bind=True, **_options)
 def extract_entries(self: Any) -> None:
     """Read the pages of entries that were fetched, for a bounded time, and hand on what they say."""
-    with _ingest_place(self):
+    with places.place(self, "ingest"):
         _begin("extract_entries").acquisition.extract_entries(is_stopping)
 
 
 @app.task(name="crawler.ingest_document", bind=True, **_options)
 def ingest_document(self: Any, document_id: str) -> None:
     """Make this document, if it waits and nobody else works on it."""
-    with _ingest_place(self):
+    with places.place(self, "ingest"):
         container().documents.ingest.one(document_of(document_id))
 
 
 @app.task(name="crawler.ingest_documents", bind=True, **_options)
 def ingest_documents(self: Any) -> None:
     """Make documents of pages that wait for it, for a bounded time."""
-    with _ingest_place(self):
+    with places.place(self, "ingest"):
         _begin("ingest_documents").documents.ingest(is_stopping)
 
 
 @app.task(name="crawler.embed_documents", bind=True, **_options)
 def embed_documents(self: Any) -> None:
     """Ask for vectors of documents that lack some, for a bounded time."""
-    with _ingest_place(self):
+    with places.place(self, "ingest"):
         _begin("embed_documents").documents.embed(is_stopping)
 
 

@@ -86,6 +86,7 @@ class Documents:
             lease_seconds=max(settings.lease_seconds, TURN_SECONDS + 2 * settings.embed_timeout_seconds),
             seconds=min(TURN_SECONDS, settings.shift_seconds),
             batch=settings.embed_batch,
+            rest=self._app.embed_rest,
         )
 
     @cached_property

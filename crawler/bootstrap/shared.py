@@ -1,5 +1,6 @@
 """Adapters that every part of the app shares: store, frontier, events, and the runtime settings."""
 
+from collections.abc import MutableSequence
 from functools import cached_property
 
 from crawler.adapters.engine.store import Store
@@ -49,6 +50,11 @@ class Shared(Servers):
     @cached_property
     def egress(self) -> EgressRule:
         return EgressRule.parse(self.settings.egress_allow)
+
+    @cached_property
+    def embed_rest(self) -> MutableSequence[float]:
+        """When and how the embedding service may be asked again after a failure; a pool of processes shares it."""
+        return [0.0] * 3
 
     @cached_property
     def secret_box(self) -> SecretBox:

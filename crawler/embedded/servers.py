@@ -65,7 +65,8 @@ class EmbeddedServers:
     def revive(self) -> None:
         """Restart a server that has died. While all are alive this costs next to nothing, so it may be called often."""
         place = self._place()
-        if not all(server.alive and server.socket.exists() for server in (Valkey(place), Postgres(place))):
+        # Children of a killed server may outlive it, with its lock.
+        if not all(server.main_process() and server.socket.exists() for server in (Valkey(place), Postgres(place))):
             self.ensure_running()
 
     def release(self) -> bool:

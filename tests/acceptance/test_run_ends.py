@@ -65,7 +65,7 @@ def cancel_crawls_of(cli: Cli, site: Site) -> None:
 
 
 def test_the_second_watcher_is_told_when_the_first_pauses_the_crawl(cli: Cli, site: Site) -> None:
-    options = ("run", site.url(), "--delay", "0.3")
+    options = ("run", site.url(), "--delay", "1")
     first = cli.start_cold(*options)
     eventually(lambda: len(site.requests()) > 3, 60, "it is under way")
     second = cli.start(*options)

@@ -228,9 +228,10 @@ def _open_streams() -> None:
 
 
 def _main() -> None:
-    for package in ("commands", "actions", "backend", "watching"):
+    for package in ("input", "screen", "commands", "actions", "backend", "watching"):
         for module in iter_modules([str(Path(start.__file__).with_name(package))]):
             import_module(f"crawler.entrypoints.cli.{package}.{module.name}")
+    import_module("workers.warm").prepare()
     gc.freeze()  # or every child copies and clears what all of them share
     with socket.socket(fileno=int(sys.argv[1])) as control:
         job = _Server(control).serve()

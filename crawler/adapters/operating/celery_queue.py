@@ -4,7 +4,7 @@ Messages carry ids only and may be lost or repeated: see docs/explanation/archit
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from celery import Celery, chain
@@ -13,9 +13,11 @@ from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS
 from crawler.adapters.operating.queues import LANE_QUEUE, QUEUES, ROUTES
-from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
+
+if TYPE_CHECKING:
+    from crawler.domain.acquisition.extractions import Handed
 
 # A queue of another service: none of our workers takes from it.
 _CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
@@ -71,7 +73,7 @@ class CeleryQueue:
         expires = countdown_seconds + WORK_EXPIRES_SECONDS
         self._send("crawler.extract_entries", {}, countdown=countdown_seconds, expires=expires)
 
-    def classify(self, task: str, handed: Handed) -> None:
+    def classify(self, task: str, handed: "Handed") -> None:
         """Send a job to another service, under the job's own id, however often it is sent."""
         try:
             self._app.send_task(

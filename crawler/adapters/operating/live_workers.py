@@ -10,7 +10,11 @@ from typing import NamedTuple
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.adapters.operating.queues import LANE_QUEUE
 from crawler.domain.crawls.frontier import Lane
-from crawler.domain.notices.notice import Notifiers
+from crawler.lazy_module import on_first_use
+
+with on_first_use():  # few ask for it, and it takes longer to load than all else here
+    from crawler.domain.notices.notice import Notifiers
+
 
 EVERY_SECONDS = 5.0
 GONE_SECONDS = 30.0

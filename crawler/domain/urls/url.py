@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ada_url import URL, join_url
 
-from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
+from crawler.domain.crawls.crawl_choices import QueryParams
 from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, ParamRole
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.tracking import is_tracking
 from crawler.errors import InvalidUrl
+
+if TYPE_CHECKING:
+    from crawler.domain.crawls.crawl import CrawlConfig
 
 MAX_LENGTH = 2000
 """Characters of a URL as it is fetched, without its fragment."""
@@ -97,7 +100,7 @@ class QueryRule(NamedTuple):
     """By path and name, both as in keys."""
 
     @classmethod
-    def of(cls, config: CrawlConfig) -> Self:
+    def of(cls, config: "CrawlConfig") -> Self:
         names = frozenset(name.lower() for name in config.meaningful_params)
         if config.query_params is not QueryParams.AUTO:
             return cls(config.query_params, names)

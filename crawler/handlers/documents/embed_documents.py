@@ -5,7 +5,7 @@ The model: `openai_embedder.py` or `local_embedder.py` in `adapters/documents`. 
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -19,6 +19,7 @@ AT_ONCE = 16
 RENEW_EVERY_SECONDS = 600
 FIRST_REST_SECONDS = 30.0
 LONGEST_REST_SECONDS = 300.0
+_UNTIL, _FAILURES, _AT_ONCE = range(3)
 """So long a service that failed is left alone: text is made by the same worker, and should not wait for it."""
 
 
@@ -58,7 +59,9 @@ class EmbedDocuments:
         seconds: float,
         batch: int,
         clock: Callable[[], float] = time.monotonic,
+        rest: MutableSequence[float] | None = None,
     ) -> None:
+        """`rest`: three numbers, at first 0, that several processes may share: then they all rest after a failure."""
         self._vectors = vectors
         self._embedder = embedder
         self._hint = hint
@@ -68,9 +71,7 @@ class EmbedDocuments:
         self._batch = batch
         self._clock = clock
         self._renewed_at = float("-inf")
-        self._rests_until = float("-inf")
-        self._failures = 0
-        self._at_once = batch
+        self._rest = [0.0] * 3 if rest is None else rest
 
     def is_wanted(self) -> bool:
         return self._embedder is not None and self._vectors.available()
@@ -80,7 +81,7 @@ class EmbedDocuments:
         embedder = self._embedder
         if embedder is None or not self._vectors.available():
             return 0
-        if self._clock() < self._rests_until:
+        if self._clock() < self._rest[_UNTIL]:
             return 0
         self._vectors.prepare(embedder.name, embedder.dimension)
         until = self._clock() + self._seconds
@@ -92,7 +93,7 @@ class EmbedDocuments:
                 log.warning("embedding_failed", detail=exc.message, documents=len(documents))
                 count += self._vectors.finish(documents, embedder.name)
                 self._vectors.put_off(documents, exc.message)
-                self._rest()
+                self._leave_alone()
                 return count  # the others would fare no better now
             count += self._vectors.finish(documents, embedder.name)
             self._put_away(documents, refused)
@@ -109,12 +110,16 @@ class EmbedDocuments:
             self._vectors.put_off([document], why)
         self._vectors.put_back([document for document in documents if document not in refused])
 
-    def _rest(self) -> None:
+    @property
+    def _at_once(self) -> int:
+        return int(self._rest[_AT_ONCE]) or self._batch
+
+    def _leave_alone(self) -> None:
         """Longer each time, and then with fewer texts at once: perhaps it was too slow for so many."""
-        self._failures += 1
-        seconds = min(FIRST_REST_SECONDS * 2 ** min(self._failures - 1, 10), LONGEST_REST_SECONDS)
-        self._rests_until = self._clock() + seconds
-        self._at_once = max(1, self._at_once // 4)
+        self._rest[_FAILURES] += 1
+        seconds = min(FIRST_REST_SECONDS * 2 ** min(self._rest[_FAILURES] - 1, 10), LONGEST_REST_SECONDS)
+        self._rest[_UNTIL] = self._clock() + seconds
+        self._rest[_AT_ONCE] = max(1, self._at_once // 4)
 
     def recover(self) -> None:
         """Take up vectors that are due again, and those that an earlier model made."""
@@ -145,6 +150,6 @@ class EmbedDocuments:
                 elif vector is not None:
                     kept.append((chunk.chunk_id, vector))
             self._vectors.keep(embedder.name, kept)
-            self._failures = 0
-            self._at_once = min(self._batch, self._at_once * 2)
+            self._rest[_FAILURES] = 0
+            self._rest[_AT_ONCE] = min(self._batch, self._at_once * 2)
         return refused

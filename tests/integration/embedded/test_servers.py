@@ -306,6 +306,23 @@ def test_calling_again_mends_a_server_that_died(home: Path) -> None:
     assert used.release() is True
 
 
+def test_looking_after_servers_mends_one_that_died_and_leaves_those_alone_that_live(home: Path) -> None:
+    used = EmbeddedServers(home)
+    write(used.ensure_running())
+    before = pids(home)
+    os.kill(before["postgres"], signal.SIGSTOP)  # a look that asked it something would wait
+    began = time.monotonic()
+    used.revive()
+    assert time.monotonic() - began < 5
+    os.kill(before["postgres"], signal.SIGCONT)
+    assert pids(home) == before
+    kill(before["valkey"])
+    used.revive()
+    assert pids(home)["valkey"] != before["valkey"]
+    assert_kept(used.ensure_running())
+    used.release()
+
+
 def test_a_busy_child_of_a_killed_postgres_does_not_delay_the_next_start(home: Path) -> None:
     used = EmbeddedServers(home)
     found = used.ensure_running()

@@ -12,17 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.domain.crawls.crawl_choices import RenderMode
-from crawler.domain.crawls.project import checked_name, name_after
 from crawler.domain.urls.url import parse
-from crawler.entrypoints.cli.input.run_options import (
-    Order,
-    check_origin,
-    checked_config,
-    read_formats,
-    read_headers,
-    read_urls,
-    shows_value,
-)
 from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
@@ -33,6 +23,16 @@ else:
 with on_first_use():
     from crawler.adapters.pages.export_files import check_directory
     from crawler.config import load_settings
+    from crawler.domain.crawls.project import checked_name, name_after
+    from crawler.entrypoints.cli.input.run_options import (
+        Order,
+        check_origin,
+        checked_config,
+        read_formats,
+        read_headers,
+        read_urls,
+        shows_value,
+    )
     from crawler.entrypoints.cli.watching.early_start import import_workers, servers_begun
 
 ERASE = "\r\x1b[K"

@@ -100,6 +100,8 @@ def _way_in(tools: App, service: str, key_file: Path, *, no_auth: bool) -> str:
         ticket = tools.operating.sessions.ticket(key.id) if key else None
     except Unavailable:  # without a ticket the user signs in with the key
         ticket = None
+    finally:
+        tools.database.dispose()
     return f"{service}/login#{ticket}  (signs you in, once; later the key does)" if ticket else f"{service}/"
 
 
