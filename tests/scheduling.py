@@ -49,6 +49,13 @@ def spread(most: int, count: int) -> set[int]:
     return {round(n * (count - 1) / max(most - 1, 1)) for n in range(most)}
 
 
+def repeats(item: pytest.Item) -> bool:
+    """Whether a test tries what a quick one tries, with more examples, cases or seeds."""
+    is_slow = item.get_closest_marker("slow") is not None
+    more = item.get_closest_marker("quick") is not None or item.nodeid.startswith("tests/unit/")
+    return item.get_closest_marker("hypothesis") is not None or (is_slow and more)
+
+
 def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Folders that stay together, then the other files as they are: an early long one delays the end least."""
     return sorted(items, key=lambda item: scope_of(item.nodeid) not in TOGETHER)
