@@ -30,10 +30,10 @@ def scope_of(nodeid: str) -> str:
 
 
 def slow_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Of each test that is marked `quick(n)`, all cases but n."""
+    """Of each test that is marked `quick(n)`, all cases but n; those that are slow anyway are not counted."""
     found: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("quick"):
+        if item.get_closest_marker("quick") and not item.get_closest_marker("slow"):
             found.setdefault(item.nodeid.partition("[")[0], []).append(item)
     return [item for cases in found.values() for n, item in enumerate(cases) if n not in _quick(cases)]
 
