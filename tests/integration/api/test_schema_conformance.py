@@ -87,7 +87,7 @@ def send(case: Any, service: Generated, *without: Any) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("mode", "examples"), [(GenerationMode.NEGATIVE, 1), (GenerationMode.NEGATIVE, 5), (GenerationMode.POSITIVE, 5)]
+    ("mode", "examples"), [(GenerationMode.NEGATIVE, 1), (GenerationMode.NEGATIVE, 10), (GenerationMode.POSITIVE, 5)]
 )
 def test_no_request_gets_an_answer_that_is_not_described(
     generated: Generated, mode: GenerationMode, examples: int
