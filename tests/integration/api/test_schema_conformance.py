@@ -84,7 +84,7 @@ def send(case: Any, service: Generated, *without: Any) -> None:
         assert not about_types, (case.method, case.path, about_types)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mode", "examples"), [(GenerationMode.NEGATIVE, 1), (GenerationMode.NEGATIVE, 10), (GenerationMode.POSITIVE, 5)]
