@@ -5,7 +5,8 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis import settings
 from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.databases import Databases, MakeDatabase
-from tests.scheduling import KeepTogether, long_ones_first, slow_cases
+from tests.scheduling import KeepTogether, long_ones_first, repeats, slow_cases
 
 # A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -61,6 +62,19 @@ def pytest_collection_finish() -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:
     return KeepTogether(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """No coverage of what only repeats: it nearly doubles the time of code that computes, and shows no other line."""
+    measured = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules and repeats(item) else None
+    if measured:
+        measured.stop()
+    try:
+        return (yield)
+    finally:
+        if measured:
+            measured.start()
 
 
 @pytest.hookimpl(trylast=True)

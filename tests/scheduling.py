@@ -30,10 +30,10 @@ def scope_of(nodeid: str) -> str:
 
 
 def slow_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Of each test that is marked `quick(n)`, all cases but n."""
+    """Of each test that is marked `quick(n)`, all cases but n; those that are slow anyway are not counted."""
     found: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("quick"):
+        if item.get_closest_marker("quick") and not item.get_closest_marker("slow"):
             found.setdefault(item.nodeid.partition("[")[0], []).append(item)
     return [item for cases in found.values() for n, item in enumerate(cases) if n not in _quick(cases)]
 
@@ -47,6 +47,13 @@ def _quick(cases: Sequence[pytest.Item]) -> set[int]:
 def spread(most: int, count: int) -> set[int]:
     """So many of `count` numbers, the first and the last among them: neighbours are often alike."""
     return {round(n * (count - 1) / max(most - 1, 1)) for n in range(most)}
+
+
+def repeats(item: pytest.Item) -> bool:
+    """Whether a test tries what a quick one tries, with more examples, cases or seeds."""
+    is_slow = item.get_closest_marker("slow") is not None
+    more = item.get_closest_marker("quick") is not None or item.nodeid.startswith("tests/unit/")
+    return item.get_closest_marker("hypothesis") is not None or (is_slow and more)
 
 
 def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:

@@ -29,12 +29,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def eventually(what: Callable[[], T | None], seconds: float, words: str) -> T:
-    """Its first answer that is something."""
+def eventually(what: Callable[[], T | None], seconds: float, words: str, *, every: float = 0.1) -> T:
+    """Its first answer that is something. Who starts a process to ask should ask less often."""
     end = time.monotonic() + seconds
     while not (found := what()):
         assert time.monotonic() < end, f"not within {seconds:g} s: {words}"
-        time.sleep(0.1)
+        time.sleep(every)
     return found
 
 

@@ -87,9 +87,10 @@ def test_the_tutorial_leads_to_the_first_alert(tmp_path: Path) -> None:
         *lines, changes = silence.strip().splitlines()
         reader.type("\n".join(lines))
         listed = ".venv/bin/crawler crawl list PROJECT_ID"
-        eventually(lambda: reader.type(listed).splitlines()[1].split()[2] == "completed", 60, "the last crawl ends")
+        ended = lambda: reader.type(listed).splitlines()[1].split()[2] == "completed"  # noqa: E731
+        eventually(ended, 90, "the last crawl ends", every=2)
         reader.told["CRAWL_ID"] = reader.type(listed).splitlines()[1].split()[0]
-        told = eventually(lambda: _compared(reader, changes), 60, "it is compared")
+        told = eventually(lambda: _compared(reader, changes), 90, "it is compared", every=2)
         assert "0 new, 0 changed, 0 removed, 2 unchanged" in told
         assert reader.type(".venv/bin/crawler notification list").count("you@example.org") == 1
 

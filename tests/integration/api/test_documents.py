@@ -172,7 +172,7 @@ def test_whatever_is_typed_is_answered(service: Service, crawl: CrawlJob) -> Non
         answer = service("GET", f"/projects/{crawl.project_id}/search", params={"q": q})
         assert answer.status_code == 200, (q, answer.text)
 
-    @settings(max_examples=300, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(st.text(alphabet="""ab-'"\\|&!<>():*OR 0漢😀""", min_size=1, max_size=80))
     def generated(q: str) -> None:
         service.engine.tools.documents.search(crawl.project_id, q, limit=5)

