@@ -14,7 +14,7 @@ from tests.acceptance.running import Running, eventually
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
-HOSTILE = 6
+HOSTILE = 10
 """More than can be compared at once."""
 LARGE = ("/large/1", "/large/2", "/large/3")
 START_SECONDS = 2.0
