@@ -102,9 +102,13 @@ def _containers(daemon: Daemon, source: Path, folder: Path) -> int:
 
 def _tell(results: Iterable[checks.Result]) -> int:
     wrong = 0
-    for what, ok, detail in results:
-        wrong += not ok
-        print(f"{'ok   ' if ok else 'wrong'}  {what}{f': {detail}' if detail else ''}", flush=True)
+    try:
+        for what, ok, detail in results:
+            wrong += not ok
+            print(f"{'ok   ' if ok else 'wrong'}  {what}{f': {detail}' if detail else ''}", flush=True)
+    except Failed as exc:  # the other parts are looked at all the same
+        print(f"wrong  {exc}", flush=True)
+        return wrong + 1
     return wrong
 
 

@@ -39,8 +39,8 @@ def check_containers(stack: Stack) -> Iterator[Result]:
         told = json.loads(stack.docker("inspect", container))[0]
         host = told["HostConfig"]
         yield f"{service} has a read-only root and no rights", host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"], ""
-        users = stack.docker("top", container, "-eo", "uid,comm").splitlines()[1:]
-        roots = [line.split()[1] for line in users if line.split()[0] == "0" and line.split()[1] != "docker-init"]
+        processes = [line.split() for line in stack.docker("top", container, "-eo", "pid,uid,comm").splitlines()[1:]]
+        roots = [name for _, user, name in processes if user == "0" and name != "docker-init"]
         yield f"{service} runs without root", not roots, ", ".join(roots)
     for service in OURS:
         script = "touch /tmp/x /data/x && rm /tmp/x /data/x && ! touch /app/x 2> /dev/null"
