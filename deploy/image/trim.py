@@ -112,11 +112,9 @@ def _unneeded(packages: Path) -> Iterator[Path]:
 
 
 def _programs(prefix: Path) -> Iterator[Path]:
-    """Extension modules, and the programs of Postgres and Playwright."""
+    """Extension modules and Playwright's driver. Postgres' programs would not start after it."""
     yield from prefix.rglob("*.cpython-*.so")
     yield from prefix.rglob("*.abi3.so")
-    yield from prefix.rglob("pginstall18/bin/*")
-    yield from prefix.rglob("pginstall18/lib/**/*.so*")
     yield from prefix.rglob("playwright/driver/node")
 
 

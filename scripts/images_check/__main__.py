@@ -61,14 +61,15 @@ def _folder(kept: Path | None) -> Iterator[Path]:
 
 def check(folder: Path, *, run: bool) -> int:
     """Returns how many things are wrong."""
+    there = find_daemon()
+    own = OwnDaemon(folder) if there is None else None
     source = folder / "work" / "source"
     source.parent.mkdir(exist_ok=True)
     copy_sources(source)
-    there = find_daemon()
-    if there is not None:
+    if own is None:
+        assert there is not None
         wrong = _images(there, source, folder)
         return wrong + (_containers(there, source, folder) if run else 0)
-    own = OwnDaemon(folder)
     with own.started(private=False) as daemon:
         import_stand_ins(daemon, folder)
         wrong = _images(daemon, source, folder)
@@ -101,9 +102,13 @@ def _containers(daemon: Daemon, source: Path, folder: Path) -> int:
 
 def _tell(results: Iterable[checks.Result]) -> int:
     wrong = 0
-    for what, ok, detail in results:
-        wrong += not ok
-        print(f"{'ok   ' if ok else 'wrong'}  {what}{f': {detail}' if detail else ''}", flush=True)
+    try:
+        for what, ok, detail in results:
+            wrong += not ok
+            print(f"{'ok   ' if ok else 'wrong'}  {what}{f': {detail}' if detail else ''}", flush=True)
+    except Failed as exc:  # the other parts are looked at all the same
+        print(f"wrong  {exc}", flush=True)
+        return wrong + 1
     return wrong
 
 
