@@ -73,7 +73,7 @@ def test_a_host_is_paused_slowed_down_denied_and_let_go_again(house: House, host
     row = page.locator("#rows tr", has_text=host)
     expect(row).to_contain_text("Asked")
     row.get_by_role("button", name="Pause").click()
-    expect(page.get_by_text("no crawl asks this host until you resume it")).to_be_visible()
+    expect(page.get_by_text("No crawl requests pages from this host until you resume it")).to_be_visible()
     assert tools.hosts.describe.one(host).paused
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
@@ -127,12 +127,12 @@ def test_a_setting_is_stored_over_the_environment_and_taken_back(house: House) -
     page.get_by_label("Requests to one host, at most").fill("1800")
     page.get_by_label("User agent").fill("")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("every process goes by it within 15 seconds")).to_be_visible()
+    expect(page.get_by_text("Saved. Changes apply within 15 seconds.")).to_be_visible()
     expect(place).to_contain_text("set here")
     assert tools.current_settings.look().requests_per_host_hour == 1800
     page.get_by_label("Requests to one host, at most").fill("")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(place).to_contain_text("is not set")
+    expect(place).to_contain_text("the default")
     assert tools.runtime_settings.read().requests_per_host_hour is None
 
 
