@@ -218,7 +218,8 @@ def test_every_group_of_a_summary_is_shown_and_long_ones_go_on(house: House, mus
         ]  # fmt: skip
         for group, words in {
             "removed": "leads elsewhere now", "moved": "→", "missing": "no longer linked, but alive",
-            "walls": "a bot check", "quiet": "only a site-wide edit, age", "template": QUOTES, "not_compared": "/unsure",
+            "walls": "a bot check", "quiet": "only a site-wide edit, age",
+            "template": QUOTES, "not_compared": "/unsure",
         }.items():  # fmt: skip
             expect(page.locator(f"#{group}")).to_contain_text(words)
         expect(page.locator("#removed")).to_contain_text("4 pages of them lead to far.example/home")
