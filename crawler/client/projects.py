@@ -23,6 +23,8 @@ class Project(Value):
     phase_status: str
     created_at: datetime
     updated_at: datetime
+    tags: tuple[str, ...] = ()
+    muted_until: datetime | None = None
 
 
 class Previewed(Value):

@@ -17,6 +17,12 @@ PATTERN = "\x1b[31mred\x1b]0;title\x07"
 LONG = "endless " * 5_000
 PAGES = {
     "projects": "/",
+    "all changes": "/feed?view=all",
+    "import": "/import",
+    "help": "/help",
+    "find": "/find?q=e",
+    "feed": "/subscribe",
+    "settings": "/system/settings",
     "new": "/projects/new",
     "project": "/projects/{project}",
     "edit": "/projects/{project}/edit",
@@ -201,16 +207,17 @@ def test_rules_are_tried_on_known_pages_while_they_are_typed(window: Page, furni
 def test_a_form_with_mistakes_says_which_and_keeps_what_was_typed(house: House, window: Page) -> None:
     window.goto("/projects/new")
     window.get_by_label("Address", exact=True).fill("ftp://example.org/")
+    window.get_by_text("Advanced", exact=True).click()
     window.get_by_label("Name", exact=True).fill("Kept")
     window.get_by_label("Leave out").fill("(")
-    window.get_by_label("Between two requests to a host").fill("soon")
-    window.get_by_role("button", name="Create project").click()
+    window.get_by_label("Delay between two requests to a host").fill("soon")
+    window.get_by_role("button", name="Create without crawling").click()
     expect(window.get_by_role("alert")).to_contain_text("2 fields need another look")
     expect(window.get_by_label("Name", exact=True)).to_have_value("Kept")
     expect(window.locator("#delay_seconds-wrong")).to_contain_text("number")
     window.get_by_label("Leave out").fill("")
-    window.get_by_label("Between two requests to a host").fill("1")
-    window.get_by_role("button", name="Create project").click()
+    window.get_by_label("Delay between two requests to a host").fill("1")
+    window.get_by_role("button", name="Create without crawling").click()
     expect(window.locator("#website_url-wrong")).to_be_visible()
     assert serious_violations(window) == []
     house.mishaps.clear()  # the browser tells of each 422 itself

@@ -130,7 +130,7 @@ def test_a_mail_is_sent_again_only_after_a_question(house: House, told: Told, in
     assert inbox.mails == []
     page.get_by_role("button", name="Send again").click()
     dialog.get_by_role("button", name="Send again").click()
-    expect(page.get_by_text("It was sent again, and taken.")).to_be_visible()
+    expect(page.get_by_text("It was sent again and delivered.")).to_be_visible()
     expect(page.locator("h1 .badge")).to_have_text("Sent")
     (received,) = inbox.mails
     assert received.to == ["ops@example.org"]
@@ -149,7 +149,7 @@ def test_a_webhook_is_sent_again_under_its_id_and_a_refusal_is_told(house: House
     expect(page.get_by_text("not taken: the answer says why")).to_be_visible()
     told.answers.append(response(b"thanks"))
     send_again()
-    expect(page.get_by_text("It was sent again, and taken.")).to_be_visible()
+    expect(page.get_by_text("It was sent again and delivered.")).to_be_visible()
     expect(page.locator("main")).to_contain_text("200 thanks")
     sent = [{name.lower(): value for name, value in one.headers.items()} for one in told.receiver.requests]
     ids = {headers["webhook-id"] for headers in sent}

@@ -91,7 +91,7 @@ def test_a_mistake_is_told_beside_its_field_while_typing_and_again_when_saved(ho
     expect(page.locator("#runs .runs li")).to_have_count(5)  # its times make sense all the same
     page.get_by_label("Webhook").fill("http://169.254.169.254/latest")
     page.get_by_label("Mail to").fill("ops@example.org")
-    expect(page.locator("#runs .note.warn")).to_contain_text("No mail will be sent")
+    expect(page.locator("#runs .note.warn")).to_contain_text("No mail can be sent")
     page.get_by_role("button", name="Save the schedule").click()
     expect(page.locator("#notification_webhook-wrong")).to_contain_text("may not be reached from here")
     expect(page.get_by_label("Time", exact=True)).to_have_value("07:15")
@@ -112,7 +112,7 @@ def test_everything_that_can_be_told_is_kept_and_a_mask_keeps_what_it_hides(hous
     page.get_by_label("Significant: new pages, at least").fill("3")
     page.get_by_label("or changed pages, at least").fill("2.5")
     page.get_by_label("Report failing crawls after").fill("7")
-    page.get_by_text("Only at certain hours").click()
+    page.get_by_text("Time window, spread").click()
     page.get_by_label("Only from").fill("22:00")
     page.get_by_label("Only until").fill("06:00")
     page.get_by_role("button", name="Save").click()
@@ -131,14 +131,14 @@ def test_a_webhook_that_is_gone_stays_gone_until_somebody_says_that_it_works_aga
     tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily", "notification_webhook": hook})
     tools.notices.schedules.webhook_gone(project.id, hook, tools.clock())
     page = opened(house, project)
-    expect(page.get_by_text("wants nothing more (410)")).to_be_visible()
+    expect(page.get_by_text("answered 410 (gone)")).to_be_visible()
     page.get_by_label("Time", exact=True).fill("05:00")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The schedule is on.")).to_be_visible()
     assert tools.notices.set_schedule.get(project.id).webhook_gone_at is not None
     page.get_by_label("It works again").check()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("wants nothing more (410)")).not_to_be_visible()
+    expect(page.get_by_text("answered 410 (gone)")).not_to_be_visible()
     assert tools.notices.set_schedule.get(project.id).webhook_gone_at is None
 
 

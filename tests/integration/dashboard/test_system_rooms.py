@@ -73,7 +73,7 @@ def test_a_host_is_paused_slowed_down_denied_and_let_go_again(house: House, host
     row = page.locator("#rows tr", has_text=host)
     expect(row).to_contain_text("Asked")
     row.get_by_role("button", name="Pause").click()
-    expect(page.get_by_text("no crawl asks this host until you resume it")).to_be_visible()
+    expect(page.get_by_text("No crawl requests pages from this host until you resume it")).to_be_visible()
     assert tools.hosts.describe.one(host).paused
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
@@ -120,19 +120,19 @@ def test_a_setting_is_stored_over_the_environment_and_taken_back(house: House) -
     expect(page.locator(".setting", has=page.get_by_label("User agent"))).to_contain_text("from the environment")
     page.get_by_label("Requests to one host, at most").fill("-1")
     page.get_by_label("User agent").fill("bot\u00fc")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#requests_per_host_hour-wrong")).to_have_text("At least 0.")
     expect(page.locator("#user_agent-wrong")).to_have_text("Only plain ASCII letters and signs.")
     house.mishaps.clear()  # the browser tells of the 422 itself
     page.get_by_label("Requests to one host, at most").fill("1800")
     page.get_by_label("User agent").fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("every process goes by it within 15 seconds")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved. Changes apply within 15 seconds.")).to_be_visible()
     expect(place).to_contain_text("set here")
     assert tools.current_settings.look().requests_per_host_hour == 1800
     page.get_by_label("Requests to one host, at most").fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(place).to_contain_text("is not set")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(place).to_contain_text("the default")
     assert tools.runtime_settings.read().requests_per_host_hour is None
 
 

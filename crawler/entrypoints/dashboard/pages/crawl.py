@@ -7,6 +7,7 @@ why hosts wait: `hindrance` in `adapters/frontier/lua/pair_rules.lua`.
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
@@ -16,6 +17,8 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, FetchS
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
 from crawler.domain.pages.lists import UrlFilter
+from crawler.domain.reason_words import name_of
+from crawler.domain.reasons import Reason
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.dashboard.views.feed import LINES, PAGES
@@ -41,6 +44,9 @@ WAITS = {
     Wait.RETRY: "waiting for a retry",
 }
 
+_REASONS = orjson.dumps({reason.value: name_of(reason) for reason in Reason}).decode()
+"""Words for the reasons in live events."""
+
 
 @router.get("/crawls/{crawl_id}")
 def crawl(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
@@ -51,6 +57,7 @@ def crawl(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
         here="progress",
         recent=recent,
         seen=seen,
+        reasons=_REASONS,
         **_state(tools, crawl),
     )
 

@@ -156,8 +156,8 @@
   // -- Back restores a list's length and place -----------------------------------------------
   const listKey = `list:${location.pathname}${location.search}`;
   let grown = 0;
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful && event.detail.elt.closest?.("tr.more, .more-entries, .more-pages")) grown += 1;
+  document.addEventListener("htmx:beforeRequest", (event) => {  // afterwards the button is gone
+    if (event.detail.elt.closest?.("tr.more, .more-entries, .more-pages")) grown += 1;
   });
   addEventListener("pagehide", () => store.set(listKey, { grown, y: scrollY }));
   const place = store.get(listKey);
@@ -196,6 +196,9 @@
       event.preventDefault();
       const next = at + (event.key === "ArrowDown" ? 1 : -1);
       (next < 0 ? finder : links[Math.min(next, links.length - 1)])?.focus();
+    } else if (event.key === "Escape") {  // a search field would only be emptied
+      event.preventDefault();
+      palette.close();
     } else if (event.key === "Enter" && document.activeElement === finder) {
       event.preventDefault();
       links[0]?.click();

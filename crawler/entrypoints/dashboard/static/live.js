@@ -4,6 +4,7 @@
   const live = document.getElementById("live");
   if (!live) return;
   const { project, crawl, host } = live.dataset;
+  const reasons = JSON.parse(live.dataset.reasons);
   const FLUSH_MS = 500, ROWS = 25, RATE_SECONDS = 5, KEPT_SECONDS = 600;
   const ANSWERS = { 200: "OK", 204: "No content", 301: "Moved", 302: "Found", 303: "See other", 304: "Not modified",
     307: "Redirect", 308: "Redirect", 400: "Bad request", 401: "Login wanted", 403: "Forbidden", 404: "Not found",
@@ -88,7 +89,7 @@
     const news = fresh.slice(-ROWS).reverse().map((page) => ({
       status: page.status, http_status: String(page.http_status ?? "–"), here: tame(where(page.url)),
       to: `/crawls/${crawl}/explain?${new URLSearchParams({ url: page.url.slice(0, 8000) })}`,
-      said: tame(page.title || (page.reason || "").replaceAll("_", " ")) }));
+      said: tame(page.title || reasons[page.reason] || "") }));
     fresh = [];
     shown = [...news, ...shown].slice(0, ROWS);
     body.querySelector(".nothing")?.remove();

@@ -1,0 +1,31 @@
+"""An address as people type it."""
+
+import pytest
+
+from crawler.domain.urls.typed_url import typed_url
+from crawler.errors import InvalidUrl
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("example.org", "https://example.org/"),
+        ("  example.org/a?b=1 ", "https://example.org/a?b=1"),
+        ("//example.org/a", "https://example.org/a"),
+        ("http://example.org", "http://example.org/"),
+        ("HTTPS://Example.org/A", "https://example.org/A"),
+        ("example.org:8080/a", "https://example.org:8080/a"),
+        ("localhost:8000", "http://localhost:8000/"),
+        ("127.0.0.1/x", "http://127.0.0.1/x"),
+        ("[::1]:8000", "http://[::1]:8000/"),
+        ("localhost.example.org", "https://localhost.example.org/"),
+    ],
+)
+def test_a_missing_scheme_is_added(typed: str, meant: str) -> None:
+    assert typed_url(typed).href == meant
+
+
+@pytest.mark.parametrize("typed", ["", "two words", "ftp://example.org/", "http://"])
+def test_what_is_no_web_address_is_refused(typed: str) -> None:
+    with pytest.raises(InvalidUrl):
+        typed_url(typed)
