@@ -61,6 +61,7 @@ from crawler.client.queue import (
     QueueRun,
     RowProblem,
 )
+from crawler.client.recipients import Mute, Recipient
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.system import Check, Health, RuntimeSettings
@@ -103,6 +104,7 @@ __all__ = [
     "KindReport",
     "MissingPage",
     "MovedPage",
+    "Mute",
     "NoAnswer",
     "NoiseRule",
     "NotAService",
@@ -120,6 +122,7 @@ __all__ = [
     "QueueEntry",
     "QueueRun",
     "Rebuilt",
+    "Recipient",
     "Report",
     "Retried",
     "RowProblem",

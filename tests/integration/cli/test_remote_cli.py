@@ -472,6 +472,21 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "a condition reads like" in stage.told(place, "watch", "add", "PROJECT", "--tell", "ever", status=2)
 
 
+def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT")
+        given = ("--email", "ops@example.org", "--form", "daily", "--quiet", "22:00-07:00", "--tell", "contains sale")
+        added = stage.told(place, "recipient", "add", "PROJECT", *given).split()[0]
+        assert "if it contains “sale”" in stage.told(place, "recipient", "list", "PROJECT")
+        assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "2")
+        assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
+        assert stage.told(place, "recipient", "remove", "PROJECT", added) == "Removed.\n"
+        assert "--email or --webhook" in stage.told(place, "recipient", "add", "PROJECT", status=2)
+        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2").startswith("Muted until ")
+        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "0") == "It is told again.\n"
+        assert stage.engine.tools.notices.manage_mutes.list(UUID(stage.names["PROJECT"])) == []
+
+
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")

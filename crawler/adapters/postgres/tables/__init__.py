@@ -23,8 +23,10 @@ from crawler.adapters.postgres.tables.documents import document_chunks, document
 from crawler.adapters.postgres.tables.pages import crawled_pages, page_versions, screenshots, snapshots
 from crawler.adapters.postgres.tables.recurring import (
     crawl_schedules,
+    mutes,
     noise_rules,
     notifications,
+    recipients,
     schedule_slots,
     watch_rules,
 )
@@ -60,12 +62,14 @@ __all__ = [
     "http_answers",
     "idempotency_keys",
     "metadata",
+    "mutes",
     "noise_rules",
     "notifications",
     "outbox",
     "page_versions",
     "project_credentials",
     "projects",
+    "recipients",
     "request_log",
     "schedule_slots",
     "screenshots",

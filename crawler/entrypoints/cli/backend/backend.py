@@ -28,6 +28,7 @@ from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import CategoryBackend
 from crawler.entrypoints.cli.backend.documents import DocumentBackend
 from crawler.entrypoints.cli.backend.queue import QueueBackend
+from crawler.entrypoints.cli.backend.recipients import MuteBackend, RecipientBackend
 from crawler.entrypoints.cli.backend.watching import WatchBackend
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
@@ -98,6 +99,10 @@ class Backend(Protocol):
 
     @property
     def watching(self) -> WatchBackend: ...
+    @property
+    def recipients(self) -> RecipientBackend: ...
+    @property
+    def mutes(self) -> MuteBackend: ...
     @property
     def documents(self) -> DocumentBackend: ...
     @property

@@ -30,6 +30,8 @@ from crawler.entrypoints.cli.backend.queue import LocalQueue
 from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
+from crawler.handlers.notices.manage_mutes import ManageMutes
+from crawler.handlers.notices.manage_recipients import ManageRecipients
 
 MOST_PROJECTS = 1000
 NEEDED = ("coordinator", "fetch")
@@ -192,6 +194,14 @@ class LocalBackend:
     @property
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
+
+    @property
+    def recipients(self) -> ManageRecipients:
+        return self._tools.notices.manage_recipients
+
+    @property
+    def mutes(self) -> ManageMutes:
+        return self._tools.notices.manage_mutes
 
     @property
     def watching(self) -> LocalWatch:
