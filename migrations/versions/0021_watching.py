@@ -52,6 +52,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_mutes_project", "mutes", ["project_id"])
     op.add_column("notifications", sa.Column("deliver_at", sa.DateTime(timezone=True)))
+    op.add_column("notifications", sa.Column("acknowledged_at", sa.DateTime(timezone=True)))
     op.create_index(
         "ix_notifications_held", "notifications", ["deliver_at"], postgresql_where=sa.text("status = 'held'")
     )
@@ -59,6 +60,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_index("ix_notifications_held", table_name="notifications")
+    op.drop_column("notifications", "acknowledged_at")
     op.drop_column("notifications", "deliver_at")
     op.drop_table("mutes")
     op.drop_table("recipients")

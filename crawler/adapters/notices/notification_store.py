@@ -31,6 +31,8 @@ class KeptNotification(NamedTuple):
     sends: int
     created_at: datetime
     sent_at: datetime | None
+    deliver_at: datetime | None = None
+    acknowledged_at: datetime | None = None
 
     @property
     def shown(self) -> Notification:
@@ -70,6 +72,11 @@ class NotificationStore:
     def answered(self, identity: UUID, answer: DeliveryResult) -> None:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
+
+    def acknowledge(self, identity: UUID, now: datetime) -> None:
+        """Somebody knows of it. The first moment counts."""
+        with transaction(self._engine) as db:
+            db.execute(text(_ACKNOWLEDGE), {"id": identity, "now": now})
 
     def take_due(self, crawl_id: UUID, now: datetime) -> list[list[KeptNotification]]:
         """Notices of this crawl that waited until now, each with all others that wait for the same address. They are
@@ -164,6 +171,7 @@ WITH due AS (
 UPDATE notifications n SET status = 'sending' FROM due WHERE n.id = due.id
 RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 """  # noqa: S608 - our own names
+_ACKNOWLEDGE = "UPDATE notifications SET acknowledged_at = coalesce(acknowledged_at, :now) WHERE id = :id"
 _ANSWERED_ALL = """
 UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
     sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END

@@ -66,6 +66,8 @@ class Notification(BaseModel):
     sends: int
     created_at: datetime
     sent_at: datetime | None
+    deliver_at: datetime | None = Field(None, description="Until when it waits, or waited")
+    acknowledged_at: datetime | None = Field(None, description="When somebody said that they know")
 
 
 class Mail(NamedTuple):

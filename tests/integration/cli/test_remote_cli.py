@@ -421,6 +421,7 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
         (("schedule", "disable", "NOBODY"), 4),
         (("schedule", "run-now", "NOBODY"), 4),
         (("notification", "resend", "NOBODY"), 4),
+        (("notification", "acknowledge", "NOBODY"), 4),
     ],
 )
 def test_a_refusal_has_the_same_sentence_and_status(

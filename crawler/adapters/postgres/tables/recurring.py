@@ -69,6 +69,7 @@ notifications = Table(
     now("created_at"),
     when("sent_at"),
     when("deliver_at"),  # of what waits
+    when("acknowledged_at"),
     UniqueConstraint("crawl_id", "channel", "kind", name="uq_notifications_once"),
     Index("ix_notifications_project", "project_id", "kind", "id"),
     Index("ix_notifications_held", "deliver_at", postgresql_where=text("status = 'held'")),

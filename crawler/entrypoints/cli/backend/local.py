@@ -28,6 +28,7 @@ from crawler.entrypoints.cli.backend.documents import LocalDocuments
 from crawler.entrypoints.cli.backend.local_exports import write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
 from crawler.entrypoints.cli.backend.watching import LocalWatch
+from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.notices.manage_mutes import ManageMutes
@@ -173,6 +174,14 @@ class LocalBackend:
 
     def resend(self, notification_id: UUID) -> Notification:
         return self._tools.notices.resend(notification_id)
+
+    def acknowledge(self, notification_id: UUID) -> Notification:
+        kept = self._tools.notices.notifications
+        kept.acknowledge(notification_id, self._tools.clock())
+        found = kept.find(notification_id)
+        if found is None:
+            raise NotFound(f"There is no notification {notification_id}.")
+        return found.shown
 
     # -- noise ------------------------------------------------------------------------------
 

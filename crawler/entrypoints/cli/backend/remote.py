@@ -247,6 +247,9 @@ class RemoteBackend:
     def resend(self, notification_id: UUID) -> Notification:
         return _as(Notification, self._client.notifications.resend(notification_id))
 
+    def acknowledge(self, notification_id: UUID) -> Notification:
+        return _as(Notification, self._client.notifications.acknowledge(notification_id))
+
     # -- noise ------------------------------------------------------------------------------
 
     def list_noise(self, project_id: UUID) -> list[NoiseRule]:
