@@ -4,7 +4,7 @@ Who is told, and when: `handlers/notices/notify_crawl.py`.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,6 +14,9 @@ from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureNotice, NoticeKind, Notification, Target
+
+DEAD_AFTER = timedelta(minutes=10)
+"""No sender takes so long for what was gathered."""
 
 
 class KeptNotification(NamedTuple):
@@ -94,8 +97,10 @@ class NotificationStore:
             db.execute(text(_ANSWERED_ALL), given)
 
     def due_crawls(self, now: datetime) -> list[UUID]:
-        """Crawls with notices that waited until now."""
+        """Crawls with notices that waited until now. Whoever took some and died on the way is not waited for."""
+        given = {"before": now - DEAD_AFTER, "status": Delivery.UNKNOWN.value, "words": _DIED}
         with transaction(self._engine) as db:
+            db.execute(text(_GIVE_UP_TAKEN), given)
             return list(db.execute(text(_DUE), {"now": now}).scalars())
 
     def give_up(self, crawl_id: UUID, before: datetime) -> int:
@@ -136,6 +141,11 @@ class NotificationStore:
                 found.setdefault(crawl, []).append((channel, status))
         return found
 
+    def is_told(self, crawl_id: UUID) -> bool:
+        """Whether all that was to be said about this crawl was said, or waits to be."""
+        with transaction(self._engine) as db:
+            return bool(db.execute(text(_IS_TOLD), {"id": crawl_id}).scalar_one_or_none())
+
     def told(self, crawl_id: UUID) -> None:
         """Nothing more is to be said about this crawl, unless somebody still sends, or died while sending."""
         with transaction(self._engine) as db:
@@ -168,9 +178,13 @@ WITH due AS (
         WHERE mine.crawl_id = :crawl AND mine.status = 'held' AND mine.deliver_at <= :now)
     ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED
 )
-UPDATE notifications n SET status = 'sending' FROM due WHERE n.id = due.id
+UPDATE notifications n SET status = 'sending', deliver_at = :now FROM due WHERE n.id = due.id
 RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 """  # noqa: S608 - our own names
+_GIVE_UP_TAKEN = """
+UPDATE notifications SET status = :status, answer = :words WHERE status = 'sending' AND deliver_at < :before
+"""
+_IS_TOLD = "SELECT notified_at IS NOT NULL FROM crawl_jobs WHERE id = :id"
 _ACKNOWLEDGE = "UPDATE notifications SET acknowledged_at = coalesce(acknowledged_at, :now) WHERE id = :id"
 _ANSWERED_ALL = """
 UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,

@@ -291,6 +291,7 @@ def test_each_recipient_is_told_by_own_conditions_and_at_the_own_time(
     assert "109.00 € → 99.00 €" in digest.text()
     assert "119.00 € → 109.00 €" in digest.text()
     assert shop.tools.notices.notifications.due_crawls(clock()) == []
+    assert shop.tools.notices.notify_crawl(last.id) == 0, "who was muted then is not told of it now"
 
 
 def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site, inbox: Inbox) -> None:
