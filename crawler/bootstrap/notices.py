@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.notices.mailer import Mailer
+from crawler.adapters.notices.mute_store import MuteStore
 from crawler.adapters.notices.notice_settings_store import NoticeSettingsStore
 from crawler.adapters.notices.notification_list import NotificationList
 from crawler.adapters.notices.notification_store import NotificationStore
+from crawler.adapters.notices.recipient_store import RecipientStore
 from crawler.adapters.notices.schedule_store import ScheduleStore
 from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
 from crawler.domain.notices.mail import Sender
@@ -17,7 +19,10 @@ from crawler.domain.notices.notice_settings import NoticeSettings
 from crawler.handlers.notices.backtest_schedule import BacktestSchedule
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.explain_notice import ExplainNotice
-from crawler.handlers.notices.notify_crawl import NotifyCrawl
+from crawler.handlers.notices.fill_templates import FillTemplates
+from crawler.handlers.notices.manage_mutes import ManageMutes
+from crawler.handlers.notices.manage_recipients import ManageRecipients
+from crawler.handlers.notices.notify_crawl import Audience, NotifyCrawl
 from crawler.handlers.notices.recover_schedules import RecoverSchedules
 from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
@@ -78,7 +83,28 @@ class Notices:
 
     @cached_property
     def recover_schedules(self) -> RecoverSchedules:
-        return RecoverSchedules(self.run_schedules, self.notifications.untold, self._app.hints, self._app.clock)
+        kept = self.notifications
+        return RecoverSchedules(self.run_schedules, kept.untold, kept.due_crawls, self._app.hints, self._app.clock)
+
+    @cached_property
+    def recipients(self) -> RecipientStore:
+        return RecipientStore(self._app.database)
+
+    @cached_property
+    def fill_templates(self) -> FillTemplates:
+        return FillTemplates(self._app.store, self.sender, self._app.judging.for_digest)
+
+    @cached_property
+    def mutes(self) -> MuteStore:
+        return MuteStore(self._app.database)
+
+    @cached_property
+    def manage_mutes(self) -> ManageMutes:
+        return ManageMutes(self._app.store, self.mutes, self._app.clock)
+
+    @cached_property
+    def manage_recipients(self) -> ManageRecipients:
+        return ManageRecipients(self._app.store, self.recipients, self._app.egress, self._app.clock)
 
     @cached_property
     def notifications(self) -> NotificationStore:
@@ -98,6 +124,7 @@ class Notices:
         return NotifyCrawl(
             self._app.store,
             self.schedules,
+            Audience(self.recipients.of_project, self.mutes.of_project, self.fill_templates),
             self.notifications,
             self.send,
             self._app.changes.digest,

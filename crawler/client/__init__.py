@@ -61,6 +61,7 @@ from crawler.client.queue import (
     QueueRun,
     RowProblem,
 )
+from crawler.client.recipients import Mute, Recipient
 from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
@@ -105,6 +106,7 @@ __all__ = [
     "MappedUrl",
     "MissingPage",
     "MovedPage",
+    "Mute",
     "NoAnswer",
     "NoiseRule",
     "NotAService",
@@ -123,6 +125,7 @@ __all__ = [
     "QueueEntry",
     "QueueRun",
     "Rebuilt",
+    "Recipient",
     "Report",
     "Retried",
     "RowProblem",

@@ -20,6 +20,7 @@ from crawler.client.notifications import Notifications
 from crawler.client.pages import Pages
 from crawler.client.projects import Projects
 from crawler.client.queue import Queue
+from crawler.client.recipients import Mutes, Recipients
 from crawler.client.reports import Reports
 from crawler.client.schedules import Schedules
 from crawler.client.scraping import ScrapedPage, ScrapeJob, SiteMap, read_scraped
@@ -68,6 +69,8 @@ class Client:
         self.keys = Keys(self._connection)
         self.schedules = Schedules(self._connection)
         self.noise = Noise(self._connection)
+        self.recipients = Recipients(self._connection)
+        self.mutes = Mutes(self._connection)
         self.watching = Watching(self._connection)
         self.notifications = Notifications(self._connection)
         self.queue = Queue(self._connection)

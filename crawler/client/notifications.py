@@ -17,11 +17,15 @@ class Notification(Value):
     """The kind: changes, crawl_failing or crawl_recovered."""
     target: str
     status: str
-    """The delivery status: sending, sent, failed, blocked or unknown."""
+    """The delivery status: sending, held, sent, failed, blocked or unknown."""
     answer: str | None
     sends: int
     created_at: datetime
     sent_at: datetime | None
+    deliver_at: datetime | None = None
+    """Until when it waits, or waited."""
+    acknowledged_at: datetime | None = None
+    """When somebody said that they know."""
 
 
 class Notifications:
@@ -36,4 +40,9 @@ class Notifications:
     def resend(self, notification_id: UUID | str) -> Notification:
         """The same words under the same id. Sent once: each time is one more message to somebody."""
         call = Call("POST", path("notifications", notification_id, "resend"))
+        return read(Notification, self._connection.json(call))
+
+    def acknowledge(self, notification_id: UUID | str) -> Notification:
+        """Say that somebody knows of it."""
+        call = Call("POST", path("notifications", notification_id, "acknowledge"), repeatable=True)
         return read(Notification, self._connection.json(call))

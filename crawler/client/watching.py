@@ -84,5 +84,5 @@ class Watching:
 
     def preview(self, project_id: UUID | str, **rule: Any) -> WatchPreview:
         """What a rule finds on stored pages; nothing is kept."""
-        where = path("projects", project_id, "watch-rules", "preview")
+        where = path("projects", project_id, "watch-preview")
         return read(WatchPreview, self._connection.json(Call("POST", where, body=rule, repeatable=True)))

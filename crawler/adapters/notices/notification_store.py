@@ -4,7 +4,7 @@ Who is told, and when: `handlers/notices/notify_crawl.py`.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,6 +14,9 @@ from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureNotice, NoticeKind, Notification, Target
+
+DEAD_AFTER = timedelta(minutes=10)
+"""No sender takes so long for what was gathered."""
 
 
 class KeptNotification(NamedTuple):
@@ -31,6 +34,8 @@ class KeptNotification(NamedTuple):
     sends: int
     created_at: datetime
     sent_at: datetime | None
+    deliver_at: datetime | None = None
+    acknowledged_at: datetime | None = None
 
     @property
     def shown(self) -> Notification:
@@ -49,9 +54,15 @@ class NotificationStore:
         kind: NoticeKind,
         target: Target,
         payload: dict[str, Any],
+        deliver_at: datetime | None = None,
     ) -> bool:
-        """Claim a notification before it is sent: True for one caller only, so that nobody is told twice."""
+        """Claim a notification before it is sent: True for one caller only, so that nobody is told twice.
+
+        With `deliver_at` it waits until then.
+        """
+        status = Delivery.HELD if deliver_at else Delivery.SENDING
         given = {
+            "status": status.value, "deliver_at": deliver_at,
             "id": identity, "project": project_id, "crawl": crawl_id, "kind": kind.value, "channel": target.name,
             "target": target.address, "payload": orjson.dumps(payload).decode(),
         }  # fmt: skip
@@ -64,6 +75,33 @@ class NotificationStore:
     def answered(self, identity: UUID, answer: DeliveryResult) -> None:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
+
+    def acknowledge(self, identity: UUID, now: datetime) -> None:
+        """Somebody knows of it. The first moment counts."""
+        with transaction(self._engine) as db:
+            db.execute(text(_ACKNOWLEDGE), {"id": identity, "now": now})
+
+    def take_due(self, crawl_id: UUID, now: datetime) -> list[list[KeptNotification]]:
+        """Notices of this crawl that waited until now, each with all others that wait for the same address. They are
+        the caller's: nobody else takes them."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_TAKE_DUE), {"crawl": crawl_id, "now": now, "most": MOST_GATHERED}).all()
+        found: dict[tuple[str, str], list[KeptNotification]] = {}
+        for row in sorted(map(KeptNotification._make, rows), key=lambda kept: kept.id):
+            found.setdefault((row.channel.partition("-")[0], row.target), []).append(row)
+        return list(found.values())
+
+    def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None:
+        given = {"ids": list(identities), "status": answer.status.value, "answer": answer.words}
+        with transaction(self._engine) as db:
+            db.execute(text(_ANSWERED_ALL), given)
+
+    def due_crawls(self, now: datetime) -> list[UUID]:
+        """Crawls with notices that waited until now. Whoever took some and died on the way is not waited for."""
+        given = {"before": now - DEAD_AFTER, "status": Delivery.UNKNOWN.value, "words": _DIED}
+        with transaction(self._engine) as db:
+            db.execute(text(_GIVE_UP_TAKEN), given)
+            return list(db.execute(text(_DUE), {"now": now}).scalars())
 
     def give_up(self, crawl_id: UUID, before: datetime) -> int:
         """Claimed so long ago that whoever sends it is dead; it may have arrived, so nobody sends it again unasked."""
@@ -103,6 +141,11 @@ class NotificationStore:
                 found.setdefault(crawl, []).append((channel, status))
         return found
 
+    def is_told(self, crawl_id: UUID) -> bool:
+        """Whether all that was to be said about this crawl was said, or waits to be."""
+        with transaction(self._engine) as db:
+            return bool(db.execute(text(_IS_TOLD), {"id": crawl_id}).scalar_one_or_none())
+
     def told(self, crawl_id: UUID) -> None:
         """Nothing more is to be said about this crawl, unless somebody still sends, or died while sending."""
         with transaction(self._engine) as db:
@@ -121,9 +164,36 @@ class NotificationStore:
 _SELECT = f"SELECT {', '.join(KeptNotification._fields)} FROM notifications"  # noqa: S608 - our own names
 _DIED = "Whoever sent it died on the way: perhaps it arrived, perhaps not."
 _CLAIM = """
-INSERT INTO notifications (id, project_id, crawl_id, channel, kind, target, status, payload, sends)
-VALUES (:id, :project, :crawl, :channel, :kind, :target, 'sending', CAST(:payload AS jsonb), 0)
+INSERT INTO notifications (id, project_id, crawl_id, channel, kind, target, status, payload, sends, deliver_at)
+VALUES (:id, :project, :crawl, :channel, :kind, :target, :status, CAST(:payload AS jsonb), 0, :deliver_at)
 ON CONFLICT DO NOTHING
+"""
+MOST_GATHERED = 2_000
+_TAKE_DUE = f"""
+WITH due AS (
+    SELECT id FROM notifications
+    WHERE status = 'held' AND deliver_at <= :now
+      AND (split_part(channel, '-', 1), target) IN (
+        SELECT split_part(mine.channel, '-', 1), mine.target FROM notifications mine
+        WHERE mine.crawl_id = :crawl AND mine.status = 'held' AND mine.deliver_at <= :now)
+    ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED
+)
+UPDATE notifications n SET status = 'sending', deliver_at = :now FROM due WHERE n.id = due.id
+RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
+"""  # noqa: S608 - our own names
+_GIVE_UP_TAKEN = """
+UPDATE notifications SET status = :status, answer = :words WHERE status = 'sending' AND deliver_at < :before
+"""
+_IS_TOLD = "SELECT notified_at IS NOT NULL FROM crawl_jobs WHERE id = :id"
+_ACKNOWLEDGE = "UPDATE notifications SET acknowledged_at = coalesce(acknowledged_at, :now) WHERE id = :id"
+_ANSWERED_ALL = """
+UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
+    sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END
+WHERE id = ANY(:ids)
+"""
+_DUE = """
+SELECT DISTINCT ON (split_part(channel, '-', 1), target) crawl_id FROM notifications
+WHERE status = 'held' AND deliver_at <= :now AND crawl_id IS NOT NULL LIMIT 100
 """
 _ANSWERED = """
 UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,

@@ -37,6 +37,8 @@ class Channel(StrEnum):
 class Delivery(StrEnum):
     SENDING = "sending"
     """Claimed; if nobody comes back from it, nobody knows whether it arrived."""
+    HELD = "held"
+    """It waits: for the end of quiet hours, or to be gathered with others."""
     SENT = "sent"
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -60,13 +62,15 @@ class Notification(BaseModel):
     kind: str = Field(description="changes, crawl_failing or crawl_recovered")
     target: str = Field(description="The address; of Apprise's URLs only a mask")
     status: str = Field(
-        description="sending (claimed), sent, failed, blocked (its address may not be reached), "
+        description="sending (claimed), held (it waits), sent, failed, blocked (its address may not be reached), "
         "unknown (its sender died: perhaps delivered, perhaps not)"
     )
     answer: str | None = Field(description="What the receiver said")
     sends: int
     created_at: datetime
     sent_at: datetime | None
+    deliver_at: datetime | None = Field(None, description="Until when it waits, or waited")
+    acknowledged_at: datetime | None = Field(None, description="When somebody said that they know")
 
 
 class Mail(NamedTuple):

@@ -78,14 +78,14 @@ class ScheduleConfig(BaseModel):
     @field_validator("time")
     @classmethod
     def _is_time(cls, value: str) -> str:
-        return _checked_time(value)
+        return checked_time(value)
 
     @field_validator("window")
     @classmethod
     def _is_window(cls, value: tuple[str, str] | None) -> tuple[str, str] | None:
         if value is None:
             return None
-        first, last = map(_checked_time, value)
+        first, last = map(checked_time, value)
         if first == last:
             raise ValueError("a window needs two different times")
         return first, last
@@ -114,31 +114,17 @@ class ScheduleConfig(BaseModel):
     @field_validator("timezone")
     @classmethod
     def _is_zone(cls, value: str) -> str:
-        if value in _NO_ZONES or value.startswith(_COPIES):
-            raise ValueError(f"{value!r} is a file beside the time zones and names none; use one such as Europe/Berlin")
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
-            raise ValueError(f"{value!r} is no time zone; use an IANA name such as Europe/Berlin") from exc
-        return value
+        return checked_zone(value)
 
     @field_validator("notification_email")
     @classmethod
     def _is_mail(cls, value: str | None) -> str | None:
-        if value is not None and not _MAIL(value):
-            raise ValueError("it must look like name@example.org")
-        return value
+        return None if value is None else checked_mail(value)
 
     @field_validator("notification_webhook")
     @classmethod
     def _is_webhook(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        try:
-            return parse(value).href
-        except InvalidUrl as exc:
-            why = exc.message if _HTTP(value) else "a webhook begins with http:// or https://"
-            raise ValueError(f"it is no address to send to: {why}") from exc
+        return None if value is None else checked_webhook(value)
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -248,10 +234,34 @@ def start_of(config: ScheduleConfig, schedule_id: UUID, slot: datetime) -> datet
     return slot + timedelta(seconds=int(share * config.jitter_minutes * 60))
 
 
-def _checked_time(value: str) -> str:
+def checked_time(value: str) -> str:
     if not _CLOCK(value):
         raise ValueError("a time of day looks like 09:30, from 00:00 to 23:59")
     return value
+
+
+def checked_zone(value: str) -> str:
+    if value in _NO_ZONES or value.startswith(_COPIES):
+        raise ValueError(f"{value!r} is a file beside the time zones and names none; use one such as Europe/Berlin")
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
+        raise ValueError(f"{value!r} is no time zone; use an IANA name such as Europe/Berlin") from exc
+    return value
+
+
+def checked_mail(value: str) -> str:
+    if not _MAIL(value):
+        raise ValueError("it must look like name@example.org")
+    return value
+
+
+def checked_webhook(value: str) -> str:
+    try:
+        return parse(value).href
+    except InvalidUrl as exc:
+        why = exc.message if _HTTP(value) else "a webhook begins with http:// or https://"
+        raise ValueError(f"it is no address to send to: {why}") from exc
 
 
 def _is_open(config: ScheduleConfig, local: datetime) -> bool:

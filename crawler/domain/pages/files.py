@@ -18,8 +18,9 @@ from crawler.domain.pages import robots_directives
 from crawler.domain.pages.file_lines import FileLines, text_lines
 from crawler.domain.pages.json_values import NoValues, json_lines
 from crawler.domain.pages.measure import Measure
-from crawler.domain.pages.parsing import ParsedPage, parse_page
+from crawler.domain.pages.parsing import Link, ParsedPage, parse_page
 from crawler.domain.pages.xml_values import xml_lines
+from crawler.domain.urls.sitemaps import parse_sitemap
 
 _NO_SHELL = Measure(1, 1, ENOUGH_TAGS, has_bundle=False, has_scripts=False)
 """A browser would show nothing else."""
@@ -30,6 +31,8 @@ _JSON = frozenset({"application/json", "text/json"})
 _PICTURES = ("image/", "audio/", "video/", "font/")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 _SNIFFED_BYTES = 8192
+MOST_LISTED = 5_000
+"""Entries of a feed, or URLs of a sitemap, that one page of it leads to; as many as a web page's links."""
 
 
 class FileKind(StrEnum):
@@ -85,7 +88,8 @@ def file_page(
     hash_chars: int | None = None,
     robot: str = "",
 ) -> ParsedPage:
-    """A file as a page: without title and links, but for XML. The arguments are those of `parse_page`.
+    """A file as a page: without title and links, but for XML, which may be a feed. The arguments are those of
+    `parse_page`.
 
     Raises UnparsablePage as that does.
     """
@@ -95,7 +99,12 @@ def file_page(
     if kind is FileKind.XML:
         page = parse_page(body, url=url, content_type=content_type, headers=headers, detect_language=False, robot=robot)
         return replace(
-            page, text=text, word_count=len(text.split()), content_hash=sha256(compared).digest(), measure=_NO_SHELL
+            page,
+            text=text,
+            word_count=len(text.split()),
+            content_hash=sha256(compared).digest(),
+            measure=_NO_SHELL,
+            links=[*page.links, *_listed(body)],
         )
     return ParsedPage(
         title=None,
@@ -115,6 +124,12 @@ def file_page(
         charset="",
         measure=_NO_SHELL,
     )
+
+
+def _listed(body: bytes) -> list[Link]:
+    """What a feed or a sitemap names: its entries are pages that it leads to. Other XML names none."""
+    found = parse_sitemap(body, max_urls=MOST_LISTED)
+    return [Link(url, "", "") for url in dict.fromkeys((*found.urls, *found.children))]
 
 
 def file_lines(kind: FileKind, body: bytes, content_type: str) -> FileLines:

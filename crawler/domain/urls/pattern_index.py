@@ -20,7 +20,10 @@ _GAP = " "
 _EDGE = "\0"
 """In place of what ends a word in any match, whatever it is."""
 _FLAGS = re.compile(r"\(\?[a-zA-Z-]+[:)]")
-_ANY_EDGE = re.compile(r"\((?:\?:)?(?:\$|\\?[/?#.])(?:\|(?:\$|\\?[/?#]))*\)")
+_EDGES = r"(?:\$|[/#]|\\[/?#.])"
+_ANY_EDGE = re.compile(rf"\((?:\?:)?{_EDGES}(?:\|{_EDGES})*\)")
+_LONG_ESCAPES = re.compile(r"\\[QEpPxuCK\d]")
+"""They take more than the next sign, and are not read here."""
 
 
 class _Entry(Generic[Kept]):
@@ -78,7 +81,7 @@ def needed_word(pattern: str) -> str | None:
 
 def _needed_words(pattern: str) -> list[str]:
     """Whole words only: what stands between two signs that are no letters or digits in any match."""
-    if _FLAGS.search(pattern) or not pattern.isascii():
+    if _FLAGS.search(pattern) or _LONG_ESCAPES.search(pattern) or not pattern.isascii():
         return []
     literal: list[str] = []
     at = 0
@@ -115,10 +118,7 @@ def _next(pattern: str, at: int) -> tuple[str, int]:
     if sign == "\\":
         following = pattern[at + 1 : at + 2]
         is_literal = bool(following) and not following.isalnum() and following != "_"
-        # A class such as \d is a gap. What takes more signs than two, such as \x41 or \Q, is not read at all.
-        if following in "QEpPxuC" or following.isdigit():
-            return _GAP, len(pattern)
-        return (following if is_literal else _GAP), at + 2
+        return (following if is_literal else _GAP), at + 2  # a class such as \d is a gap
     if sign == "[":
         return _GAP, _after_class(pattern, at)
     if edge := _ANY_EDGE.match(pattern, at):

@@ -29,7 +29,7 @@ _STEPS = re.compile(r"\.([^\W\d][\w-]*)|\[(?:'([^']*)'|\"([^\"]*)\"|(-?\d+))\]")
 class InvalidPath(Invalid):
     """This is no JSONPath."""
 
-    code = "invalid_selector"
+    code = "invalid_json_path"
 
 
 Choose = Callable[[Any], Iterator[Any]]

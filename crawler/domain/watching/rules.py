@@ -113,7 +113,9 @@ def stored_rule(row: Mapping[str, Any]) -> WatchRule:
     return WatchRule.model_construct(
         **{name: row[name] for name in _COLUMNS},
         watch=tuple(body.get("watch", ())),
-        fields={name: WatchField.model_construct(**_typed(field)) for name, field in body.get("fields", {}).items()},
+        fields={
+            name: WatchField.model_construct(**_typed(field)) for name, field in sorted(body.get("fields", {}).items())
+        },
         products=bool(body.get("products")),
         tell=Conditions.model_validate(tell) if tell else None,
     )

@@ -31,6 +31,7 @@ SUBCOMMANDS = (
     Subcommand("schedule", "schedules:schedules", "When projects are crawled again, and who is told."),
     Subcommand("noise", "noise:noise", "What changes by itself and is not to be told."),
     Subcommand("watch", "watching:watching", "Which parts and values count, and when they are told."),
+    Subcommand("recipient", "recipients:recipients", "Who else is told, of what, and when."),
     Subcommand("notification", "notifications:notifications", "Notifications sent, and delivery results."),
     Subcommand("key", "keys:keys", "Make, list and revoke API keys."),
 )

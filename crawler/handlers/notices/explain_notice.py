@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crawler.domain.changes.coverage import is_failing
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
-from crawler.domain.notices.notice import NOT_ARRIVED, should_notify, targets
+from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify, targets
 from crawler.domain.notices.schedule import NotifyOn, Schedule
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
@@ -32,6 +32,8 @@ class ExplainNotice:
 
 
 def _what_came(statuses: Sequence[str]) -> str:
+    if all(status == Delivery.HELD for status in statuses):
+        return "Its changes are told when the time of those who are told has come."
     if all(status in NOT_ARRIVED for status in statuses):
         return "Its changes were to be told, but nothing arrived; nothing is sent again by itself."
     if any(status in NOT_ARRIVED for status in statuses):

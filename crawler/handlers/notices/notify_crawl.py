@@ -8,7 +8,7 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any, NamedTuple, Protocol
@@ -18,9 +18,10 @@ from crawler.domain.changes.digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
-from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
+from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
+from crawler.domain.notices.mutes import Mute, is_project_muted, unmuted
 from crawler.domain.notices.notice import (
     Channel,
     DeliveryResult,
@@ -35,12 +36,14 @@ from crawler.domain.notices.notice import (
     should_notify,
     targets,
 )
+from crawler.domain.notices.recipients import Recipient
 from crawler.domain.notices.schedule import Schedule
 from crawler.domain.notices.watched_words import watched_payload, watched_sections
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.telling import TellReason
 from crawler.errors import NotFound
+from crawler.handlers.notices.fill_templates import FillTemplates
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
 
@@ -74,10 +77,14 @@ class Notifications(Protocol):
         kind: NoticeKind,
         target: Target,
         payload: dict[str, Any],
+        deliver_at: datetime | None = None,
     ) -> bool: ...
+    def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[SentNotice]]: ...
+    def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def find(self, identity: UUID) -> SentNotice | None: ...
     def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None: ...
     def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
+    def is_told(self, crawl_id: UUID) -> bool: ...
     def told(self, crawl_id: UUID) -> None: ...
     def flag(self, project_id: UUID) -> None: ...
 
@@ -95,11 +102,29 @@ class Notice(NamedTuple):
     payload: dict[str, Any]
 
 
+class _Order(NamedTuple):
+    """What is told to whom."""
+
+    notice: Notice
+    target: Target
+    at: datetime | None = None
+    """It waits until then."""
+
+
+class Audience(NamedTuple):
+    """Who else is told, and what nobody is told of for a while."""
+
+    recipients: Callable[[UUID], Sequence[Recipient]]
+    mutes: Callable[[UUID, datetime], Sequence[Mute]]
+    fill: FillTemplates
+
+
 class NotifyCrawl:
     def __init__(
         self,
         crawls: NotifiedCrawls,
         schedules: RunHistory,
+        audience: Audience,
         kept: Notifications,
         send: SendNotice,
         digest: Callable[[UUID], Sequence[PageDigest]],
@@ -111,6 +136,7 @@ class NotifyCrawl:
     ) -> None:
         self._crawls = crawls
         self._schedules = schedules
+        self._audience = audience
         self._kept = kept
         self._send = send
         self._digest = digest
@@ -126,6 +152,10 @@ class NotifyCrawl:
         When its turn is over and more have to be told, a hint says to go on after the others.
         """
         until = time.monotonic() + self._turn_seconds
+        if released := self._release(crawl_id):
+            return released
+        if self._kept.is_told(crawl_id):
+            return 0  # what is told of a crawl was decided then: who came since, or is muted no more, is not told of it
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.crawl_type is not CrawlType.SCHEDULED or crawl.status not in _TOLD_OF:
             return 0
@@ -133,17 +163,42 @@ class NotifyCrawl:
             self._kept.flag(crawl.project_id)
         self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
         schedule = self._schedules.find(crawl.project_id)
-        is_muted = self._crawls.get_project(crawl.project_id).is_muted(self._clock())
-        receivers = targets(schedule) if schedule and not is_muted else []
-        notices = self._notices(schedule, crawl) if schedule and receivers else []
         sent = 0
-        for notice, target in product(notices, receivers):
+        for order in self._orders(schedule, crawl) if schedule else ():
             if sent and time.monotonic() > until:
                 self._hint(crawl_id)
                 return sent
-            sent += self._tell(crawl, notice, target)
+            sent += self._tell(crawl, order)
         self._kept.told(crawl_id)
         return sent
+
+    def _release(self, crawl_id: UUID) -> int:
+        """Send what waited until now, with all else that waits for the same address."""
+        sent = 0
+        for group in self._kept.take_due(crawl_id, self._clock()):
+            first, payloads = group[0], [kept.payload for kept in group]
+            is_hook = first.channel.startswith(Channel.WEBHOOK)
+            gathered = digest_payload(payloads) if is_hook else digest_mail(self._sender.product, payloads)._asdict()
+            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
+            self._kept.answered_all([kept.id for kept in group[1:]], answer)
+            sent += len(group)
+        return sent
+
+    def _orders(self, schedule: Schedule, crawl: CrawlJob) -> Iterator["_Order"]:
+        """What is told to whom, and when: those whom the schedule names first."""
+        if self._crawls.get_project(crawl.project_id).is_muted(self._clock()):
+            return
+        receivers = targets(schedule)
+        others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
+        failures = self._failures(schedule, crawl) if receivers or others else []
+        if is_project_muted(self._audience.mutes(crawl.project_id, self._clock()), self._clock()):
+            crawl = crawl.model_copy(update={"change_summary": None})  # nobody is told of its changes
+        own = [*failures, *self._changes(schedule, crawl)] if receivers else []
+        yield from (_Order(notice, target) for notice, target in product(own, receivers))
+        for recipient in others:
+            at = recipient.deliver_at(self._clock())
+            told = [*(failures if recipient.failures else ()), *self._changes_for(recipient, crawl)]
+            yield from (_Order(notice, recipient.target, at) for notice in told)
 
     def resend(self, notification_id: UUID) -> DeliveryResult:
         """Send a notice again: the same words under the same id, so that a receiver that got it knows."""
@@ -152,7 +207,7 @@ class NotifyCrawl:
             raise NotFound(f"There is no notification {notification_id}.")
         return self._send(kept.id, kept.project_id, kept.channel, kept.target, kept.payload)
 
-    def _notices(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
+    def _failures(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
         project, now = self._crawls.get_project(crawl.project_id), self._clock()
         link = self._sender.link(crawl)
         last = self._kept.last_failure_notice(crawl.project_id)
@@ -165,28 +220,49 @@ class NotifyCrawl:
         elif is_recovered(crawl, last):
             mail = recovered_mail(self._sender, project, crawl)
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
-        found += self._changes(schedule, project, crawl, now)
         return found
 
-    def _changes(self, schedule: Schedule, project: Project, crawl: CrawlJob, now: datetime) -> list[Notice]:
+    def _changes(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
+        if crawl.change_summary is None or not schedule.config.notify_on_changes:
+            return []
+        reasons = self._reasons(crawl, schedule.config.conditions)
+        return self._notice(crawl, reasons) if reasons or should_notify(schedule.config, crawl.change_summary) else []
+
+    def _changes_for(self, recipient: Recipient, crawl: CrawlJob) -> list[Notice]:
+        """Who has conditions is told by them, not by those of watch rules."""
+        if crawl.change_summary is None or recipient.is_muted(self._clock()):
+            return []
+        reasons = self._reasons(crawl, recipient.conditions)
+        if recipient.conditions is not None:
+            reasons = [reason for reason in reasons if reason.rule is None]
+        if not reasons and not recipient.tells(crawl.change_summary):
+            return []
+        return [
+            notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
+            for notice in self._notice(crawl, reasons)
+        ]
+
+    def _reasons(self, crawl: CrawlJob, conditions: Conditions | None) -> list[TellReason]:
+        now = self._clock()
+        return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
+
+    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason]) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""
-        sender, summary = self._sender, crawl.change_summary
-        if summary is None or not schedule.config.notify_on_changes:
-            return []
-        reasons = self._decide(crawl, schedule.config.conditions)
-        if not reasons and not should_notify(schedule.config, summary):
-            return []
+        project, sender, summary = self._crawls.get_project(crawl.project_id), self._sender, crawl.change_summary or {}
         digests = self._digest(crawl.id)
         changed = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
         pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
-        payload = webhook_payload(project, crawl, now, sender.link(crawl), pages)
+        payload = webhook_payload(project, crawl, self._clock(), sender.link(crawl), pages)
         mail = changes_mail(sender, project, crawl, (*watched_sections(summary, reasons), *changed))
         return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons))]
 
-    def _tell(self, crawl: CrawlJob, notice: Notice, target: Target) -> bool:
+    def _tell(self, crawl: CrawlJob, order: "_Order") -> bool:
+        notice, target, at = order
         payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()
         identity = new_id(int(self._clock().timestamp() * 1000))
-        if not self._kept.claim(identity, crawl.project_id, crawl.id, notice.kind, target, payload):
+        if not self._kept.claim(identity, crawl.project_id, crawl.id, notice.kind, target, payload, at):
+            return False
+        if at is not None:
             return False
         self._send(identity, crawl.project_id, target.name, target.address, payload)
         return True

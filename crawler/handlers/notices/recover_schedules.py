@@ -1,4 +1,5 @@
-"""Does what beat, or a worker it triggered, did not do: starts overdue runs, and sends notices that are missing.
+"""Does what beat, or a worker it triggered, did not do: starts overdue runs, and sends notices that are missing or
+that waited for their time.
 
 Only where the whole system runs: the workers of a single `crawler run` have no business with other projects.
 
@@ -17,14 +18,21 @@ UNTOLD_GRACE = timedelta(minutes=2)
 
 class RecoverSchedules:
     def __init__(
-        self, run_due: Callable[[], int], untold: Callable[[datetime], list[UUID]], hints: Hints, clock: Clock
+        self,
+        run_due: Callable[[], int],
+        untold: Callable[[datetime], list[UUID]],
+        held: Callable[[datetime], list[UUID]],
+        hints: Hints,
+        clock: Clock,
     ) -> None:
         self._run_due = run_due
         self._untold = untold
+        self._held = held
         self._hints = hints
         self._clock = clock
 
     def __call__(self) -> None:
         self._run_due()
-        for crawl_id in self._untold(self._clock() - UNTOLD_GRACE):
+        now = self._clock()
+        for crawl_id in dict.fromkeys((*self._untold(now - UNTOLD_GRACE), *self._held(now))):
             self._hints.notify(crawl_id)

@@ -67,7 +67,7 @@ class SetSchedule:
         if config.enabled and project.website_url is None:
             raise InvalidConfig(f"Project {project.name!r} has no website_url to crawl by a schedule; set one first.")
         if config.notification_webhook and config.notification_webhook != kept.get("notification_webhook"):
-            self._check_webhook(config.notification_webhook)
+            check_webhook(self._reach.rule, config.notification_webhook, "notification_webhook")
         config = self._with_urls(project_id, config)
         identity = before.id if before else new_id(int(now.timestamp() * 1000))
         gone = None if before is None or "notification_webhook" in given else before.webhook_gone_at
@@ -105,26 +105,27 @@ class SetSchedule:
         self._check_urls([url for url in urls if url not in known])
         return config.model_copy(update={"notification_urls": urls})
 
-    def _check_webhook(self, url: str) -> None:
-        """An address that is spelled out is judged now; names are when they are dialled."""
-        try:
-            target = target_of(url)
-        except EgressRefused as exc:
-            raise InvalidConfig(f"notification_webhook: {exc.message}") from exc
-        address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
-        if address and not self._reach.rule.allows(address, target.port, target.host):
-            host = f"[{address}]" if ":" in address else target.host
-            raise InvalidConfig(
-                f"notification_webhook: {host} may not be reached from here; if it should be, set "
-                f"CRAWLER_EGRESS_ALLOW={host}:{target.port}."
-            )
-
     def _check_urls(self, urls: Sequence[str]) -> None:
         for url in urls:
             if why := why_refused(url, self._reach.rule):
                 raise InvalidConfig(f"notification_urls: {why}.")
         if why := next(filter(None, self._reach.why_unusable(urls) if urls else ()), None):
             raise InvalidConfig(f"notification_urls: {why}.")
+
+
+def check_webhook(rule: EgressRule, url: str, name: str) -> None:
+    """An address that is spelled out is judged now; names are when they are dialled."""
+    try:
+        target = target_of(url)
+    except EgressRefused as exc:
+        raise InvalidConfig(f"{name}: {exc.message}") from exc
+    address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
+    if address and not rule.allows(address, target.port, target.host):
+        host = f"[{address}]" if ":" in address else target.host
+        raise InvalidConfig(
+            f"{name}: {host} may not be reached from here; if it should be, set "
+            f"CRAWLER_EGRESS_ALLOW={host}:{target.port}."
+        )
 
 
 def schedule_config(given: dict[str, Any]) -> ScheduleConfig:

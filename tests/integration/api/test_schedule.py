@@ -120,6 +120,10 @@ def test_notifications_are_listed_by_who_may_see_them_and_sent_again_under_the_s
     sent = service("POST", path).json()
     assert (sent["id"], sent["status"], sent["sends"]) == (str(identity), "blocked", 1)
     assert service("POST", f"/notifications/{UUID(int=3)}/resend").status_code == 404
+    known = service("POST", f"/notifications/{identity}/acknowledge").json()
+    assert known["acknowledged_at"] is not None
+    assert service("POST", f"/notifications/{identity}/acknowledge").json() == known, "the first moment counts"
+    assert service("POST", f"/notifications/{UUID(int=3)}/acknowledge").status_code == 404
 
 
 def test_notifications_can_be_asked_for_by_project_and_only_of_projects_the_key_sees(service: Service) -> None:

@@ -63,7 +63,7 @@ def test_a_rule_is_previewed_and_tried_on_past_crawls(service: Service, site: Si
     crawl = service.engine.crawl(site.url(), use_sitemaps=False)
     path = f"/projects/{crawl.project_id}"
     rule = {"pattern": "/lamp$", "fields": {"price": "price .cost"}}
-    shown = service("POST", f"{path}/watch-rules/preview", json=rule).json()
+    shown = service("POST", f"{path}/watch-preview", json=rule).json()
     assert shown["matching_pages"] == 1
     assert shown["pages"][0]["fields"] == [{"field": "price", "found": True, "value": "119.00 €", "problem": None}]
     laid("99,00 €")

@@ -421,6 +421,7 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
         (("schedule", "disable", "NOBODY"), 4),
         (("schedule", "run-now", "NOBODY"), 4),
         (("notification", "resend", "NOBODY"), 4),
+        (("notification", "acknowledge", "NOBODY"), 4),
     ],
 )
 def test_a_refusal_has_the_same_sentence_and_status(
@@ -470,6 +471,21 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "CSS selector" in stage.told(place, "watch", "add", "PROJECT", "--only", "a..b", status=2)
         assert "NAME=WHAT" in stage.told(place, "watch", "add", "PROJECT", "--field", "price", status=2)
         assert "a condition reads like" in stage.told(place, "watch", "add", "PROJECT", "--tell", "ever", status=2)
+
+
+def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT")
+        given = ("--email", "ops@example.org", "--form", "daily", "--quiet", "22:00-07:00", "--tell", "contains sale")
+        added = stage.told(place, "recipient", "add", "PROJECT", *given).split()[0]
+        assert "if it contains “sale”" in stage.told(place, "recipient", "list", "PROJECT")
+        assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "2")
+        assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
+        assert stage.told(place, "recipient", "remove", "PROJECT", added) == "Removed.\n"
+        assert "--email or --webhook" in stage.told(place, "recipient", "add", "PROJECT", status=2)
+        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2").startswith("Muted until ")
+        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "0") == "It is told again.\n"
+        assert stage.engine.tools.notices.manage_mutes.list(UUID(stage.names["PROJECT"])) == []
 
 
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:

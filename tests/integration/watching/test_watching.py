@@ -1,15 +1,19 @@
 """From a watch rule to the message: what is compared, what is told, and a backtest that agrees with it."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.mutes import MuteOrder
+from crawler.domain.notices.recipients import read_recipient
 from crawler.domain.watching.rules import read_order
-from tests.integration.handmade import lay, page
+from tests.integration.handmade import Clock, lay, page
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -232,3 +236,81 @@ def test_a_preview_shows_what_a_rule_finds_on_stored_pages(shop: Shop) -> None:
     )
     shop.site.remove("/none")
     assert shop.tools.watching.preview(shop.project.id, read_order({"pattern": "/nowhere", "watch": ["p"]})).warnings
+
+
+SLOW = (
+    "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}"
+)
+
+
+def add(shop: Shop, **given: Any) -> None:
+    shop.tools.notices.manage_recipients.add(shop.project.id, read_recipient({"channel": "email", **given}))
+
+
+def test_each_recipient_is_told_by_own_conditions_and_at_the_own_time(
+    crawler: Engine, site: Site, inbox: Inbox
+) -> None:
+    clock = Clock(crawler)
+    shop = Shop(crawler, site)
+    shop.schedule(notification_email=None)
+    shop.rule(pattern="/lamp$", fields={"price": "price .cost"})
+    below = {"of": ["price below 100"]}
+    add(shop, address="cheap@example.org", notify_on="conditions", conditions=below)
+    words = "{{ project.name }} {% for one in watched %}{{ one.words }}{% endfor %}"
+    add(
+        shop,
+        address="all@example.org",
+        notify_on="any",
+        subject_template="Now: {{ changed_pages }}",
+        body_template=words,
+    )
+    add(shop, address="slow@example.org", notify_on="conditions", conditions=below, body_template=SLOW)
+    add(shop, address="muted@example.org", notify_on="any", muted_until=clock() + timedelta(hours=1))
+    late = {"form": "daily", "time": f"{clock() + timedelta(hours=2):%H:%M}"}
+    add(shop, address="late@example.org", notify_on="any", **late)
+    shop.crawl()
+    for price in ("109,00 €", "99,00 €"):
+        lay(shop.site, {"/lamp": lamp(price)})
+        last = shop.crawl()
+    told = [(mail.to[0], mail.mail["Subject"]) for mail in inbox.mails]
+    names = ["all@example.org"] * 2 + ["cheap@example.org", "slow@example.org"]
+    assert sorted(address for address, _ in told) == names
+    assert {subject for address, subject in told if address == "all@example.org"} == {"Now: 1"}
+    (slow,) = (mail.text() for mail in inbox.mails if mail.to == ["slow@example.org"])
+    assert slow.startswith("The template could not be used: it takes too long")
+    assert "109.00 € → 99.00 €" in slow, "it is told all the same"
+    assert shop.tools.notices.notify_crawl(last.id) == 0
+    held = [kept for kept in shop.tools.notices.notifications.newest(10) if kept.status == "held"]
+    assert len(held) == 2
+    clock.forward(hours=3)
+    assert shop.tools.notices.notifications.due_crawls(clock()) != []
+    assert shop.tools.notices.notify_crawl(last.id) == 2
+    digest = inbox.mails[-1]
+    assert (digest.to, len(inbox.mails)) == (["late@example.org"], 5)
+    assert "2 notices" in digest.mail["Subject"]
+    assert "109.00 € → 99.00 €" in digest.text()
+    assert "119.00 € → 109.00 €" in digest.text()
+    assert shop.tools.notices.notifications.due_crawls(clock()) == []
+    assert shop.tools.notices.notify_crawl(last.id) == 0, "who was muted then is not told of it now"
+
+
+def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site, inbox: Inbox) -> None:
+    clock = Clock(crawler)
+    shop = Shop(crawler, site)
+    shop.schedule(notify_on="conditions", conditions={"of": ["contains news"]})
+    rule = shop.rule(pattern="/lamp$", fields={"price": "price .cost"})
+    add(shop, address="all@example.org", notify_on="any")
+    mutes = shop.tools.notices.manage_mutes
+    mutes.add(shop.project.id, MuteOrder(rule=UUID(rule), until=clock() + timedelta(hours=1)))
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp("109,00 €")})
+    shop.crawl()
+    assert [mail.to for mail in inbox.mails] == [["all@example.org"]], "told by size, not by the rule"
+    mutes.add(shop.project.id, MuteOrder(until=clock() + timedelta(hours=1)))
+    lay(shop.site, {"/lamp": lamp("99,00 €"), "/a": page(body="<p>Old news</p>")})
+    shop.crawl()
+    assert len(inbox.mails) == 1
+    clock.forward(hours=2)
+    lay(shop.site, {"/lamp": lamp("89,00 €")})
+    shop.crawl()
+    assert sorted(mail.to[0] for mail in inbox.mails[1:]) == ["all@example.org", "ops@example.org"]

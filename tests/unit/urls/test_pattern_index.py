@@ -31,6 +31,10 @@ from crawler.domain.urls.pattern_index import PatternIndex, needed_word
         (r"", None),
         (r".*", None),
         (r"/lam\.ps/", "lam"),
+        (r"/lamps(.|$)", None),
+        (r"/lamps(\.|/|$)", "lamps"),
+        (r"/lamps/\Qx\E|/b/", None),
+        (r"/lamps/\p{L}|/b/", None),
         (r"/Ärger/", None),
     ],
 )

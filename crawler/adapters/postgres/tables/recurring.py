@@ -68,8 +68,11 @@ notifications = Table(
     count("sends"),
     now("created_at"),
     when("sent_at"),
+    when("deliver_at"),  # of what waits
+    when("acknowledged_at"),
     UniqueConstraint("crawl_id", "channel", "kind", name="uq_notifications_once"),
     Index("ix_notifications_project", "project_id", "kind", "id"),
+    Index("ix_notifications_held", "deliver_at", postgresql_where=text("status = 'held'")),
 )
 
 noise_rules = Table(
@@ -131,4 +134,26 @@ watch_rules = Table(
     now("created_at"),
     now("updated_at"),
     Index("ix_watch_rules_project", "project_id"),
+)
+
+recipients = Table(
+    "recipients",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    json("body"),  # who is told of what, when and how
+    now("created_at"),
+    Index("ix_recipients_project", "project_id"),
+)
+
+mutes = Table(
+    "mutes",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("page", Text),
+    Column("rule", UUID_),
+    Column("until", DateTime(timezone=True), nullable=False),
+    now("created_at"),
+    Index("ix_mutes_project", "project_id"),
 )

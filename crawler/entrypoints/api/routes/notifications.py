@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
+from crawler.adapters.notices.notification_store import KeptNotification
 from crawler.domain.notices.notice import Notification
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
@@ -44,8 +45,26 @@ def list_notifications(
 def resend_notification(
     notification_id: Annotated[UUID, Path(description="The notification's id")], tools: Tools, caller: Caller
 ) -> Notification:
+    kept = _seen(notification_id, tools, caller)
+    tools.notices.notify_crawl.resend(notification_id)
+    return (tools.notices.notifications.find(notification_id) or kept).shown
+
+
+@router.post(
+    "/notifications/{notification_id}/acknowledge",
+    summary="Say that somebody knows of it",
+    responses=problems(404),
+)
+def acknowledge_notification(
+    notification_id: Annotated[UUID, Path(description="The notification's id")], tools: Tools, caller: Caller
+) -> Notification:
+    kept = _seen(notification_id, tools, caller)
+    tools.notices.notifications.acknowledge(notification_id, tools.clock())
+    return (tools.notices.notifications.find(notification_id) or kept).shown
+
+
+def _seen(notification_id: UUID, tools: Tools, caller: Caller) -> KeptNotification:
     kept = tools.notices.notifications.find(notification_id)
     if kept is None or not caller.sees(kept.project_id):
         raise NotFound(f"There is no notification {notification_id}.")
-    tools.notices.notify_crawl.resend(notification_id)
-    return (tools.notices.notifications.find(notification_id) or kept).shown
+    return kept

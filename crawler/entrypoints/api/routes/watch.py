@@ -85,7 +85,7 @@ def add_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> 
 
 
 @router.post(
-    "/projects/{project_id}/watch-rules/preview",
+    "/projects/{project_id}/watch-preview",
     summary="What a rule finds on stored pages; nothing is kept",
     responses=problems(404),
 )

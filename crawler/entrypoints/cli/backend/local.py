@@ -28,8 +28,11 @@ from crawler.entrypoints.cli.backend.documents import LocalDocuments
 from crawler.entrypoints.cli.backend.local_exports import write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
 from crawler.entrypoints.cli.backend.watching import LocalWatch
+from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
+from crawler.handlers.notices.manage_mutes import ManageMutes
+from crawler.handlers.notices.manage_recipients import ManageRecipients
 
 MOST_PROJECTS = 1000
 NEEDED = ("coordinator", "fetch")
@@ -172,6 +175,14 @@ class LocalBackend:
     def resend(self, notification_id: UUID) -> Notification:
         return self._tools.notices.resend(notification_id)
 
+    def acknowledge(self, notification_id: UUID) -> Notification:
+        kept = self._tools.notices.notifications
+        kept.acknowledge(notification_id, self._tools.clock())
+        found = kept.find(notification_id)
+        if found is None:
+            raise NotFound(f"There is no notification {notification_id}.")
+        return found.shown
+
     # -- noise ------------------------------------------------------------------------------
 
     def list_noise(self, project_id: UUID) -> list[NoiseRule]:
@@ -192,6 +203,14 @@ class LocalBackend:
     @property
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
+
+    @property
+    def recipients(self) -> ManageRecipients:
+        return self._tools.notices.manage_recipients
+
+    @property
+    def mutes(self) -> ManageMutes:
+        return self._tools.notices.manage_mutes
 
     @property
     def watching(self) -> LocalWatch:

@@ -32,6 +32,7 @@ from crawler.entrypoints.cli.backend.categories import RemoteCategories
 from crawler.entrypoints.cli.backend.documents import RemoteDocuments
 from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
+from crawler.entrypoints.cli.backend.recipients import RemoteMutes, RemoteRecipients
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
 from crawler.entrypoints.cli.backend.service_errors import told_as_ours
 from crawler.entrypoints.cli.backend.watching import RemoteWatch
@@ -253,6 +254,9 @@ class RemoteBackend:
     def resend(self, notification_id: UUID) -> Notification:
         return _as(Notification, self._client.notifications.resend(notification_id))
 
+    def acknowledge(self, notification_id: UUID) -> Notification:
+        return _as(Notification, self._client.notifications.acknowledge(notification_id))
+
     # -- noise ------------------------------------------------------------------------------
 
     def list_noise(self, project_id: UUID) -> list[NoiseRule]:
@@ -274,6 +278,14 @@ class RemoteBackend:
     @property
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
+
+    @property
+    def recipients(self) -> RemoteRecipients:
+        return RemoteRecipients(self._client.recipients)
+
+    @property
+    def mutes(self) -> RemoteMutes:
+        return RemoteMutes(self._client.mutes)
 
     @property
     def watching(self) -> RemoteWatch:

@@ -57,3 +57,13 @@ def resend(
     console().print(clean(sent.answer or sent.status))
     if sent.status != Delivery.SENT:
         raise typer.Exit(1)
+
+
+@notifications.command()
+def acknowledge(
+    notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
+) -> None:
+    """Say that somebody knows of it."""
+    with open_backend() as backend:
+        known = backend.acknowledge(notification_id)
+    console().print(f"Known since {moment(known.acknowledged_at)}.")

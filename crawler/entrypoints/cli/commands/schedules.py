@@ -4,8 +4,9 @@ Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notic
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -18,6 +19,7 @@ from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
+    from crawler.domain.notices.mutes import mute_order
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.entrypoints.cli.screen.terminal import console, print_pairs
     from crawler.entrypoints.cli.screen.terminal_text import count
@@ -92,6 +94,26 @@ def disable(project_id: ProjectId) -> None:
         backend.get_schedule(project_id)
         backend.change_schedule(project_id, {"enabled": False})
     console().print("Disabled; 'crawler schedule set' enables it again.")
+
+
+@schedules.command()
+def mute(
+    project_id: ProjectId,
+    hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
+    page: Annotated[str | None, typer.Option(metavar="URL", help="Only what conditions find on this page.")] = None,
+    rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
+) -> None:
+    """Tell nobody of changes for a while: of the project, of a page, or by a watch rule."""
+    until = datetime.now(UTC) + timedelta(hours=hours or 1)
+    order = mute_order(page=page, rule=rule, until=until)
+    with open_backend() as backend:
+        if hours:
+            backend.mutes.add(project_id, order)
+        else:
+            for known in backend.mutes.list(project_id):
+                if (known.page, known.rule) == (order.page, order.rule):
+                    backend.mutes.remove(project_id, known.id)
+    console().print(f"Muted until {until:%Y-%m-%d %H:%M} UTC." if hours else "It is told again.")
 
 
 @schedules.command("run-now")

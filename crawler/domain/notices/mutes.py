@@ -1,0 +1,74 @@
+"""Mutes: what nobody is told of until a moment: a project, one of its pages, or one of its watch rules."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from crawler.domain.urls.url import parse
+from crawler.domain.watching.telling import TellReason
+from crawler.errors import InvalidConfig, InvalidUrl
+
+MOST_MUTES = 500
+
+
+class MuteOrder(BaseModel):
+    """A mute as it is written. With neither page nor rule it is the whole project."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    page: str | None = Field(None, max_length=2000, description="A page's URL: conditions do not look at it")
+    rule: UUID | None = Field(None, description="A watch rule's id: it tells nothing")
+    until: datetime
+
+    @field_validator("page")
+    @classmethod
+    def _is_url(cls, value: str | None) -> str | None:
+        try:
+            return None if value is None else parse(value).href
+        except InvalidUrl as exc:
+            raise ValueError(exc.message) from exc
+
+    @field_validator("until")
+    @classmethod
+    def _is_moment(cls, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            raise ValueError("a moment needs its zone, such as 2026-11-16T18:00:00Z")
+        return value
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "MuteOrder":
+        if self.page is not None and self.rule is not None:
+            raise ValueError("a mute is of a page or of a rule, or of the whole project")
+        return self
+
+    @property
+    def is_whole(self) -> bool:
+        return self.page is None and self.rule is None
+
+
+def mute_order(**given: object) -> MuteOrder:
+    """Raises InvalidConfig with a sentence if something in it is wrong."""
+    try:
+        return MuteOrder.model_validate(given)
+    except ValidationError as exc:
+        raise InvalidConfig(f"{exc.errors()[0]['msg'].removeprefix('Value error, ').rstrip('.')}.") from exc
+
+
+class Mute(MuteOrder):
+    id: UUID
+    project_id: UUID
+    created_at: datetime
+
+
+def is_project_muted(mutes: Iterable[MuteOrder], now: datetime) -> bool:
+    return any(mute.is_whole and now < mute.until for mute in mutes)
+
+
+def unmuted(reasons: Sequence[TellReason], mutes: Iterable[MuteOrder], now: datetime) -> list[TellReason]:
+    """Reasons without those of pages and rules that are muted."""
+    holding = [mute for mute in mutes if now < mute.until]
+    pages = {mute.page for mute in holding if mute.page is not None}
+    rules = {str(mute.rule) for mute in holding if mute.rule is not None}
+    return [reason for reason in reasons if reason.url not in pages and reason.rule not in rules]

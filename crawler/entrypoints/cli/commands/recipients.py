@@ -1,0 +1,102 @@
+"""`crawler recipient`: who else is told of a project, of which changes, and when.
+
+Decided in `handlers/notices/manage_recipients.py`; what a recipient is in `domain/notices/recipients.py`.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+import typer
+from rich.text import Text
+
+from crawler.domain.notices.notice import Channel
+from crawler.domain.notices.recipients import Form, Recipient, read_recipient
+from crawler.domain.notices.schedule import NotifyOn
+from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+from crawler.errors import Invalid
+
+recipients = typer.Typer(no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+RecipientId = Annotated[UUID, typer.Argument(metavar="RECIPIENT_ID", help="From 'crawler recipient list'.")]
+
+
+@recipients.command("list")
+def list_recipients(project_id: ProjectId, as_json: AsJson = False) -> None:
+    """Who else is told, beside those whom the schedule names."""
+    with open_backend() as backend:
+        known = backend.recipients.list(project_id)
+    if as_json:
+        shown = [one.model_dump(mode="json") | {"described": one.words} for one in known]
+        typer.echo(orjson.dumps({"recipients": shown}, option=orjson.OPT_INDENT_2).decode())
+        return
+    if not known:
+        console().print("Nobody else is told; 'crawler recipient add' adds somebody.")
+        return
+    print_rows(console(), ("recipient", "told", "state"), map(_row, known))
+
+
+@recipients.command()
+def add(
+    project_id: ProjectId,
+    email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail.")] = None,
+    webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST.")] = None,
+    notify_on: Annotated[NotifyOn, typer.Option(help="Which changes are told.")] = NotifyOn.SIGNIFICANT,
+    tell: Annotated[
+        list[str] | None, typer.Option(metavar="WORDS", help="Told in any case: 'price below 100', 'contains sale', ….")
+    ] = None,
+    form: Annotated[Form, typer.Option(help="At once, or gathered over projects.")] = Form.AT_ONCE,
+    time: Annotated[str, typer.Option(metavar="HH:MM", help="When what was gathered is sent.")] = "08:00",
+    day_of_week: Annotated[int, typer.Option(metavar="N", help="For weekly; 0 is Monday.")] = 0,
+    timezone: Annotated[str, typer.Option(metavar="ZONE", help="The recipient's, such as Europe/Berlin.")] = "UTC",
+    quiet: Annotated[str | None, typer.Option(metavar="HH:MM-HH:MM", help="Nothing is sent between these.")] = None,
+    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+) -> None:
+    """Tell somebody else, from the next crawl on."""
+    if (email is None) == (webhook is None):
+        raise Invalid("Say who is told: --email or --webhook.")
+    given: dict[str, Any] = {
+        "channel": Channel.EMAIL if email else Channel.WEBHOOK, "address": email or webhook, "notify_on": notify_on,
+        "form": form, "time": time, "day_of_week": day_of_week, "timezone": timezone, "name": name,
+        "conditions": {"of": tell} if tell else None, "quiet_hours": _hours(quiet) if quiet else None,
+    }  # fmt: skip
+    with open_backend() as backend:
+        one = backend.recipients.add(project_id, read_recipient(given))
+    console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
+
+
+@recipients.command()
+def mute(
+    project_id: ProjectId,
+    recipient_id: RecipientId,
+    hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
+) -> None:
+    """Tell a recipient of no changes for a while."""
+    until = datetime.now(UTC) + timedelta(hours=hours) if hours else None
+    with open_backend() as backend:
+        one = backend.recipients.mute(project_id, recipient_id, until)
+    console().print(clean(one.words), soft_wrap=True)
+
+
+@recipients.command()
+def remove(project_id: ProjectId, recipient_id: RecipientId) -> None:
+    """Tell a recipient nothing more."""
+    with open_backend() as backend:
+        backend.recipients.remove(project_id, recipient_id)
+    console().print("Removed.")
+
+
+def _hours(given: str) -> list[str]:
+    first, dash, last = given.partition("-")
+    if not dash:
+        raise Invalid("--quiet takes two times, such as 22:00-07:00.")
+    return [first.strip(), last.strip()]
+
+
+def _row(one: Recipient) -> list[str | Text]:
+    words = f"{one.name}: {one.words}" if one.name else one.words
+    return [str(one.id), clean(words), "on" if one.enabled else "off"]
