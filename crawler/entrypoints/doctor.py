@@ -55,7 +55,6 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(tools)),
         ("schema", lambda: _schema(tools)),
-        ("secret key", lambda: _secret_key(tools)),
         ("redis", lambda: _redis(tools)),
         ("broker", lambda: _broker(tools)),
     ]
@@ -64,10 +63,11 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     # Runtime settings are stored in Postgres; without its tables the environment's values hold.
     has_settings = any(check.name == "schema" and check.ok for check in found)
     contact = _contact(tools.user_agent if has_settings else tools.settings.user_agent)
+    encryption = _look([("encryption", lambda: _encryption(tools))]) if has_settings else []
     mail = _mail(tools, connect=start_browser) if has_settings else []
     vectors = _vectors(tools, ask=start_browser) if has_settings else []
     processes = _processes(tools.settings.data_dir)
-    return [*map(_once, found, [None, *found]), *processes, browser, contact, *mail, *vectors]
+    return [*map(_once, found, [None, *found]), *encryption, *processes, browser, contact, *mail, *vectors]
 
 
 def _processes(data_dir: Path) -> list[Check]:
@@ -160,7 +160,7 @@ def _schema(tools: App) -> str:
     return "The schema is the one this version needs."
 
 
-def _secret_key(tools: App) -> str:
+def _encryption(tools: App) -> str:
     with transaction(tools.database) as db:
         check_secret_key(db, tools.secret_box)
     return "This machine can read the credentials in the database."

@@ -53,7 +53,7 @@ def test_doctor_lists_each_check_with_its_fix(cli: Cli) -> None:
     report = json.loads(cli("doctor", "--json").stdout)
     assert report["ok"]
     assert {check["name"] for check in report["checks"]} == {
-        "postgres", "schema", "redis", "broker", "browser", "user_agent",
+        "postgres", "schema", "redis", "broker", "encryption", "browser", "user_agent",
     }  # fmt: skip
     (agent,) = [check for check in report["checks"] if check["name"] == "user_agent"]
     assert "CRAWLER_USER_AGENT" in agent["fix"]

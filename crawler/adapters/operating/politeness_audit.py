@@ -91,7 +91,7 @@ asked AS (
 pairs AS (
     SELECT host, counts, extract(epoch FROM at - lag(at) OVER before)::float AS gap,
            CASE WHEN crawl_id = lag(crawl_id) OVER before THEN delay
-                ELSE greatest(least(delay, :shared), least(lag(delay) OVER before, :shared)) END AS project,
+                ELSE least(greatest(delay, lag(delay) OVER before), :shared) END AS project,
            greatest(CASE WHEN since <= lag(at) OVER before THEN robots_delay END, 0) AS robots
     FROM asked WHERE certain WINDOW before AS (PARTITION BY host ORDER BY at)
 ),

@@ -58,7 +58,7 @@ class TrialRules(BaseModel):
         return found + [(kind, "*") for kind, wanted in asked if wanted]
 
 
-class Reason(BaseModel):
+class ToldReason(BaseModel):
     """A page for which a condition held, or of which a rule tells."""
 
     model_config = ConfigDict(frozen=True)
@@ -74,13 +74,13 @@ class Verdict(BaseModel):
     alert: bool
     why: str
     changed_pages: int
-    reasons: tuple[Reason, ...] = Field((), description="By conditions and watch rules; the first 20")
+    reasons: tuple[ToldReason, ...] = Field((), description="By conditions and watch rules; the first 20")
 
     def told_by(self, reasons: Sequence[TellReason]) -> "Verdict":
         """The same, if conditions or watch rules tell it, too."""
         if not reasons:
             return self
-        few = tuple(Reason(**reason.as_record()) for reason in reasons[:MOST_REASONS])
+        few = tuple(ToldReason(**reason.as_record()) for reason in reasons[:MOST_REASONS])
         why = f"{told_words(reasons)}; {self.why}" if self.alert else told_words(reasons)
         return self.model_copy(update={"alert": True, "why": why, "reasons": few})
 

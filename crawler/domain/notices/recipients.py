@@ -1,7 +1,6 @@
 """Recipients: who else is told of a project, of which changes, and when: at once, or gathered once a day or week."""
 
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,6 +19,7 @@ from crawler.domain.notices.schedule import (
     checked_webhook,
     checked_zone,
 )
+from crawler.domain.notices.schedule_choices import Form
 from crawler.domain.notices.templates import check_template
 from crawler.domain.plain_text import one_line
 from crawler.domain.watching.conditions import Conditions
@@ -28,12 +28,6 @@ from crawler.errors import InvalidConfig
 MOST_RECIPIENTS = 50
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NUMBERS = 10**9
-
-
-class Form(StrEnum):
-    AT_ONCE = "at_once"
-    DAILY = "daily"
-    WEEKLY = "weekly"
 
 
 class RecipientOrder(BaseModel):

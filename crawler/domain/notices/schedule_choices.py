@@ -20,3 +20,9 @@ class NotifyOn(StrEnum):
     ALWAYS = "always"
     CONDITIONS = "conditions"
     """Only what conditions and watch rules ask for."""
+
+
+class Form(StrEnum):
+    AT_ONCE = "at_once"
+    DAILY = "daily"
+    WEEKLY = "weekly"

@@ -5,7 +5,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.domain.plain_text import one_line
@@ -38,6 +38,10 @@ class Match(StrEnum):
     ALL = "all"
 
 
+Limit = Annotated[Decimal, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+"""Described alike wherever it is written or read."""
+
+
 class Condition(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,8 +49,8 @@ class Condition(BaseModel):
     text: str | None = Field(None, min_length=1, max_length=500, description="A word; upper or lower case")
     regex: str | None = Field(None, min_length=1, max_length=512, description="RE2, in place of a word")
     field: str | None = Field(None, min_length=1, max_length=80, description="As a rule names it, or product.price")
-    below: Decimal | None = Field(None, allow_inf_nan=False)
-    above: Decimal | None = Field(None, allow_inf_nan=False)
+    below: Limit | None = Field(None, allow_inf_nan=False)
+    above: Limit | None = Field(None, allow_inf_nan=False)
     by_percent: float | None = Field(None, gt=0, le=1_000_000, allow_inf_nan=False, description="Up or down")
     lines: int | None = Field(None, ge=1, le=1_000_000)
 

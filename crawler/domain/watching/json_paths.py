@@ -17,7 +17,7 @@ MOST_SEEN = 200_000
 """Values that all steps together look at."""
 _NAME = re.compile(r"[^\W\d][\w-]*")
 _INTEGER = re.compile(r"-?\d{1,9}")
-_SLICE = re.compile(r"\s*(-?\d{1,9})?\s*:\s*(-?\d{1,9})?\s*(?::\s*(-?\d{1,9})?\s*)?")
+_SLICE = re.compile(r"\s*+(-?\d{1,9})?\s*+:\s*+(-?\d{1,9})?\s*+(?::\s*+(-?\d{1,9})?\s*+)?")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _TEST = re.compile(
     r"\(?\s*@(?P<path>(?:\.[^\W\d][\w-]*|\[(?:'[^']*'|\"[^\"]*\"|-?\d{1,9})\])*)"

@@ -40,7 +40,7 @@ class PagePreview(_Value):
         return cls(url=url, note="It takes too long to read, with this rule.")
 
 
-class Preview(_Value):
+class WatchPreview(_Value):
     matching_pages: int = Field(description="Pages of the newest crawl whose URL matches")
     pages: tuple[PagePreview, ...] = Field(description="The first of them")
     warnings: tuple[str, ...] = ()
@@ -66,8 +66,8 @@ def _field(name: str, value: object) -> FieldPreview:
     return FieldPreview(field=name, found=value is not None, value=shown and one_line(shown), problem=problem)
 
 
-def preview_of(order: WatchOrder, pages: Sequence[PagePreview], matching: int) -> Preview:
-    return Preview(matching_pages=matching, pages=tuple(pages), warnings=tuple(_warnings(order, pages)))
+def preview_of(order: WatchOrder, pages: Sequence[PagePreview], matching: int) -> WatchPreview:
+    return WatchPreview(matching_pages=matching, pages=tuple(pages), warnings=tuple(_warnings(order, pages)))
 
 
 def _warnings(order: WatchOrder, pages: Sequence[PagePreview]) -> list[str]:

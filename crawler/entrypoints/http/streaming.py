@@ -85,8 +85,9 @@ class _Stream(StreamingResponse):
             await super().stream_response(in_time)
         except TimeoutError:
             log.info("stream_stalled", seconds=STALL_SECONDS)
-            await self._pieces.aclose()
             raise ClientDisconnect from None  # nothing more can be told: the answer has begun
+        finally:
+            await self._pieces.aclose()  # however it ended: what is left to the garbage collector stays open for long
 
 
 async def _sent(first: bytes, chunks: Iterator[bytes], held: ExitStack) -> AsyncGenerator[bytes]:

@@ -8,7 +8,7 @@ from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.noise.page_pairs import PageOfCrawl
 from crawler.domain.patterns import compile_pattern
-from crawler.domain.watching.previews import PagePreview, Preview, preview_of, previewed
+from crawler.domain.watching.previews import PagePreview, WatchPreview, preview_of, previewed
 from crawler.domain.watching.rules import WatchOrder
 
 MOST_PAGES = 20
@@ -32,7 +32,7 @@ class PreviewWatch:
         self._pages = pages
         self._open_judge = open_judge
 
-    def __call__(self, project_id: UUID, order: WatchOrder, pages: int = MOST_PAGES) -> Preview:
+    def __call__(self, project_id: UUID, order: WatchOrder, pages: int = MOST_PAGES) -> WatchPreview:
         """What the rule finds on pages of the newest crawl."""
         self._projects.get_project(project_id)
         crawl_id = self._urls.newest_crawl(project_id)

@@ -23,7 +23,7 @@ FIELDS = {
 def test_a_rule_is_tried_saved_changed_and_removed(crawler: Engine, site: Site, visitor: Visitor) -> None:
     lay(site, {"/": ["/lamp"], "/lamp": page("/", body="<h1>Lamp</h1><p class=cost>119,00 €</p>")})
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
-    room = f"/projects/{crawl.project_id}/watch"
+    room = f"/projects/{crawl.project_id}/watched"
     assert "Everything counts" in visitor.get(room).text
     tried = visitor.get(f"{room}/rule?{urlencode(FIELDS)}").text
     assert "119.00 €" in tried
@@ -50,7 +50,7 @@ def test_a_rule_is_tried_saved_changed_and_removed(crawler: Engine, site: Site, 
 
 
 def test_a_mistake_is_told(crawler: Engine, visitor: Visitor) -> None:
-    room = f"/projects/{crawler.project('http://shop.example/').id}/watch"
+    room = f"/projects/{crawler.project('http://shop.example/').id}/watched"
     for wrong, words in (
         ({"fields": "price"}, "NAME = WHAT"),
         ({"watch": "div..a"}, "CSS selector"),

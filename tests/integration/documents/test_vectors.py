@@ -48,6 +48,7 @@ def documents(crawler: Engine) -> list[dict[str, Any]]:
 def due_now(crawler: Engine) -> None:
     """Also for a worker that has not seen the service fail."""
     vars(crawler.tools.documents).pop("embed", None)
+    crawler.tools.embed_rest[:] = [0.0] * 3
     with crawler.tools.database.begin() as db:
         db.exec_driver_sql("UPDATE documents SET embed_at = now() WHERE embed_at IS NOT NULL")
 

@@ -32,7 +32,7 @@ def give(engine: Engine, project_id: UUID, url: str) -> None:
 
 
 def secret_key_check(engine: Engine) -> tuple[bool, str]:
-    (found,) = [check for check in diagnose(engine.tools, start_browser=False) if check.name == "secret key"]
+    (found,) = [check for check in diagnose(engine.tools, start_browser=False) if check.name == "encryption"]
     return found.ok, f"{found.message} {found.fix}"
 
 

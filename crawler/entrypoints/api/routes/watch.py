@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.fields import WatchField
-from crawler.domain.watching.previews import Preview
+from crawler.domain.watching.previews import WatchPreview
 from crawler.domain.watching.rules import WatchOrder, WatchRule
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
@@ -89,7 +89,7 @@ def add_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> 
     summary="What a rule finds on stored pages; nothing is kept",
     responses=problems(404),
 )
-def preview_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> Preview:
+def preview_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> WatchPreview:
     return tools.watching.preview(project_id, _order(body))
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel, ValidationError
 
 from crawler.client.watching import Watching
-from crawler.domain.watching.previews import Preview
+from crawler.domain.watching.previews import WatchPreview
 from crawler.domain.watching.rules import WatchOrder, WatchRule
 from crawler.errors import Unavailable
 from crawler.handlers.watching.manage_watch import ManageWatch
@@ -20,7 +20,7 @@ class WatchBackend(Protocol):
     def add(self, project_id: UUID, order: WatchOrder) -> WatchRule: ...
     def set_enabled(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> WatchRule: ...
     def remove(self, project_id: UUID, rule_id: UUID) -> None: ...
-    def preview(self, project_id: UUID, order: WatchOrder) -> Preview: ...
+    def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview: ...
 
 
 class LocalWatch:
@@ -31,7 +31,7 @@ class LocalWatch:
         self.remove = manage.remove
         self._preview = preview
 
-    def preview(self, project_id: UUID, order: WatchOrder) -> Preview:
+    def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview:
         return self._preview(project_id, order)
 
 
@@ -51,8 +51,8 @@ class RemoteWatch:
     def remove(self, project_id: UUID, rule_id: UUID) -> None:
         self._client.remove(project_id, rule_id)
 
-    def preview(self, project_id: UUID, order: WatchOrder) -> Preview:
-        return _as(Preview, self._client.preview(project_id, **_sent(order)).model_dump())
+    def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview:
+        return _as(WatchPreview, self._client.preview(project_id, **_sent(order)).model_dump())
 
 
 def _sent(order: WatchOrder) -> dict[str, Any]:

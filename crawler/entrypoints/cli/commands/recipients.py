@@ -7,17 +7,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-import orjson
 import typer
-from rich.text import Text
 
-from crawler.domain.notices.notice import Channel
-from crawler.domain.notices.recipients import Form, Recipient, read_recipient
-from crawler.domain.notices.schedule import NotifyOn
+from crawler.domain.notices.schedule_choices import Form, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.projects import ProjectId
-from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 from crawler.errors import Invalid
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    import orjson
+    from rich.text import Text
+
+    from crawler.domain.notices.notice import Channel
+    from crawler.domain.notices.recipients import Recipient, read_recipient
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 
 recipients = typer.Typer(no_args_is_help=True)
 

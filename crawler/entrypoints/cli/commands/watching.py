@@ -18,7 +18,7 @@ with on_first_use():
     from rich.text import Text
 
     from crawler.domain.notices.backtests import TrialRules
-    from crawler.domain.watching.previews import PagePreview, Preview
+    from crawler.domain.watching.previews import PagePreview, WatchPreview
     from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
     from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
@@ -179,7 +179,7 @@ def _row(rule: WatchRule) -> list[str | Text]:
     return [str(rule.id), clean(words), str(rule.priority), "on" if rule.enabled else "off"]
 
 
-def _show(found: Preview) -> None:
+def _show(found: WatchPreview) -> None:
     screen = console()
     screen.print(f"{count(found.matching_pages, 'page')} of the newest crawl match; the first {len(found.pages)}:")
     for page in found.pages:

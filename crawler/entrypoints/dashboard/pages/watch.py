@@ -1,4 +1,4 @@
-"""`/projects/{id}/watch`: watch rules, which parts and values of pages count, and when a change of them is told.
+"""`/projects/{id}/watched`: watch rules, which parts and values of pages count, and when a change of them is told.
 
 A rule is tried on stored pages and past crawls before it is saved.
 
@@ -23,14 +23,14 @@ CRAWLS = 40
 MATCHES = (("any", "any of these holds for a page"), ("all", "all of these hold for a page"))
 
 
-@router.get("/projects/{project_id}/watch")
+@router.get("/projects/{project_id}/watched")
 def rules(request: Request, project_id: OwnProject, tools: Tools) -> Response:
     known = tools.watching.manage.list_rules(project_id)
     project = tools.store.get_project(project_id)
     return page(request, "watch.html", here="watch", project=project, rules=known)
 
 
-@router.get("/projects/{project_id}/watch/rule")
+@router.get("/projects/{project_id}/watched/rule")
 def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID | None = None) -> Response:
     """A rule before it is saved. What is written in the form is tried on stored pages when it is sent."""
     written = {name: request.query_params.get(name, "") for name in NAMES}
@@ -59,7 +59,7 @@ def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID
     )
 
 
-@router.get("/projects/{project_id}/watch/trial")
+@router.get("/projects/{project_id}/watched/trial")
 def trial(request: Request, project_id: OwnProject, tools: Tools) -> Response:
     """Which past crawls the rule would have told. Asked for apart: it reads pages again."""
     values = {name: request.query_params.get(name, "") for name in NAMES}
@@ -80,7 +80,7 @@ def trial(request: Request, project_id: OwnProject, tools: Tools) -> Response:
     )
 
 
-@router.post("/projects/{project_id}/watch")
+@router.post("/projects/{project_id}/watched")
 def save(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     known = _rule_id(form.text("rule")) if form.text("rule") else None
     kept = tools.watching.manage.get(project_id, known) if known else None
@@ -88,20 +88,20 @@ def save(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     if order is None:
         raise Invalid(wrong or "Say what is watched.")
     _save(tools, project_id, known, order)
-    return go(f"/projects/{project_id}/watch", "watch-saved")
+    return go(f"/projects/{project_id}/watched", "watch-saved")
 
 
-@router.post("/projects/{project_id}/watch/switch")
+@router.post("/projects/{project_id}/watched/switch")
 def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     enabled = form.flag("on")
     tools.watching.manage.set_enabled(project_id, _rule_id(form.text("rule")), enabled=enabled)
-    return go(f"/projects/{project_id}/watch", "watch-on" if enabled else "watch-off")
+    return go(f"/projects/{project_id}/watched", "watch-on" if enabled else "watch-off")
 
 
-@router.post("/projects/{project_id}/watch/remove")
+@router.post("/projects/{project_id}/watched/remove")
 def remove(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     tools.watching.manage.remove(project_id, _rule_id(form.text("rule")))
-    return go(f"/projects/{project_id}/watch", "watch-removed")
+    return go(f"/projects/{project_id}/watched", "watch-removed")
 
 
 def _save(tools: Tools, project_id: UUID, known: UUID | None, order: WatchOrder) -> None:

@@ -29,7 +29,7 @@ PROJECT = (
     Way("documents", "Documents", "/projects/{id}/documents"),
     Way("schedule", "Schedule", "/projects/{id}/schedule"),
     Way("noise", "Noise", "/projects/{id}/noise"),
-    Way("watch", "Watched", "/projects/{id}/watch"),
+    Way("watch", "Watched", "/projects/{id}/watched"),
     Way("settings", "Settings", "/projects/{id}/edit"),
 )
 
