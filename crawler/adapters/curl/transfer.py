@@ -223,6 +223,7 @@ class Transfer:
             return self._stop(Reason.TOO_LARGE, f"The body is larger than {self._limit} bytes.")
         self._keep(chunk)
         if self._meter.crowded_by(self._size):
+            self._drop_body()  # at once, or all that arrive in this moment would be put off
             return self._stop(Reason.TIMEOUT, "Put off: too many large bodies are arriving at once.")
         return None
 
@@ -230,6 +231,11 @@ class Transfer:
         self._chunks.append(chunk)
         self._size += len(chunk)
         self._meter.buffered += len(chunk)
+
+    def _drop_body(self) -> None:
+        self._meter.buffered -= self._size
+        self._size = 0
+        self._chunks = []
 
     def _stop(self, reason: Reason, note: str) -> int:
         self._stopped = reason
@@ -299,9 +305,7 @@ class Transfer:
 
     def forget_answer(self) -> None:
         """The body received so far."""
-        self._meter.buffered -= self._size
-        self._size = 0
-        self._chunks = []
+        self._drop_body()
         self._lines.clear()
         self._head_bytes = 0
         self._interim = 0
