@@ -23,6 +23,11 @@ _NAMES = 50
 _ONE_PAGE = {"max_pages": 1, "max_depth": 0, "use_sitemaps": False, "query_params": "keep"}
 
 
+def settings_of_one_page() -> dict[str, Any]:
+    """Settings of a project that is one page and nothing else."""
+    return dict(_ONE_PAGE)
+
+
 class Watch(StrEnum):
     PAGE = "page"
     SITE = "site"

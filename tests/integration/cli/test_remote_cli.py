@@ -134,7 +134,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
         ("host", "show", "HOST"),
         ("key", "list"),
         ("noise", "list", "PROJECT"),
-        ("watch", "list", "PROJECT"),
+        ("watch-rule", "list", "PROJECT"),
         ("credential", "list", "PROJECT"),
         ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
         ("schedule", "show", "PROJECT"),
@@ -460,17 +460,19 @@ def test_the_key_kept_on_this_machine_opens_its_own_service(stage: Stage, tmp_pa
 def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     rule = ("--pattern", "/", "--field", "words=text p", "--tell", "words changed")
     for place in (stage.here, stage.there):
-        assert "No rules yet" in stage.told(place, "watch", "list", "PROJECT")
-        assert "words: " in stage.told(place, "watch", "preview", "PROJECT", *rule[:4])
-        assert "Would have told" in stage.told(place, "watch", "backtest", "PROJECT", *rule)
-        added = stage.told(place, "watch", "add", "PROJECT", *rule, "--name", "Words", "--priority", "2").split()[0]
-        assert "Words: words (text of p); told if words changed" in stage.told(place, "watch", "list", "PROJECT")
-        assert stage.told(place, "watch", "disable", "PROJECT", added).startswith("Off: ")
-        assert stage.told(place, "watch", "enable", "PROJECT", added).startswith("On: ")
-        assert stage.told(place, "watch", "remove", "PROJECT", added) == "Removed.\n"
-        assert "CSS selector" in stage.told(place, "watch", "add", "PROJECT", "--only", "a..b", status=2)
-        assert "NAME=WHAT" in stage.told(place, "watch", "add", "PROJECT", "--field", "price", status=2)
-        assert "a condition reads like" in stage.told(place, "watch", "add", "PROJECT", "--tell", "ever", status=2)
+        assert "No rules yet" in stage.told(place, "watch-rule", "list", "PROJECT")
+        assert "words: " in stage.told(place, "watch-rule", "preview", "PROJECT", *rule[:4])
+        assert "Would have told" in stage.told(place, "watch-rule", "backtest", "PROJECT", *rule)
+        added = stage.told(place, "watch-rule", "add", "PROJECT", *rule, "--name", "Words", "--priority", "2").split()[
+            0
+        ]
+        assert "Words: words (text of p); told if words changed" in stage.told(place, "watch-rule", "list", "PROJECT")
+        assert stage.told(place, "watch-rule", "disable", "PROJECT", added).startswith("Off: ")
+        assert stage.told(place, "watch-rule", "enable", "PROJECT", added).startswith("On: ")
+        assert stage.told(place, "watch-rule", "remove", "PROJECT", added) == "Removed.\n"
+        assert "CSS selector" in stage.told(place, "watch-rule", "add", "PROJECT", "--only", "a..b", status=2)
+        assert "NAME=WHAT" in stage.told(place, "watch-rule", "add", "PROJECT", "--field", "price", status=2)
+        assert "a condition reads like" in stage.told(place, "watch-rule", "add", "PROJECT", "--tell", "ever", status=2)
 
 
 def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
@@ -665,3 +667,27 @@ def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> Non
     assert "There is no project" in stage.told(stage.there, "search", "NOBODY", "x", status=4)
     assert "1 ingested of 1 page" in stage.told(stage.there, "crawl", "status", str(crawl.id))
     assert "at most 500" in stage.told(stage.there, "search", "SHOP", "x" * 501, status=2)
+
+
+def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
+    for place, path in ((stage.here, "/a"), (stage.there, "/c")):
+        url = stage.site.url(path)
+        told = " ".join(stage.told(place, "watch", url, "--every", "weekly", "--email", "ops@example.org").split())
+        assert f"Watching {url} (weekly); ops@example.org is told of changes." in told
+        (project,) = [one for one in stage.engine.tools.store.list_projects(limit=100) if one.website_url == url]
+        assert (project.settings.max_pages, project.settings.max_depth) == (1, 0)
+        schedule = stage.engine.tools.notices.schedules.find(project.id)
+        assert schedule is not None
+        assert (schedule.config.enabled, schedule.config.notification_email) == (True, "ops@example.org")
+        (crawl,) = stage.engine.tools.store.list_crawls(project.id)
+        assert str(crawl.id) in told
+    site = stage.told(stage.there, "watch", stage.site.url("/b"), "--site")
+    assert "nobody is told yet" in " ".join(site.split())
+
+
+def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stage) -> None:
+    before = len(stage.engine.tools.store.list_projects(limit=100))
+    for options in (("--time", "25:00"), ("--every", "cron"), ("--email", "nobody")):
+        stage.told(stage.there, "watch", stage.site.url("/d"), *options, status=2)
+    assert "watch" in stage.told(stage.there, "watch", "http://", status=2)
+    assert len(stage.engine.tools.store.list_projects(limit=100)) == before

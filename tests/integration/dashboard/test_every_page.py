@@ -169,7 +169,7 @@ def test_a_person_without_a_mouse_gets_everywhere(window: Page, furnished: dict[
     window.keyboard.press("Tab")
     expect(window.get_by_role("link", name="Skip to content")).to_be_focused()
     window.keyboard.press("Enter")
-    for _ in range(12):
+    for _ in range(60):
         window.keyboard.press("Tab")
         if window.evaluate("document.activeElement.classList.contains('name')"):
             break

@@ -106,7 +106,7 @@ def test_a_host_that_is_left_alone_says_why_and_for_how_long(house: House, host:
     expect(page.locator(".note.warn")).to_contain_text(re.compile(r"(9 min \d\d s|10 min 00 s) left"))
     house.engine.tools.frontier.block_host(host, 0, 0, 0)
     page.goto("/system/hosts")
-    page.get_by_label("Find").fill("never-met.example")
+    page.get_by_role("searchbox", name="Find", exact=True).fill("never-met.example")
     page.get_by_role("link", name="Look at never-met.example all the same").click()
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("h1 .badge")).to_have_text("Paused")

@@ -1,4 +1,4 @@
-"""`crawler watch`: which parts and values of pages count, and when a change of them is told.
+"""`crawler watch-rule`: which parts and values of pages count, and when a change of them is told.
 
 Decided in `handlers/watching`; what rules mean in `domain/watching/rules.py`.
 """
@@ -27,7 +27,7 @@ with on_first_use():
 watching = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler watch list'.")]
+RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler watch-rule list'.")]
 Pattern = Annotated[str, typer.Option(metavar="RE", help="Pages whose URL it matches; all unless given.")]
 Only = Annotated[list[str] | None, typer.Option("--only", metavar="CSS", help="Only this part counts; or xpath:….")]
 Fields = Annotated[
@@ -54,7 +54,7 @@ def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
         typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
         return
     if not rules:
-        console().print("No rules yet: all of every page counts. 'crawler watch add' writes one.")
+        console().print("No rules yet: all of every page counts. 'crawler watch-rule add' writes one.")
         return
     print_rows(console(), HEADINGS, map(_row, rules), right=("priority",))
 
