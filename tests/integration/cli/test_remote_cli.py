@@ -689,5 +689,5 @@ def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stag
     before = len(stage.engine.tools.store.list_projects(limit=100))
     for options in (("--time", "25:00"), ("--every", "cron"), ("--email", "nobody")):
         stage.told(stage.there, "watch", stage.site.url("/d"), *options, status=2)
-    assert "watch" in stage.told(stage.there, "watch", "http://", status=2)
+    assert "no host" in stage.told(stage.there, "watch", "http://", status=2)
     assert len(stage.engine.tools.store.list_projects(limit=100)) == before

@@ -3,6 +3,7 @@
 The same from a pasted address in the dashboard: `handlers/notices/watch_url.py`.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -31,11 +32,13 @@ def watch(
 ) -> None:
     """Watch a page, or a whole site: check it again and again, and tell somebody when it changes."""
     href = typed_url(url).href
+    now = datetime.now(UTC)
+    days = {Frequency.WEEKLY: {"day_of_week": now.weekday()}, Frequency.MONTHLY: {"day_of_month": min(now.day, 28)}}
     given = {
         "cron": cron, "time": time, "timezone": timezone, "notification_email": email, "notification_webhook": webhook,
     }  # fmt: skip
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    schedule |= {"enabled": True, "frequency": every.value}
+    schedule |= {"enabled": True, "frequency": every.value, **days.get(every, {})}
     with open_backend() as backend:
         project = backend.create_project(name or name_after(href.partition("://")[2].rstrip("/")), href)
         try:
