@@ -63,7 +63,7 @@ audit: $(VENV)/.dist ## known weaknesses of the locked versions, where the data 
 	@$(BIN)/python -m scripts.audit
 
 # What is delivered, without what only development needs.
-DELIVERED := base notify render embed
+DELIVERED := base notify render embed objects
 CLEAN := $(VENV)/clean
 
 dist: $(VENV)/.dist ## wheel and sdist in dist/, tried in a clean environment, with bill of materials and licences
@@ -107,7 +107,7 @@ $(VENV)/.base: pyproject.toml requirements/base.lock | $(BIN)/python
 	@touch $@
 
 $(VENV)/.full: pyproject.toml $(wildcard requirements/*.lock) | $(BIN)/python
-	$(call install,base notify render embed dev,everything)
+	$(call install,base notify render embed objects dev,everything)
 	@touch $(VENV)/.base $@
 
 $(VENV)/.docs: pyproject.toml requirements/base.lock requirements/docs.lock | $(BIN)/python
@@ -115,7 +115,7 @@ $(VENV)/.docs: pyproject.toml requirements/base.lock requirements/docs.lock | $(
 	@touch $(VENV)/.base $@
 
 $(VENV)/.dist: pyproject.toml $(wildcard requirements/*.lock) | $(BIN)/python
-	$(call install,base notify render embed dev dist,what a release needs)
+	$(call install,base notify render embed objects dev dist,what a release needs)
 	@touch $(VENV)/.base $(VENV)/.full $@
 
 $(BIN)/python:
