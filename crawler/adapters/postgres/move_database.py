@@ -5,6 +5,7 @@ A dump of a newer Postgres does not restore into an older one. What `COPY` write
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from crawler.adapters.postgres.schema import check_schema, migrate
 from crawler.adapters.postgres.tables import metadata
 from crawler.errors import Conflict, Unavailable
 
+PATIENCE_SECONDS = 3.0
 _FILLED_BY_USE = ("crawl_jobs", "crawled_pages", "crawl_queue", "documents")
 """A database in which one of these has rows is in use."""
 
@@ -56,7 +58,11 @@ def _refuse_filled(new: Connection) -> None:
 
 
 def _refuse_used(old: Connection) -> None:
-    others = old.execute(text(_OTHERS)).scalar_one()
+    """Connections that were closed just now may be listed for a moment longer."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while (others := old.execute(text(_OTHERS)).scalar_one()) and time.monotonic() < until:
+        time.sleep(0.05)
+        old.execute(text("SELECT pg_stat_clear_snapshot()"))  # else a transaction sees the same list again
     if others:
         raise Conflict(
             f"Something still uses the database that is to be moved ({others} connections); stop 'crawler up', "
