@@ -25,7 +25,7 @@ _INSIDE = """
 set -e
 mount --bind "$ROOT" "$ROOT"
 cd "$ROOT"
-mkdir -p var/lib/docker sock work old
+mkdir -p var/lib/docker sock shared old
 mount -t proc proc proc
 mount --rbind /sys sys
 mount --rbind /dev dev
@@ -33,7 +33,7 @@ mount -t tmpfs tmpfs run
 mount -t tmpfs tmpfs tmp
 mount --bind "$STATE" var/lib/docker
 mount --bind "$SOCKETS" sock
-mount --rbind "$WORK" work
+mount --rbind "$WORK" shared
 cp /etc/resolv.conf etc/resolv.conf
 [ "$PRIVATE" = no ] || ip link set lo up
 pivot_root . old
@@ -44,7 +44,7 @@ exec dockerd --host unix://$SOCKET --exec-root /run/docker --pidfile /run/docker
 
 
 class Daemon:
-    """Runs commands where the daemon can be reached. Paths of the work directory are the same to it, or below /work."""
+    """Runs commands where the daemon can be reached. It sees the work directory at the same path, or at /shared."""
 
     def __init__(self, inside: Sequence[str] = (), work: Path | None = None) -> None:
         self._inside = tuple(inside)
@@ -56,7 +56,7 @@ class Daemon:
 
     def path(self, path: Path) -> str:
         """How the daemon's commands name a path below the work directory."""
-        return f"/work/{path.relative_to(self._work)}" if self._work else str(path)
+        return f"/shared/{path.relative_to(self._work)}" if self._work else str(path)
 
     def run(self, *words: str | Path, seconds: float = 600, log: Path | None = None, stdin: int | None = None) -> str:
         named = [self.path(word) if isinstance(word, Path) else word for word in words]

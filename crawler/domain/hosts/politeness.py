@@ -3,9 +3,9 @@
 This file has the numbers and the arithmetic. Randomness comes in as `jitter`, a number from -1 to 1. What must be
 atomic over all workers of all machines is decided inside Redis, by scripts in `adapters/frontier/lua`:
 
-- the gap between two requests to a host: `serve` (serving.lua) takes the longest that anybody asked for, `least_gap`
-  and `host_time` (host_rules.lua) say when the host may be asked again, `hindrance` (pair_rules.lua) what else stands
-  in the way;
+- the gap between two requests to a host: the longest that anybody asked for, as far as others wait for it (`take_turn`
+  in serving.lua, `own_time` in pair_rules.lua). `least_gap` and `host_time` (host_rules.lua) say when the host may be
+  asked again, `hindrance` (pair_rules.lua) what else stands in the way;
 - the requests in flight at a host: `host_cap` and `host_room` (pair_rules.lua), which get `HOST_CAP` from here;
 - when the gap begins: `note_sent` (host_rules.lua), at the moment the request went out. Until a worker says so the host
   is held (`take_turn`, serving.lua), for `hold_seconds` at most.

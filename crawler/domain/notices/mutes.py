@@ -1,4 +1,4 @@
-"""Mutes: what nobody is told of until a moment: a project, one of its pages, or one of its watch rules."""
+"""Mutes: a page or a watch rule of which nobody is told until a moment. A project has `muted_until` for that."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ MOST_MUTES = 500
 
 
 class MuteOrder(BaseModel):
-    """A mute as it is written. With neither page nor rule it is the whole project."""
+    """A mute as it is written: of a page or of a rule."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,13 +39,9 @@ class MuteOrder(BaseModel):
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "MuteOrder":
-        if self.page is not None and self.rule is not None:
-            raise ValueError("a mute is of a page or of a rule, or of the whole project")
+        if (self.page is None) == (self.rule is None):
+            raise ValueError("a mute is of a page or of a rule; a whole project has its muted_until")
         return self
-
-    @property
-    def is_whole(self) -> bool:
-        return self.page is None and self.rule is None
 
 
 def mute_order(**given: object) -> MuteOrder:
@@ -60,10 +56,6 @@ class Mute(MuteOrder):
     id: UUID
     project_id: UUID
     created_at: datetime
-
-
-def is_project_muted(mutes: Iterable[MuteOrder], now: datetime) -> bool:
-    return any(mute.is_whole and now < mute.until for mute in mutes)
 
 
 def unmuted(reasons: Sequence[TellReason], mutes: Iterable[MuteOrder], now: datetime) -> list[TellReason]:

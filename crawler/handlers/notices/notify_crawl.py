@@ -21,7 +21,7 @@ from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
 from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
-from crawler.domain.notices.mutes import Mute, is_project_muted, unmuted
+from crawler.domain.notices.mutes import Mute, unmuted
 from crawler.domain.notices.notice import (
     Channel,
     DeliveryResult,
@@ -191,8 +191,6 @@ class NotifyCrawl:
         receivers = targets(schedule)
         others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
         failures = self._failures(schedule, crawl) if receivers or others else []
-        if is_project_muted(self._audience.mutes(crawl.project_id, self._clock()), self._clock()):
-            crawl = crawl.model_copy(update={"change_summary": None})  # nobody is told of its changes
         own = [*failures, *self._changes(schedule, crawl)] if receivers else []
         yield from (_Order(notice, target) for notice, target in product(own, receivers))
         for recipient in others:

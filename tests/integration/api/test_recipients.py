@@ -44,12 +44,14 @@ def test_a_wrong_recipient_is_refused_with_a_sentence(service: Service, change: 
     assert words in answer.text
 
 
-def test_a_project_is_muted_and_told_again(service: Service) -> None:
-    path = f"/projects/{service.project()['id']}/mutes"
-    first = service("POST", path, json={"until": "2036-01-01T00:00:00Z"})
+def test_a_page_is_muted_and_told_again(service: Service) -> None:
+    path, page = f"/projects/{service.project()['id']}/mutes", {"page": "https://example.org/news"}
+    first = service("POST", path, json={**page, "until": "2036-01-01T00:00:00Z"})
     assert first.status_code == 201, first.text
-    longer = service("POST", path, json={"until": "2037-01-01T00:00:00Z"}).json()
+    longer = service("POST", path, json={**page, "until": "2037-01-01T00:00:00Z"}).json()
     assert service.get(path)["items"] == [longer], "in place of the other"
-    assert service("POST", path, json={"until": "2020-01-01T00:00:00Z"}).status_code == 422
+    assert service("POST", path, json={**page, "until": "2020-01-01T00:00:00Z"}).status_code == 422
+    whole = service("POST", path, json={"until": "2036-01-01T00:00:00Z"})
+    assert (whole.status_code, "its muted_until" in whole.text) == (422, True)
     assert service("DELETE", f"{path}/{longer['id']}").status_code == 204
     assert service("DELETE", f"{path}/{longer['id']}").status_code == 404

@@ -486,8 +486,10 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.told(place, "recipient", "remove", "PROJECT", added) == "Removed.\n"
         assert "--email or --webhook" in stage.told(place, "recipient", "add", "PROJECT", status=2)
         assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2").startswith("Muted until ")
+        project = stage.engine.tools.store.get_project(UUID(stage.names["PROJECT"]))
+        assert project.is_muted(stage.engine.tools.clock() + timedelta(hours=1))
         assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "0") == "It is told again.\n"
-        assert stage.engine.tools.notices.manage_mutes.list(UUID(stage.names["PROJECT"])) == []
+        assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:

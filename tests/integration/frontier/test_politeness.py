@@ -1,15 +1,19 @@
 """One rule for the cluster, kept by host: the gap between requests and how many may be in flight."""
 
 import itertools
+import re
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters import frontier
 from crawler.domain.crawls.frontier import End, Lane, Lease, Outcome
-from crawler.domain.hosts.politeness import owed_gap
+from crawler.domain.hosts.politeness import MAX_SHARED_DELAY_SECONDS, owed_gap
 from tests.integration.frontier.clock import Clock
 from tests.integration.frontier.desk import Desk, page, pages, paths
 
 HOUR = 3_600_000
+LUA = Path(frontier.__file__).parent / "lua"
 
 
 def serve_all(desk: Desk, count: int) -> list[Lease]:
@@ -270,6 +274,11 @@ def test_beside_a_faster_crawl_one_with_a_delay_of_an_hour_is_served_every_hour(
     assert all(HOUR <= gap < HOUR + 30_000 for gap in gaps(mine))
     assert min(gaps(served)) >= 9_000
     assert desk.stats(fast).queued > 0
+
+
+def test_scripts_and_audit_have_the_same_longest_shared_delay() -> None:
+    (written,) = re.findall(r"SHARED_GAP = (\d+)", (LUA / "pair_rules.lua").read_text())
+    assert int(written) == MAX_SHARED_DELAY_SECONDS * 1000
 
 
 # -- in flight ------------------------------------------------------------------------------

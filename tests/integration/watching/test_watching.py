@@ -306,7 +306,7 @@ def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site,
     lay(shop.site, {"/lamp": lamp("109,00 €")})
     shop.crawl()
     assert [mail.to for mail in inbox.mails] == [["all@example.org"]], "told by size, not by the rule"
-    mutes.add(shop.project.id, MuteOrder(until=clock() + timedelta(hours=1)))
+    shop.tools.projects.manage.change(shop.project.id, {"muted_until": clock() + timedelta(hours=1)})
     lay(shop.site, {"/lamp": lamp("99,00 €"), "/a": page(body="<p>Old news</p>")})
     shop.crawl()
     assert len(inbox.mails) == 1

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.domain.notices.mutes import MuteOrder, is_project_muted, unmuted
+from crawler.domain.notices.mutes import MuteOrder, unmuted
 from crawler.domain.watching.telling import TellReason
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -30,16 +30,11 @@ def test_a_page_or_a_rule_is_muted_until_then() -> None:
     assert left(MuteOrder(rule=RULE, until=LATER), now=LATER) == [0, 1, 2]
 
 
-def test_a_project_is_muted_as_a_whole() -> None:
-    assert is_project_muted([MuteOrder(until=LATER)], NOW)
-    assert not is_project_muted([MuteOrder(until=LATER)], LATER)
-    assert not is_project_muted([MuteOrder(rule=RULE, until=LATER)], NOW)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"until": "2026-11-16T00:00:00"},
+        {"page": "https://x.org/", "until": "2026-11-16T00:00:00"},
+        {"until": LATER},
         {"page": "a b", "until": LATER},
         {"page": "https://x.org/", "rule": RULE, "until": LATER},
     ],

@@ -1,4 +1,4 @@
-"""`/projects/{id}/mutes`: what nobody is told of until a moment: a project, a page or a watch rule.
+"""`/projects/{id}/mutes`: a page or a watch rule of which nobody is told until a moment.
 
 Decided in `handlers/notices/manage_mutes.py`; what a mute is in `domain/notices/mutes.py`.
 """
@@ -19,9 +19,11 @@ router = APIRouter(tags=["recipients"])
 
 
 class NewMute(MuteOrder, Body):
-    """Of a page, of a watch rule, or of the whole project."""
+    """Of a page or of a watch rule. A whole project is muted by its `muted_until`."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"until": "2036-11-16T18:00:00Z"}})
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"page": "https://example.org/news", "until": "2036-11-16T18:00:00Z"}}
+    )
 
 
 @router.get("/projects/{project_id}/mutes", summary="Mutes that hold now", responses=problems(404))

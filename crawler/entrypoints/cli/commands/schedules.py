@@ -103,11 +103,14 @@ def mute(
     page: Annotated[str | None, typer.Option(metavar="URL", help="Only what conditions find on this page.")] = None,
     rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
 ) -> None:
-    """Tell nobody of changes for a while: of the project, of a page, or by a watch rule."""
+    """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""
     until = datetime.now(UTC) + timedelta(hours=hours or 1)
-    order = mute_order(page=page, rule=rule, until=until)
+    is_whole = page is None and rule is None
+    order = None if is_whole else mute_order(page=page, rule=rule, until=until)
     with open_backend() as backend:
-        if hours:
+        if order is None:
+            backend.change_project(project_id, {"muted_until": until.isoformat() if hours else None})
+        elif hours:
             backend.mutes.add(project_id, order)
         else:
             for known in backend.mutes.list(project_id):

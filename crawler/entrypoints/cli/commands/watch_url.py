@@ -10,6 +10,7 @@ import typer
 
 from crawler.domain.notices.schedule_choices import Frequency
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.errors import CrawlerError
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -45,7 +46,7 @@ def watch(
             if not site:
                 backend.change_project(project.id, {"settings": settings_of_one_page()})
             backend.change_schedule(project.id, schedule)
-        except Exception:
+        except CrawlerError:
             backend.delete_project(project.id)  # a mistake in an option leaves nothing behind
             raise
         crawl_id = backend.run_schedule(project.id)
