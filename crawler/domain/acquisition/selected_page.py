@@ -3,21 +3,15 @@
 One tree is the truth: what an XPath finds in the mirror is led back to its element.
 """
 
-import re
 from typing import Any
 
 import soupsieve
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PreformattedString, Tag
-from lxml import etree
 
 from crawler.domain.acquisition.selectors import FieldRule, Selector, SelectorKind
 from crawler.domain.pages.element_text import element_text, normalised
-
-MAX_MATCHES = 10_000
-"""Matches of one selector: more than that is no choice any more."""
-_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+from crawler.domain.pages.xpath_mirror import MOST_NAMED, add_text, mirrored_element, xpath_found
 
 Found = Tag | str
 
@@ -40,12 +34,10 @@ class SelectedPage:
     def find(self, selector: Selector) -> list[Found]:
         """The elements that a selector names, in the order of the page."""
         if selector.kind is SelectorKind.CSS:
-            return list(soupsieve.select(selector.selector, self.soup, limit=MAX_MATCHES))
+            return list(soupsieve.select(selector.selector, self.soup, limit=MOST_NAMED))
         root, tags = self._mirrored()
-        found = etree.XPath(selector.selector, regexp=False, smart_strings=False)(root)
-        if not isinstance(found, list):
-            return [_written(found)]
-        return [tags[one] if one in tags else str(one) for one in found[:MAX_MATCHES] if _is_read(one)]
+        found = xpath_found(selector.selector, root)
+        return [tags[one] if one in tags else str(one) for one in found if _is_read(one)]
 
     def _mirrored(self) -> tuple[Any, dict[Any, Tag]]:
         if self._mirror is None:
@@ -69,17 +61,9 @@ def _is_read(one: object) -> bool:
     return isinstance(one, str) or isinstance(getattr(one, "tag", None), str)
 
 
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}" if value == value else ""
-    return str(value)
-
-
 def _mirror(soup: BeautifulSoup) -> tuple[Any, dict[Any, Tag]]:
     first = next((node for node in soup.contents if isinstance(node, Tag)), None)
-    root = _element(first) if first is not None else etree.Element("html")
+    root = _element(first) if first is not None else mirrored_element("html")
     tags: dict[Any, Tag] = {}
     waiting = [(first, root)] if first is not None else []
     while waiting:
@@ -92,20 +76,10 @@ def _mirror(soup: BeautifulSoup) -> tuple[Any, dict[Any, Tag]]:
                 element.append(last)
                 waiting.append((node, last))
             elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString):
-                _add_text(element, last, _NOT_XML.sub("", str(node)))
+                add_text(element, last, str(node))
     return root, tags
 
 
-def _add_text(element: Any, last: Any, text: str) -> None:
-    if last is None:
-        element.text = (element.text or "") + text
-    else:
-        last.tail = (last.tail or "") + text
-
-
 def _element(tag: Tag) -> Any:
-    made = etree.Element(tag.name if _NAME.fullmatch(tag.name) else re.sub(r"[^\w.-]", "_", f"_{tag.name}"))
-    for name, value in tag.attrs.items():
-        if _NAME.fullmatch(name):
-            made.set(name, _NOT_XML.sub("", " ".join(value) if isinstance(value, list) else str(value)))
-    return made
+    values = ((name, " ".join(value) if isinstance(value, list) else str(value)) for name, value in tag.attrs.items())
+    return mirrored_element(tag.name, values)

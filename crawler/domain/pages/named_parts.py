@@ -1,19 +1,14 @@
 """What a selector of people names on a parsed page: CSS, or XPath behind `xpath:`. One tree is the truth for both."""
 
-import re
 from typing import Any
 
-from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.tag_ids import TEXT
+from crawler.domain.pages.xpath_mirror import MOST_NAMED, add_text, mirrored_element, xpath_found
 
 XPATH = "xpath:"
-MOST_NAMED = 10_000
-"""Elements that one selector may name: more than that is no choice any more."""
-_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 Named = LexborNode | str
 
@@ -31,10 +26,8 @@ class NamedParts:
         if not selector.startswith(XPATH):
             return list(self._search.find(selector)[:MOST_NAMED])
         root, nodes = self._mirrored()
-        found = etree.XPath(selector.removeprefix(XPATH), regexp=False, smart_strings=False)(root)
-        if not isinstance(found, list):
-            return [_written(found)]
-        return [nodes[one] if one in nodes else str(one) for one in found[:MOST_NAMED] if _is_read(one, nodes)]
+        found = xpath_found(selector.removeprefix(XPATH), root)
+        return [nodes[one] if one in nodes else str(one) for one in found if _is_read(one, nodes)]
 
     def elements(self, selector: str) -> list[LexborNode]:
         return [one for one in self.find(selector) if not isinstance(one, str)]
@@ -49,18 +42,10 @@ def _is_read(one: object, nodes: dict[Any, LexborNode]) -> bool:
     return isinstance(one, str) or one in nodes
 
 
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}" if value == value else ""
-    return str(value)
-
-
 def _mirror(root: LexborNode | None) -> tuple[Any, dict[Any, LexborNode]]:
     """The page as lxml has it, and the node of each of its elements. Without recursion: pages nest as they like."""
     if root is None:
-        return etree.Element("html"), {}
+        return mirrored_element("html"), {}
     top = _element(root)
     nodes = {top: root}
     waiting = [(root, top)]
@@ -69,7 +54,7 @@ def _mirror(root: LexborNode | None) -> tuple[Any, dict[Any, LexborNode]]:
         last = None
         for child in node.iter(include_text=True):
             if child.tag_id == TEXT:
-                _add_text(element, last, _NOT_XML.sub("", child.text_content or ""))
+                add_text(element, last, child.text_content or "")
             elif child.is_element_node:
                 last = _element(child)
                 element.append(last)
@@ -78,17 +63,5 @@ def _mirror(root: LexborNode | None) -> tuple[Any, dict[Any, LexborNode]]:
     return top, nodes
 
 
-def _add_text(element: Any, last: Any, text: str) -> None:
-    if last is None:
-        element.text = (element.text or "") + text
-    else:
-        last.tail = (last.tail or "") + text
-
-
 def _element(node: LexborNode) -> Any:
-    tag = node.tag or ""
-    made = etree.Element(tag if _NAME.fullmatch(tag) else re.sub(r"[^\w.-]", "_", f"_{tag}", flags=re.ASCII))
-    for name, value in node.attributes.items():
-        if _NAME.fullmatch(name):
-            made.set(name, _NOT_XML.sub("", value or ""))
-    return made
+    return mirrored_element(node.tag or "", ((name, value or "") for name, value in node.attributes.items()))
