@@ -11,6 +11,7 @@ from celery.utils.nodenames import default_nodename, host_format
 
 from workers.app import app
 from workers.places import places
+from workers.pool_size import PoolSize
 
 HEARTBEAT_SECONDS = 10.0
 """Between two signs of life for monitors. Celery's two seconds are most of what a worker at rest does."""
@@ -25,6 +26,7 @@ def main(given: list[str]) -> int:
     worker.add_argument("-Q", "--queues")
     worker.add_argument("-P", "--pool", default="prefork")
     worker.add_argument("-c", "--concurrency", type=int)
+    worker.add_argument("--autoscale", metavar="MAX,MIN")
     worker.add_argument("--at-most", metavar="QUEUE=N", type=_limit, action="append", default=[])
     worker.add_argument("--without-gossip", action="store_true")
     worker.add_argument("--without-mingle", action="store_true")
@@ -49,6 +51,8 @@ def _work(chosen: argparse.Namespace) -> int:
         queues=chosen.queues,
         pool_cls=chosen.pool,
         concurrency=chosen.concurrency,
+        autoscale=chosen.autoscale,
+        autoscaler_cls=PoolSize,
         loglevel=chosen.loglevel,
         without_gossip=chosen.without_gossip,
         without_mingle=chosen.without_mingle,

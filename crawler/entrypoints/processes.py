@@ -71,15 +71,23 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
 
 
 def for_one_machine(specs: Sequence[ProcessSpec]) -> list[ProcessSpec]:
-    """The processes in the shape of one machine: one worker compares and makes documents.
+    """The processes in the shape of one machine: one worker compares and makes documents, and pools are small at rest.
 
-    Each worker costs memory, also at rest. Documents get one of its processes at most, so comparisons never wait for
-    them.
+    Each process costs memory, also at rest. Documents get one process of that worker at most, so comparisons never
+    wait for them.
     """
     by_name = {spec.name: spec for spec in specs}
     env = by_name.pop("ingest").env or {}
     by_name["compare"] = worker("compare", "compare,ingest", "-c", "3", "--at-most", "ingest=1", env=env)
-    return list(by_name.values())
+    return [replace(spec, argv=_as_needed(spec.argv)) for spec in by_name.values()]
+
+
+def _as_needed(argv: Sequence[str]) -> tuple[str, ...]:
+    """A worker with processes as it needs them: one at rest."""
+    if "-c" not in argv or "-P" in argv:
+        return tuple(argv)
+    at = argv.index("-c")
+    return (*argv[:at], "--autoscale", f"{argv[at + 1]},1", *argv[at + 2 :])
 
 
 def warmed(specs: Sequence[ProcessSpec], *, everything: bool) -> list[ProcessSpec]:

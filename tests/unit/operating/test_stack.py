@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 from crawler.adapters.operating.queues import QUEUES
@@ -36,6 +37,9 @@ def test_one_machine_runs_all_queues_in_fewer_processes() -> None:
     assert sorted(taken) == sorted(QUEUES)
     assert _after(specs["compare"], "--at-most") == "ingest=1", "documents never take all of its processes"
     assert specs["flower"].address is not None, "it runs only while somebody looks at it"
+    sizes = {name: _after(spec, "--autoscale") for name, spec in specs.items() if "--autoscale" in spec.argv}
+    assert sizes == {"control": "2,1", "compare": "3,1", "fetch": f"{os.cpu_count()},1", "render": "1,1"}
+    assert "-c" in specs["notify"].argv, "threads cost no memory at rest"
 
 
 def _after(spec: ProcessSpec, option: str) -> str:
