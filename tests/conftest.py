@@ -19,7 +19,7 @@ from hypothesis import settings
 from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.databases import Databases, MakeDatabase
-from tests.scheduling import KeepTogether, long_ones_first, repeats, slow_cases
+from tests.scheduling import KeepTogether, is_left_out, long_ones_first, repeats, slow_cases
 
 # A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -45,6 +45,11 @@ settings.load_profile("tests")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a skipped test is a failure: nothing may be missing here")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    left_out = collection_path.is_file() and is_left_out(collection_path, config.option.markexpr)
+    return left_out or None  # None: others may leave it out
 
 
 @pytest.hookimpl(tryfirst=True)  # before some are deselected by their markers

@@ -4,7 +4,9 @@ One process works off a whole file, because its tests share what takes long to m
 because their files share what takes longer still: a browser, or a running stack.
 """
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,14 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]
 def scope_of(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
+_ALL_SLOW = re.compile(r"^pytestmark = pytest\.mark\.slow$", re.MULTILINE)
+
+
+def is_left_out(file: Path, markers: str) -> bool:
+    """Whether a file has slow tests alone and none are wanted: reading it would import what only they need."""
+    return markers == "not slow" and file.suffix == ".py" and bool(_ALL_SLOW.search(file.read_text(encoding="utf-8")))
 
 
 def slow_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:

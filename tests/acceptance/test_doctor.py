@@ -66,6 +66,7 @@ def checks(cli: Cli, *options: str) -> dict[str, dict[str, str]]:
     return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [(), ("--fix",)])
 def test_doctor_looks_at_the_rest_when_postgres_is_away(configured: Cli, options: tuple[str, ...]) -> None:
     configured.environment["CRAWLER_DATABASE_URL"] = "postgresql://u:secret@127.0.0.1:1/x"
@@ -77,6 +78,7 @@ def test_doctor_looks_at_the_rest_when_postgres_is_away(configured: Cli, options
     assert "secret" not in json.dumps(found)
 
 
+@pytest.mark.slow
 def test_doctor_looks_at_the_rest_when_no_server_can_be_started(tmp_path: Path, embedded_servers: Servers) -> None:
     file = tmp_path / "file"
     file.write_text("not a directory")
@@ -89,6 +91,7 @@ def test_doctor_looks_at_the_rest_when_no_server_can_be_started(tmp_path: Path, 
     assert not with_redis["postgres"]["ok"]
 
 
+@pytest.mark.slow
 def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli) -> None:
     def lines_of(columns: int) -> list[str]:
         away = {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": str(columns)}

@@ -36,11 +36,23 @@ class LoggedRequest(NamedTuple):
         return self.target.partition("?")[0]
 
 
+READ_LATE_SECONDS = 0.15
+"""So late a busy machine may let the site read a request that was sent in time."""
+
+
 class Politeness(NamedTuple):
     requests: int
     smallest_gap: float
     """Seconds between the arrivals of two requests; infinite when there was only one."""
     largest_parallel: int
+    span: float
+    """Seconds from the first arrival to the last."""
+
+    def keeps(self, delay: float) -> bool:
+        """Whether requests came so far apart, but for a request that was read late. That makes one gap shorter and
+        another longer, so it does not add up over the requests."""
+        owed = (self.requests - 1) * delay
+        return self.smallest_gap >= delay - READ_LATE_SECONDS and self.span >= owed - READ_LATE_SECONDS
 
 
 class AccessLog:
@@ -78,7 +90,8 @@ def politeness(requests: Iterable[LoggedRequest]) -> dict[str, Politeness]:
 
 def _judged(found: list[LoggedRequest]) -> Politeness:
     gaps = (later.arrived - earlier.arrived for earlier, later in pairwise(found))
-    return Politeness(len(found), min(gaps, default=float("inf")), _largest_parallel(found))
+    span = found[-1].arrived - found[0].arrived
+    return Politeness(len(found), min(gaps, default=float("inf")), _largest_parallel(found), span)
 
 
 def _largest_parallel(found: list[LoggedRequest]) -> int:

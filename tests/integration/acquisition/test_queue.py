@@ -194,7 +194,7 @@ def test_batches_keep_the_gap_of_a_host_between_them(queue: Queue, sites: Site) 
         queue.start()
     assert len(queue.tools.store.open_crawls()) == 6, "side by side"
     queue.work()
-    assert sites.politeness()[sites.requests()[0].address].smallest_gap >= 0.2
+    assert sites.politeness()[sites.requests()[0].address].keeps(0.2)
 
 
 def test_two_runs_at_once_take_each_entry_once(queue: Queue) -> None:

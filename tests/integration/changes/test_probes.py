@@ -65,7 +65,7 @@ def test_probes_keep_the_gap_and_are_marked_in_the_audit(crawler: Engine, site: 
     lay(site, {"/": []})
     second = crawler.again(first)
     assert outcomes(crawler, second) == {"alive": 4}
-    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.1
+    assert site.politeness()["127.0.0.1"].keeps(0.1)
     (host,) = crawler.tools.hosts.audit(second.id)
     assert (host.requests, host.violations, host.repeated) == (9, 0, 0)
     assert host.extra == 4

@@ -103,6 +103,7 @@ def test_a_date_that_is_the_day_of_the_fetch_on_several_pages_is_quiet(crawler: 
     assert summary_of(second)["template_changes"] == []
 
 
+@pytest.mark.slow
 def test_a_date_in_one_line_of_the_template_is_told_once_and_quiet_when_it_runs_on(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     lay_pages(site, lambda _: f"<p>Concert on {clock():%d %B %Y}</p>")
@@ -142,6 +143,7 @@ def test_an_edit_between_the_first_and_the_second_look_is_told_and_not_learned(c
         assert told(crawler.again(second)) == [], "the number of people was learned, and nothing else"
 
 
+@pytest.mark.slow
 def test_a_line_beside_a_rotating_advertisement_still_counts(crawler: Engine) -> None:
     ads, hours = itertools.count(1), {"/a": "9 to 5"}
 

@@ -343,6 +343,7 @@ def test_what_is_excluded_is_not_found_by_its_meaning_either(
     assert not any("wooden" in text for text in found)
 
 
+@pytest.mark.slow
 def test_doctor_tells_what_keeps_vectors_away(
     crawler: Engine, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from crawler.domain.engine.max_pages import limits_of
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
@@ -26,6 +28,7 @@ def test_a_rebuilt_frontier_finds_the_same_site_and_asks_for_nothing_twice(crawl
         assert len(asked(site)) == len(set(asked(site)))
 
 
+@pytest.mark.slow
 def test_a_crawl_delay_of_robots_txt_holds_while_redis_forgets(crawler: Engine, site: Site) -> None:
     site.set_robots("User-agent: *\nCrawl-delay: 20")
     crawler.tools.engine.work_shift.shift_seconds = 0.1

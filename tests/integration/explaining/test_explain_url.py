@@ -169,6 +169,7 @@ def test_each_try_of_a_failing_url_is_told(crawler: Engine, site: Site) -> None:
     assert told.attempt_count == 2
 
 
+@pytest.mark.slow
 def test_a_try_without_an_answer_is_told(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/slow"], "/slow": []})
     site.set_fault("/slow", times=1, hang=True)

@@ -27,7 +27,7 @@ def run_together(crawler: Engine, *crawls: CrawlJob) -> None:
 def test_requests_to_a_host_keep_the_projects_delay(crawler: Engine, site: Site) -> None:
     crawler.crawl(site.url(), max_pages=12, delay_seconds=0.1, max_concurrent=8)
     found = site.politeness()["127.0.0.1"]
-    assert found.smallest_gap >= 0.1
+    assert found.keeps(0.1)
     assert found.requests == 14, "robots.txt and the sitemap wait their turn too"
 
 
@@ -35,7 +35,7 @@ def test_two_projects_share_the_gap_of_a_host_and_both_get_on(crawler: Engine, s
     config = {"delay_seconds": 0.08, "max_pages": 10}
     first, second = (crawler.start(crawler.project(site.url()), config=config) for _ in range(2))
     run_together(crawler, first, second)
-    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.08
+    assert site.politeness()["127.0.0.1"].keeps(0.08)
     counts = [crawler.tools.store.get_crawl(crawl.id).pages_crawled for crawl in (first, second)]
     assert counts == [10, 10]
 
@@ -49,7 +49,7 @@ def test_two_workers_share_the_gap_of_a_host(crawler: Engine, site: Site, redis_
         helper.start()
         crawler.run(crawl)
         helper.join()
-    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.06
+    assert site.politeness()["127.0.0.1"].keeps(0.06)
 
 
 @pytest.mark.quick(2)
@@ -204,7 +204,7 @@ def test_a_paused_host_is_asked_nothing_until_it_is_resumed(crawler: Engine, tmp
 def test_an_operators_delay_counts_for_every_project(crawler: Engine, site: Site) -> None:
     crawler.tools.frontier.set_host_delay(host_of(site), 0.15)
     crawler.crawl(site.url(), max_pages=5, delay_seconds=0)
-    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.15
+    assert site.politeness()["127.0.0.1"].keeps(0.15)
 
 
 def test_the_request_log_tells_the_same_as_the_sites_own_log(crawler: Engine, site: Site) -> None:

@@ -123,7 +123,7 @@ def test_a_redirected_robots_txt_is_followed_and_each_hop_keeps_the_hosts_gap(cr
     site.set_fault("/robots-real.txt", status=200, body="User-agent: *\nDisallow: /secret/", content_type="text/plain")
     crawl = crawler.crawl(site.url(), delay_seconds=0.1)
     assert crawler.ends(crawl) == {"/": "done", "/secret/a": "robots"}
-    assert site.politeness()["127.0.0.1"].smallest_gap >= 0.1
+    assert site.politeness()["127.0.0.1"].keeps(0.1)
 
 
 def test_a_robots_txt_that_redirects_in_circles_allows_everything(crawler: Engine, site: Site) -> None:

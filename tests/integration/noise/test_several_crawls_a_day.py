@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import Clock
 from tests.integration.live_engine import Engine
@@ -128,6 +130,7 @@ def test_a_wiki_with_clocks_and_stamps_is_quiet_until_somebody_edits_it(crawler:
         assert told(crawl) == ([], []), "a new stamp alone is none"
 
 
+@pytest.mark.slow
 def test_a_clock_in_a_sentence_is_known_again_after_an_edit_and_after_a_wall(crawler: Engine) -> None:
     """On one page only, to the minute: that it ran before is all that tells it from an appointment."""
     clock = clock_at(crawler, 6, 2)

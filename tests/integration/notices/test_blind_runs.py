@@ -95,6 +95,7 @@ def test_four_runs_behind_a_wall_are_one_mail_and_what_is_seen_after_it_is_told(
     assert events[2]["details_url"] == f"http://watch.example.org:8800/crawls/{seen.id}"
 
 
+@pytest.mark.slow
 def test_a_change_beside_a_wall_is_told_with_what_could_not_be_seen(
     crawler: Engine, site: Site, inbox: Inbox, receiver: Server
 ) -> None:

@@ -93,6 +93,7 @@ def test_doctor_warns_only_when_a_schedule_sends_mails(crawler: Engine) -> None:
     assert message == f"1 schedule sends mails. {UNSET}"
 
 
+@pytest.mark.slow
 def test_doctor_says_that_the_mail_server_does_not_answer(crawler: Engine) -> None:
     lost = _with(crawler.tools.settings, smtp_url=SecretStr("smtp://127.0.0.1:9"), mail_from="a@example.org")
     crawler.tools.settings = lost

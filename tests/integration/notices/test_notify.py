@@ -274,6 +274,7 @@ build(load_settings(egress_allow="127.0.0.0/8")).notices.notify_crawl(UUID(sys.a
 """
 
 
+@pytest.mark.slow
 def test_a_teller_killed_while_it_sends_leaves_unknown_and_nobody_is_told_twice(
     crawler: Engine, engine_database: str, redis_url: str
 ) -> None:

@@ -26,6 +26,7 @@ def engine_settings() -> dict[str, object]:
     return {"product_name": "Acme"}
 
 
+@pytest.mark.slow
 def test_each_channel_is_told_once_and_a_failed_one_can_be_told_again(
     crawler: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -90,6 +91,7 @@ def test_what_cannot_work_is_refused_when_it_is_set(crawler: Engine, url: str, w
     assert TOKEN not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_name_that_leads_inside_is_refused_when_it_is_dialled() -> None:
     with serving(lambda *_: response(b"{}")) as receiver:
         answer = AppriseSender(())(gotify(receiver.port, "localhost"), "subject", "words")
@@ -97,6 +99,7 @@ def test_a_name_that_leads_inside_is_refused_when_it_is_dialled() -> None:
         assert AppriseSender((f"127.0.0.1:{receiver.port}",))(gotify(receiver.port, "localhost"), "s", "w").delivered
 
 
+@pytest.mark.slow
 def test_a_channel_that_hangs_is_left_after_its_time() -> None:
     with serving(lambda *_: time.sleep(60)) as receiver:
         began = time.monotonic()

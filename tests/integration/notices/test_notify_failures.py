@@ -89,6 +89,7 @@ def test_three_failed_runs_are_one_mail_and_the_next_success_another(crawler: En
     assert kinds == ["crawl_failing", "crawl_recovered", "crawl_failing"]
 
 
+@pytest.mark.slow
 def test_a_success_between_failures_begins_the_count_anew(crawler: Engine, inbox: Inbox) -> None:
     days = Days(crawler, notify_after_failures=2)
     days.failed_day()

@@ -121,6 +121,7 @@ def test_of_runs_that_were_missed_one_is_made_up_for_and_then_it_is_on_time(desk
     assert desk.set.get(project).next_run_at == NOON + timedelta(days=5, hours=1)
 
 
+@pytest.mark.slow
 def test_more_overdue_runs_than_fit_one_part_are_started_in_one_go(desk: Desk) -> None:
     projects = [desk.scheduled() for _ in range(AT_ONCE + 5)]
     desk.now = NOON + timedelta(hours=1)

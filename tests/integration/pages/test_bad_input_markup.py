@@ -4,6 +4,8 @@ import codecs
 import time
 from html import escape
 
+import pytest
+
 from tests.integration.footprint import MEGABYTE, footprint
 from tests.integration.handmade import asked, lay, page
 from tests.integration.hostile_site import crawl_among_good_pages
@@ -71,6 +73,7 @@ def test_nothing_a_page_can_write_into_its_fields_costs_the_row(crawler: Engine)
     assert refused == [], "each could be stored as it was, at the first attempt"
 
 
+@pytest.mark.slow
 def test_markup_made_to_exhaust_a_parser_is_refused_in_time_and_memory(crawler: Engine) -> None:
     answers = {
         "/nested": html(b"<div>" * 1_000_000),
@@ -95,6 +98,7 @@ def test_markup_made_to_exhaust_a_parser_is_refused_in_time_and_memory(crawler: 
     assert seen.grown < 250 * MEGABYTE
 
 
+@pytest.mark.slow
 def test_of_very_many_links_the_first_five_thousand_are_followed(crawler: Engine) -> None:
     links = b"".join(b"<a href=/many/%d>x</a>" % n for n in range(40_000))
     outcome = crawl_among_good_pages(crawler, {"/many": html(links)}, max_pages=4)

@@ -51,6 +51,7 @@ def test_a_crawl_goes_on_where_everything_was_moved(
         assert added["id"] == first["id"] + 1
 
 
+@pytest.mark.slow
 def test_nothing_is_moved_while_something_runs(crawler: Engine, target: Database) -> None:
     with connect(crawler.tools.database.url.render_as_string()).connect() as other:
         other.execute(text("SELECT 1"))
@@ -59,6 +60,7 @@ def test_nothing_is_moved_while_something_runs(crawler: Engine, target: Database
         other.invalidate()
 
 
+@pytest.mark.slow
 def test_a_database_in_use_is_not_overwritten(crawler: Engine, site: Site, target: Database) -> None:
     crawler.crawl(site.url(), max_pages=1)
     move_database(crawler.tools.database, target)

@@ -36,6 +36,7 @@ def test_upgrade_downgrade_upgrade_works_on_data(empty: Engine) -> None:
     check_schema(empty)
 
 
+@pytest.mark.slow
 def test_credentials_move_to_the_origin_of_the_projects_address_as_it_is(empty: Engine) -> None:
     migrate(empty)
     downgrade(empty, "0014")
@@ -80,6 +81,7 @@ SELECT gen_random_uuid(), id, 'https://seed.example/x', 'seed.example', 'manual'
 _KEPT = "SELECT name, origin, sealed FROM project_credentials c JOIN projects p ON p.id = c.project_id"
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_migrate_once(empty: Engine) -> None:
     migrate(empty)
     migrate(empty)
@@ -115,6 +117,7 @@ def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None
     assert present_revision(empty) == "9999"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("version", ["0001", "9999", None])
 def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty: Engine, version: str | None) -> None:
     if version:

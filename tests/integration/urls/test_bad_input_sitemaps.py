@@ -47,6 +47,7 @@ def sitemap_requests(server: Server) -> list[str]:
     return [request.path for request in server.requests if request.path.endswith(".xml")]
 
 
+@pytest.mark.slow
 def test_hostile_sitemaps_cost_no_memory_and_the_good_one_among_them_counts(crawler: Engine) -> None:
     laughs = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 11))
     sitemaps = {

@@ -1,5 +1,7 @@
 """Addresses that are taken for one page may not lose what only one of them shows."""
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
@@ -42,6 +44,7 @@ def lists(crawler: Engine, crawl: CrawlJob) -> list[str]:
     return [path for path in kept(crawler, crawl) if path.startswith("/boats")]
 
 
+@pytest.mark.slow
 def test_a_page_told_apart_by_another_parameter_hides_no_list(crawler: Engine) -> None:
     site = Register()
     with served(site) as (url, _):

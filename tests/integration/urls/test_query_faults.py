@@ -39,6 +39,7 @@ def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine)
         assert told(second) == (0, 1, 1)
 
 
+@pytest.mark.slow
 def test_more_parameters_than_are_kept_hide_no_page(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         if path == "/":
@@ -53,6 +54,7 @@ def test_more_parameters_than_are_kept_hide_no_page(crawler: Engine) -> None:
         assert told(crawler.again(crawl)) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         name = query.get("of") or next((name for name, value in query.items() if not value), "Start")

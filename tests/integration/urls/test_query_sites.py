@@ -144,6 +144,7 @@ def test_pages_of_a_wiki_are_told_apart_and_its_views_are_left_out(crawler: Engi
         assert len([path for path in asked if "show=" in path]) <= 5, "what is known is not tried again"
 
 
+@pytest.mark.slow
 def test_products_are_pages_and_orders_of_a_list_are_none(crawler: Engine) -> None:
     with served(shop) as (url, _):
         first = crawler.crawl(url, use_sitemaps=False)
@@ -155,6 +156,7 @@ def test_products_are_pages_and_orders_of_a_list_are_none(crawler: Engine) -> No
         assert told(second) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_later_parts_of_a_topic_are_pages(crawler: Engine) -> None:
     with served(forum) as (url, _):
         first = crawler.crawl(url, use_sitemaps=False)
@@ -163,6 +165,7 @@ def test_later_parts_of_a_topic_are_pages(crawler: Engine) -> None:
         assert told(crawler.again(first)) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_calendar_without_end_is_one_page(crawler: Engine) -> None:
     with served(calendar) as (url, asked):
         first = crawler.crawl(url, use_sitemaps=False)
@@ -218,6 +221,7 @@ def test_pages_behind_a_single_link_are_found(crawler: Engine) -> None:
         assert told(second) == (0, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("more", [(), ("/contact?from=menu&lang=en", "/contact?from=foot&lang=en")])
 def test_a_single_link_whose_page_leads_nowhere_is_one_page(crawler: Engine, more: tuple[str, ...]) -> None:
@@ -284,6 +288,7 @@ def test_pages_that_are_told_apart_from_now_on_are_not_new(crawler: Engine) -> N
         assert told(second) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_why_a_view_was_left_out_can_be_asked(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         crawl = crawler.crawl(url, use_sitemaps=False)
@@ -333,6 +338,7 @@ class Revisions:
         return page(title=name, body=f"{old}{text(name)}<p>As it was written for the {number}. time</p>")
 
 
+@pytest.mark.slow
 def test_a_page_is_fetched_by_its_own_address_and_not_by_that_of_a_revision(crawler: Engine) -> None:
     site = Revisions()
     with served(site) as (url, _):
@@ -358,6 +364,7 @@ def test_where_only_revisions_are_linked_the_page_is_fetched_without_one(crawler
         assert changed(crawler.again(second)) == ["lately", "ropes"]
 
 
+@pytest.mark.slow
 def test_a_page_that_a_calendar_shows_by_any_date_is_fetched_by_the_address_it_had(crawler: Engine) -> None:
     days = ["2026-11-02", "2026-11-03"]
 

@@ -126,6 +126,7 @@ def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     assert shop.tools.watching.manage.list_rules(shop.project.id) == [], "nothing is kept"
 
 
+@pytest.mark.slow
 def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox) -> None:
     """The text stays the same: without the rule nobody would know."""
     shop.schedule(notify_on="conditions")
@@ -198,6 +199,7 @@ def test_a_new_page_is_told_under_a_pattern(shop: Shop, inbox: Inbox) -> None:
     assert "the page is new" in inbox.mails[0].text()
 
 
+@pytest.mark.slow
 def test_without_rules_nothing_is_watched_and_thresholds_tell_as_before(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="any")
     shop.crawl()

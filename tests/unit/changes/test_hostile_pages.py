@@ -27,6 +27,7 @@ def _used(judge: str, old: bytes, new: bytes) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
 def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
     assert _used("compared", *hostile.build(1)) < 3
@@ -51,6 +52,7 @@ def test_thirty_thousand_lines_that_changed_are_told_in_time_and_the_rest_is_not
     assert found.unweighed == 30_000 - MOST_LEFT - 1
 
 
+@pytest.mark.slow
 def test_what_is_all_noise_is_quiet_up_to_a_bound_and_told_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(days: int, lines: int) -> bytes:
         return page("".join(f"<p>Nr {n}, {days} days ago</p>" for n in range(lines)))
@@ -135,6 +137,7 @@ def test_words_that_repeat_are_told_apart_in_time() -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.slow
 def test_lines_that_move_on_many_pages_are_gathered_in_time() -> None:
     def edits(number: int) -> tuple[BlockEdit, ...]:
         return tuple(

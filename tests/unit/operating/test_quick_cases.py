@@ -1,8 +1,10 @@
 """Of a test with many cases, `make test` runs some."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.scheduling import spread
+from tests.scheduling import is_left_out, spread
 
 
 @pytest.mark.parametrize(
@@ -11,3 +13,11 @@ from tests.scheduling import spread
 )
 def test_the_chosen_cases_are_spread_over_all(most: int, count: int, chosen: set[int]) -> None:
     assert spread(most, count) == chosen
+
+
+def test_a_file_of_slow_tests_is_not_even_read_when_none_are_wanted(tmp_path: Path) -> None:
+    slow, some = tmp_path / "test_slow.py", tmp_path / "test_some.py"
+    slow.write_text("import pytest\n\npytestmark = pytest.mark.slow\n")
+    some.write_text("import pytest\n\n\n@pytest.mark.slow\ndef test_one() -> None: ...\n")
+    assert [is_left_out(file, "not slow") for file in (slow, some)] == [True, False]
+    assert not is_left_out(slow, "slow")
