@@ -36,14 +36,16 @@ from workers.task_contract import ContractTask
 
 log = telemetry.logger(__name__)
 
-COMPARISON_SECONDS = 2400
-"""For the largest sites: judging has narrower limits of its own."""
+LONG_SECONDS = 2400
+"""For what is done over all URLs of the largest sites. Judging has narrower limits of its own."""
+AGAIN_SECONDS = 10
 LATER_SECONDS = (2, 8)
 MOST_RETRIES = 100_000
 """A comparison that lets others go first asks again soon, and then ever less often."""
 
 # Few and quick retries: the work of a lost worker is found again when its lease expires.
 _options: dict[str, Any] = {"base": ContractTask, "max_retries": 3, "default_retry_delay": 1}
+_long = {**_options, "soft_time_limit": LONG_SECONDS, "time_limit": LONG_SECONDS + 60}
 
 
 @app.task(name="crawler.start_crawl", bind=True, ignore_result=False, patient=True, **_options)
@@ -151,6 +153,13 @@ def finish_crawl(crawl_id: str) -> None:
     container().crawls.finish(crawl_of(crawl_id))
 
 
+@app.task(name="crawler.tend_large_crawl", bind=True, **_long)
+def tend_large_crawl(self: Any, crawl_id: str) -> None:
+    """Rebuild the queue of a large crawl that Redis lost, or count its results at its end."""
+    if not container().crawls.tend_large(crawl_of(crawl_id)):
+        raise self.retry(countdown=AGAIN_SECONDS, max_retries=MOST_RETRIES)
+
+
 @app.task(name="crawler.reconcile", **_options)
 def reconcile() -> None:
     """Find work nobody is doing. Beat, coordinators and shifts all ask for it; one in so many seconds is enough."""
@@ -213,21 +222,14 @@ def embed_documents(self: Any) -> None:
         _begin("embed_documents").documents.embed(is_stopping)
 
 
-@app.task(
-    name="crawler.diff_crawl",
-    bind=True,
-    ignore_result=False,
-    soft_time_limit=COMPARISON_SECONDS,
-    time_limit=COMPARISON_SECONDS + 60,
-    **_options,
-)
+@app.task(name="crawler.diff_crawl", bind=True, ignore_result=False, **_long)
 def diff_crawl(self: Any, crawl_id: str) -> str:
     """Compare a finished crawl with the one before."""
     asked, compare = crawl_of(crawl_id), container().changes.compare_in_turn
     try:
         start = compare(asked, self.request.id or "", is_stopping)
     except SoftTimeLimitExceeded:
-        compare.give_up(asked, f"Comparing it took more than {COMPARISON_SECONDS // 60} minutes.")
+        compare.give_up(asked, f"Comparing it took more than {LONG_SECONDS // 60} minutes.")
         return str(asked)
     if start is Start.ELSEWHERE:
         raise Ignore  # whoever compares it goes on with what follows
@@ -237,7 +239,7 @@ def diff_crawl(self: Any, crawl_id: str) -> str:
     return str(asked)
 
 
-@app.task(name="crawler.report_crawl", ignore_result=False, **_options)
+@app.task(name="crawler.report_crawl", ignore_result=False, **_long)
 def report_crawl(crawl_id: str) -> None:
     """Write down what a finished crawl found wrong with its site, before the next one changes its pages."""
     container().crawls.report.ensure(crawl_of(crawl_id))

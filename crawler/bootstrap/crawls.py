@@ -9,6 +9,7 @@ from crawler.adapters.crawls.reason_counts import ReasonCounts
 from crawler.adapters.crawls.site_map import SiteMap
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.engine.query_survey import QuerySurvey
+from crawler.adapters.operating.long_turn import LongTurn
 from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
@@ -27,6 +28,7 @@ from crawler.handlers.crawls.scrape_pages import ScrapePages
 from crawler.handlers.crawls.seed_crawl import SeedCrawl
 from crawler.handlers.crawls.start_crawl import StartCrawl
 from crawler.handlers.crawls.survey_queries import SurveyQueries
+from crawler.handlers.crawls.tend_large_crawl import TendLargeCrawl
 from crawler.handlers.hosts.recover_hosts import RecoverHosts
 
 if TYPE_CHECKING:
@@ -140,6 +142,13 @@ class Crawls:
             hints=self._app.hints,
             clock=self._app.clock,
             look_at_settings=self._app.current_settings.look,
+        )
+
+    @cached_property
+    def tend_large(self) -> TendLargeCrawl:
+        turn = LongTurn(self._app.redis, "large crawl")
+        return TendLargeCrawl(
+            self._app.store, self._app.frontier, self.reconcile.restore, self.finish.wind_up_now, turn
         )
 
     @cached_property

@@ -43,6 +43,9 @@ class InlineHints:
     def finish_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("finish_crawl", crawl_id))
 
+    def tend_large_crawl(self, crawl_id: UUID) -> None:
+        self.sent.append(("tend_large_crawl", crawl_id))
+
     def after_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("after_crawl", crawl_id))
 

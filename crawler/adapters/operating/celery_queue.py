@@ -66,6 +66,9 @@ class CeleryQueue:
     def finish_crawl(self, crawl_id: UUID) -> None:
         self._send("crawler.finish_crawl", {"crawl_id": str(crawl_id)})
 
+    def tend_large_crawl(self, crawl_id: UUID) -> None:
+        self._send("crawler.tend_large_crawl", {"crawl_id": str(crawl_id)})
+
     def run_queue(self) -> None:
         self._send("crawler.run_queue", {}, expires=QUEUE_SECONDS)
 

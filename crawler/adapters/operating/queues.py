@@ -11,6 +11,7 @@ ROUTES = {
     "crawler.start_crawl": "coordinator",
     "crawler.finish_crawl": "coordinator",
     "crawler.reconcile": "coordinator",
+    "crawler.tend_large_crawl": "compare",
     "crawler.diff_crawl": "compare",
     "crawler.report_crawl": "compare",
     "crawler.run_scheduled_crawl": "coordinator",

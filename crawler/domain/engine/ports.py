@@ -173,6 +173,8 @@ class Frontier(Protocol):
     def acquire_reconcile(self, seconds: float) -> bool:
         """True once in so many seconds, over all processes."""
 
+    def acquire_task(self, task: str, seconds: float) -> bool: ...
+
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         """True unless a wake-up is already scheduled that comes no later than in so many seconds."""
 
@@ -270,6 +272,8 @@ class Hints(Protocol):
     def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None: ...
 
     def finish_crawl(self, crawl_id: UUID) -> None: ...
+
+    def tend_large_crawl(self, crawl_id: UUID) -> None: ...
 
     def after_crawl(self, crawl_id: UUID) -> None: ...
 

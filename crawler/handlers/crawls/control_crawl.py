@@ -9,6 +9,7 @@ from uuid import UUID
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
 from crawler.errors import InvalidTransition
@@ -45,9 +46,13 @@ class ControlCrawl:
             return self._store.get_crawl(crawl_id)
         # Paused first, closed last: a crash in between leaves an open frontier, which the reconciler finds.
         self._frontier.pause_crawl(crawl_id, paused=True)
-        self._ledger.close_rest(crawl_id, Reason.CANCELLED)
-        self._frontier.close_crawl(crawl_id)
         cancelled = self._store.get_crawl(crawl_id)
+        if is_large(cancelled):
+            self._hints.tend_large_crawl(crawl_id)
+        else:
+            self._ledger.close_rest(crawl_id, Reason.CANCELLED)
+            self._frontier.close_crawl(crawl_id)
+            cancelled = self._store.get_crawl(crawl_id)
         self._events.publish(crawl_id, "completed", crawl_result(cancelled))
         return cancelled
 

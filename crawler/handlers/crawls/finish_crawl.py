@@ -12,6 +12,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
 from crawler.domain.crawls.frontier import CrawlStats, Wait
 from crawler.domain.crawls.learned_params import told_params
+from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
@@ -168,7 +169,17 @@ class FinishCrawl:
             self._ledger.mark_loops(crawl.id, sorted(looping), "Its redirects lead back to itself.")
 
     def wind_up(self, crawl: CrawlJob) -> CrawlJob:
-        """Do what follows the end of a crawl. Safe to repeat: the reconciler does so if a process died here."""
+        """Do what follows the end of a crawl. Safe to repeat: the reconciler does so if a process died here.
+
+        For a large crawl that takes minutes, so another worker is asked for it.
+        """
+        if not is_large(crawl):
+            return self.wind_up_now(crawl)
+        self._frontier.close_crawl(crawl.id)
+        self._hints.tend_large_crawl(crawl.id)
+        return crawl
+
+    def wind_up_now(self, crawl: CrawlJob) -> CrawlJob:
         self._ledger.close_rest(crawl.id, _leftover(crawl))
         self._probes.close_rest(crawl.id)
         self._frontier.close_crawl(crawl.id)

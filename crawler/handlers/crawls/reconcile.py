@@ -11,6 +11,7 @@ from crawler import telemetry
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease, LostRequest
+from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ledger import Request, UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import BatchWriter, CrawlStore, Frontier, Hints
@@ -35,6 +36,7 @@ log = telemetry.logger(__name__)
 PENDING_GRACE = timedelta(seconds=5)
 LOST_AT_ONCE = 500
 PRUNE_EVERY = timedelta(hours=1)
+ASK_AGAIN_SECONDS = 60.0
 
 
 class Reconcile:
@@ -116,13 +118,10 @@ class Reconcile:
     def _look_after(self, crawl: CrawlJob) -> None:
         stats = self._frontier.stats(crawl.id)
         if stats is None:
-            log.warning("frontier_lost", crawl_id=str(crawl.id))
-            if not self._fill_frontier.is_possible(crawl.id):
-                self._finish_crawl.interrupt(crawl)
-                return
-            owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
-            self._hold_hosts(self._fill_frontier.hosts(crawl.id), owed_seconds)
-            self._fill_frontier(crawl)
+            if not is_large(crawl):
+                self.restore(crawl)
+            elif self._frontier.acquire_task(f"large {crawl.id}", ASK_AGAIN_SECONDS):
+                self._hints.tend_large_crawl(crawl.id)
             return
         if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
             log.info("gap_adjusted", crawl_id=str(crawl.id))
@@ -135,6 +134,16 @@ class Reconcile:
         if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):
             self._do_without_browser(crawl)
         self._finish_crawl(crawl.id)
+
+    def restore(self, crawl: CrawlJob) -> None:
+        """Fill the frontier of a crawl that Redis has lost."""
+        log.warning("frontier_lost", crawl_id=str(crawl.id))
+        if not self._fill_frontier.is_possible(crawl.id):
+            self._finish_crawl.interrupt(crawl)
+            return
+        owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
+        self._hold_hosts(self._fill_frontier.hosts(crawl.id), owed_seconds)
+        self._fill_frontier(crawl)
 
     def _waits_for_browser(self, crawl: CrawlJob) -> bool:
         return lane_of(crawl) is Lane.BROWSER or any(
