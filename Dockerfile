@@ -39,6 +39,7 @@ COPY pyproject.toml README.md LICENSE alembic.ini ./
 COPY crawler crawler
 COPY workers workers
 COPY migrations migrations
+COPY docs docs
 RUN pip --python /opt/venv/bin/python wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels . \
     && pip --python /opt/venv/bin/python install --no-deps --no-index --no-warn-script-location --prefix /program/opt/venv /wheels/*.whl \
     && install -D -m 0644 alembic.ini /program/app/alembic.ini \

@@ -20,6 +20,7 @@ PAGES = {
     "all changes": "/feed?view=all",
     "import": "/import",
     "help": "/help",
+    "manual": "/help/how-to/watch-a-site",
     "find": "/find?q=e",
     "feed": "/subscribe",
     "settings": "/system/settings",

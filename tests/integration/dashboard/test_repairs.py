@@ -108,6 +108,12 @@ def test_keys_and_rooms_are_explained_by_the_product_itself(crawler: Engine, vis
         assert f'id="{here}"' in text
     assert 'href="/help#schedule"' in visitor.get(f"/projects/{project.id}/schedule").text
     assert "−1</span> removed" in text, "what the signs mean"
+    chapters = set(re.findall(r'href="/help/([^"#]+)"', text))
+    assert {"index", "how-to/silence-noise", "explanation/changes"} <= chapters
+    for path in chapters:
+        assert "<h1 id=" in visitor.get(f"/help/{path}").text, path
+    assert visitor.get("/help/images/live.png").headers["content-type"] == "image/png"
+    assert visitor.get("/help/how-to/nowhere").status_code == 404
 
 
 def test_commands_are_those_the_key_may_use(crawler: Engine, visitor: Visitor, client: TestClient) -> None:

@@ -1,4 +1,7 @@
-"""`/help`: what each room is for, signs and keys. `/find`: projects, pages of a project and commands by letters."""
+"""`/help`: what each room is for, signs and keys; below it the documentation.
+
+`/find`: projects, pages of a project and commands by letters.
+"""
 
 from typing import Annotated
 from uuid import UUID
@@ -10,9 +13,11 @@ from crawler.domain.api_keys import Scope as KeyScope
 from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.dashboard.serving.navigation import MAIN, PROJECT, SYSTEM
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.dashboard.views.manual import contents, image, manual_page
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
+from crawler.errors import NotFound
 
 router = APIRouter()
 
@@ -22,7 +27,24 @@ LEAST_LETTERS = 2
 
 @router.get("/help")
 def help_page(request: Request) -> Response:
-    return page(request, "help.html")
+    titles = {chapter.path: chapter.title for _, chapters in contents() for chapter in chapters}
+    return page(request, "help.html", titles=titles)
+
+
+@router.get("/help/images/{name}")
+def manual_image(name: Text) -> Response:
+    found = image(name)
+    if found is None:
+        raise NotFound("There is no such image.")
+    return Response(found.read_bytes(), media_type="image/png")
+
+
+@router.get("/help/{path:path}")
+def manual(request: Request, path: Text) -> Response:
+    chapter = manual_page(path)
+    if chapter is None:
+        raise NotFound("There is no such chapter in the documentation.")
+    return page(request, "manual.html", path=path, chapter=chapter, contents=contents())
 
 
 @router.get("/find")
