@@ -7,6 +7,8 @@ a title. Accents do not count, because many leave them out; neither do the varia
 import re
 import unicodedata
 
+from crawler.domain.late_pattern import late
+
 _ERROR = (
     "error|status|fehler|erreur|errore|erro|fout|błąd|hata(?:sı)?|ошибка|помилка|chyba|hiba|lỗi|kesalahan|galat|"
     "خطا|خطای|错误|錯誤|エラー|오류|에러"
@@ -127,7 +129,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(plain)).translate(_LETTERS)
 
 
-_SAYS = re.compile(
+_SAYS = late(
     _folded(rf"(?:(?:{_SORRY})\W+)?(?:{_404}|(?:{_404}\W*)?(?:{'|'.join(_PHRASES.values())})|{_404}\W*(?:{_BARE}))"),
     re.IGNORECASE,
 )

@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
 from crawler.domain.noise.moments import LONGEST, dates_in, read_moment
 
@@ -22,7 +23,7 @@ AGE = (
 _SHORTEST_END = 3
 GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
 """Ages end here, though the name in the next element follows without a space: `3 hours agoanna`."""
-_AN_AGE = re.compile(AGE, re.IGNORECASE)
+_AN_AGE = late(AGE, re.IGNORECASE)
 _BARE = re.compile(
     rf"{_ABOUT}(?:{COUNT}|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
     r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from crawler.domain.diffs.block_diff import diff_blocks
 from crawler.domain.diffs.line_diff import line_hunks
 from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.late_pattern import late
 from crawler.domain.noise.ages import bare_span, is_bare_age
 from crawler.domain.noise.clocks import ZONES, Moments
 from crawler.domain.noise.moments import DATE, TIME, dates_in
@@ -30,7 +31,7 @@ _DAYS = (
     ("오늘", "어제"),
 )  # fmt: skip
 _EAST = frozenset("今本昨오어")
-_MOMENT = re.compile(rf"{DATE}|{TIME}", re.IGNORECASE)
+_MOMENT = late(rf"{DATE}|{TIME}", re.IGNORECASE)
 _WORD = re.compile(r"\w")
 
 

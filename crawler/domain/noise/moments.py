@@ -5,6 +5,8 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from crawler.domain.late_pattern import late
+
 _MONTHS = """
 january|januar|janvier|enero|gennaio|januari|janeiro|stycznia|ledna|января|ocak|tammikuuta|ianuarie|jan|ene|janv|styczeń
 february|februar|février|febrero|febbraio|februari|fevereiro|lutego|února|февраля|şubat|helmikuuta|februarie|feb|févr|luty
@@ -52,7 +54,7 @@ WEEKDAY = (
 AT = r"(?:at|on|um|à|a\slas|alle(?:\sore)?|às|om|kl\.?|klo|o|v|в|la)"
 """What stands between a date and its time."""
 DOTTED = r"(?:kl\.?|klo|alle|ore)\s\d{1,2}\.\d{2}(?!\.?\d)"
-_A_DATE = re.compile(DATE, re.IGNORECASE)
+_A_DATE = late(DATE, re.IGNORECASE)
 _A_TIME = re.compile(
     rf"(?P<early>{_HALF})?\s?(?P<hour>\d{{1,2}})(?::|h|\s?[時시]\s?|\.(?=\d\d(?!\.?\d)))(?P<minute>\d{{2}}|\d(?=\s?[分분]))"
     r"(?:(?::|\s?[分분]\s?)(?P<second>\d{1,2}))?(?:[.,]\d+)?(?:\s?(?P<late>[ap])\.?m\b)?",

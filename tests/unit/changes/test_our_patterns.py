@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import crawler.domain
+from crawler.domain.late_pattern import LatePattern
 
 SHORT, LONG = 2_000, 8_000
 """Characters. The long text takes four times as long where the time grows with the length; 16 times with its square."""
@@ -45,7 +46,8 @@ def _patterns() -> Iterator[tuple[str, Used]]:
         source = Path(module.__file__ or "").read_text()
         for name, value in vars(module).items():
             values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
-            for one in values:
+            for each in values:
+                one: Any = each.compiled if isinstance(each, LatePattern) else each
                 bound = getattr(one, "__self__", None)
                 if isinstance(bound, re.Pattern):
                     yield f"{found.name.removeprefix('crawler.domain.')}.{name}", Used(bound, frozenset({one.__name__}))
