@@ -84,6 +84,7 @@ _EAST = re.compile(
 _TOKEN = re.compile(r"[@#]|[^\W_][\w.'’-]*|[:(\[,]")
 _NAME_ENDS = frozenset("@:([,")
 _NUMBER = "#"
+_OPENS = "("
 _LONGEST_NAME = 3
 _LONGEST_LABEL = 200
 _DAY = timedelta(days=1)
@@ -180,7 +181,7 @@ def _reads(part: str) -> _Reading | None:
             continue
         if _CHANGED(token) or _MADE(token) or _EAST(token) or (is_last and _CHANGE(token)):
             says = True
-        elif token in _BY or (is_made and (token in _WITH or (token == "(" and here == at > 0))):
+        elif token in _BY or (is_made and (token in _WITH or (token in _OPENS and here == at > 0))):
             at = _name_end(tokens, here + 1)
         elif is_made and token in _FOR:
             at = _name_end(tokens, here + 1, _PLAIN | _BY)
@@ -219,10 +220,9 @@ def _parts(line: str) -> list[_Part]:
 def _finer(words: str, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The parts, also parted at hyphens that stand alone."""
     for start, end in parts:
-        for hyphen in _HYPHEN.finditer(words, start, end):
-            yield start, hyphen.start()
-            start = hyphen.end()
-        yield start, end
+        hyphens = list(_HYPHEN.finditer(words, start, end))
+        starts = [start, *(hyphen.end() for hyphen in hyphens)]
+        yield from zip(starts, [*(hyphen.start() for hyphen in hyphens), end], strict=True)
 
 
 def _was_between(old: str, new: str, moments: Moments) -> bool:

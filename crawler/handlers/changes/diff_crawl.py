@@ -59,6 +59,7 @@ class DiffProbes(Protocol):
     def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def tried(self, crawl_id: UUID) -> set[str]: ...
+    def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]: ...
 
 
 class NoiseFilter(Protocol):
@@ -201,8 +202,9 @@ class DiffCrawl:
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
         """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
 
-        Nor is what only they lead to: they are queued when nothing else is left, so no other page links to it. But it
-        is new if the earlier crawl looked at them all the same, to see whether they are one page.
+        They are compared with what the earlier crawl saw at that very address, if it looked. Nor is what only they lead
+        to new: they are queued when nothing else is left, so no other page links to it. But it is if the earlier crawl
+        looked at them all the same, to see whether they are one page.
         """
         before, now = keys_of(baseline.config), keys_of(crawl.config)
         merged = {url: key for url in changes.new if (key := before(url)) is not None and key != now(url)}
@@ -211,11 +213,15 @@ class DiffCrawl:
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
         unseen = watched - self._probes.tried(baseline.id)  # what the others led to then is known
+        told = {*changes.changed, *changes.unchanged}
+        known = self._probes.adopt_looks(crawl.id, baseline.id, sorted(watched - told))
         watched |= found_through(unseen, self._ledger.parents(crawl.id, changes.new), now) if unseen else set()
         return replace(
             changes,
             new=tuple(url for url in changes.new if url not in watched),
-            not_compared=tuple(sorted((*changes.not_compared, *watched))),
+            changed=tuple(sorted((*changes.changed, *(url for url, same in known.items() if not same)))),
+            unchanged=tuple(sorted((*changes.unchanged, *(url for url, same in known.items() if same)))),
+            not_compared=tuple(sorted((*changes.not_compared, *(watched - known.keys())))),
         )
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
@@ -223,19 +229,6 @@ class DiffCrawl:
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         return choose_baseline(self._store.earlier_crawls(crawl), crawl)
-
-
-def _summary(baseline: CrawlJob, crawl: CrawlJob, filtered: FilteredChanges, found: Found) -> dict[str, Any]:
-    summary = change_summary(
-        filtered.changes,
-        crawl_id=crawl.id,
-        compared_to=baseline.id,
-        new_pages=crawl.config.significant_new_pages,
-        changed_share=crawl.config.significant_changed_share,
-        template_pages=filtered.template_pages,
-        coverage=cover(filtered.changes, found),
-    )
-    return summary | filtered.as_record()
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:
