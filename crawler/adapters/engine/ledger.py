@@ -128,6 +128,11 @@ class Ledger:
             rows = connection.execute(text(_ADDRESSES_CHANGED), {"crawl": crawl_id, "before": baseline_id})
             yield from (NewAddress(*row) for row in rows)
 
+    def shells(self, crawl_id: UUID) -> set[str]:
+        """URLs of pages that a browser has shown before, and of which this crawl has but what frames their text."""
+        with transaction(self._engine) as connection:
+            return set(connection.execute(text(_SHELLS), {"crawl": crawl_id}).scalars())
+
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]:
         """For each of these URLs the key of the page on which it was first found."""
         with transaction(self._engine) as connection:
@@ -195,6 +200,12 @@ JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = 
 JOIN page_versions v ON v.id = u.version_id
 JOIN page_versions o ON o.id = b.version_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+"""
+_SHELLS = """
+SELECT u.url FROM crawl_discovered_urls u JOIN page_versions v ON v.id = u.version_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('render_unavailable', 'render_failed')
+    AND u.rendering ->> 'shell' = 'true'
+    AND EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai')
 """
 _LIGHT_LINKS = """
 SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u

@@ -5,7 +5,7 @@ States are compared with ==, because they may come as the text of a database col
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -94,6 +94,17 @@ def standing(state: FetchState, reason: Reason | None, status: int | None = None
         return Standing.MOVED
     gone = reason == Reason.NOT_FOUND and (status is None or status in GONE_STATUSES)
     return Standing.GONE if gone else Standing.UNKNOWN
+
+
+def without_shells(changes: Changes, shells: Container[str]) -> Changes:
+    """Changes in which pages are not called unchanged of which nothing but the frame around their text was seen."""
+    unseen = tuple(url for url in changes.unchanged if url in shells)
+    return replace(
+        changes,
+        unchanged=tuple(url for url in changes.unchanged if url not in shells),
+        not_compared=_sorted([*changes.not_compared, *unseen]),
+        fetched_otherwise=_sorted([*changes.fetched_otherwise, *unseen]),
+    )
 
 
 def compare(

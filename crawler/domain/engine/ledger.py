@@ -18,6 +18,9 @@ LIGHT, RENDERED = "lightweight", "crawl4ai"
 LIGHT_COPY = "light_copy"
 """In a URL's record of how it was rendered: the version that has what the server sent, if it was fetched both ways."""
 
+SHELL = "shell"
+"""In the same record: the page was to be rendered and was not, and what its server sends leaves its text to scripts."""
+
 
 class Source(StrEnum):
     """How a URL became known."""

@@ -11,7 +11,15 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
-from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
+from crawler.domain.changes.comparison import (
+    Changes,
+    Probed,
+    SeenPage,
+    Standing,
+    barred_probes,
+    compare,
+    without_shells,
+)
 from crawler.domain.changes.coverage import Found, cover, sign_in_targets
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
@@ -51,6 +59,7 @@ class DiffLedger(Protocol):
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
+    def shells(self, crawl_id: UUID) -> set[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
 
@@ -113,6 +122,7 @@ class DiffCrawl:
             changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
+            filtered = filtered._replace(changes=without_shells(filtered.changes, self._ledger.shells(crawl.id)))
             summary = self._summary(baseline, crawl, filtered, sign_ins, has_credentials=has_credentials)
             summary |= self._watch_values(crawl, summary, judge)
             feed = feed_pages(summary, self._digest.of(crawl, summary, judge, CHANGED_PAGES, LINES))

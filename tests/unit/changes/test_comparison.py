@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
-from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing, without_shells
 from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
@@ -312,3 +312,10 @@ def test_crawls_after_other_urls_are_told_apart() -> None:
     assert same_reach(CrawlConfig(), CrawlConfig(max_pages=7, delay_seconds=3, max_duration_seconds=60))
     assert not same_reach(CrawlConfig(), CrawlConfig(max_depth=2))
     assert not same_reach(CrawlConfig(), CrawlConfig(exclude_patterns=("/x/",)))
+
+
+def test_a_page_of_which_only_the_frame_was_seen_is_not_unchanged() -> None:
+    before, now = [seen(name) for name in "abc"], [seen("a"), seen("b"), seen("c", "y")]
+    found = without_shells(compare(before, now), urls("b", "c"))
+    assert (found.unchanged, found.changed) == (urls("a"), urls("c")), "what did change is told"
+    assert found.not_compared == found.fetched_otherwise == urls("b")
