@@ -176,14 +176,21 @@ class _CrawledPages:
         """LostPage pages with their redirects followed through this crawl. `known`: how many pages there were."""
         return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited, self._sign_ins)
 
-    def behind_barrier(self) -> list[LostPage]:
-        """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back."""
+    def behind_barrier(self, others: Iterable[str | None] = ()) -> list[LostPage]:
+        """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back.
+
+        `others`: where pages led that are known to have been behind one.
+        """
         led = [
             LostPage(key, None, Removal.MOVED, target, self.by_key[key].status)
             for key, target in self.redirects.items()
         ]
         settled = self.settle(led, known=len(led) + len(self.pages))
-        return [page for page in settled if page.kind is Removal.BLOCKED]
+        barriers = {self._key_of(target) for target in others if target}
+        return [page for page in settled if page.kind is Removal.BLOCKED or self._leads_to(page, barriers)]
+
+    def _leads_to(self, page: LostPage, keys: Container[str | None]) -> bool:
+        return page.target is not None and self._key_of(page.target) in keys
 
 
 class _Kind(StrEnum):
@@ -227,7 +234,8 @@ class _Comparison:
         self._remembered = {
             page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
         }
-        barred = before.behind_barrier()
+        self._unsettled = unsettled
+        barred = before.behind_barrier(page.target for page in self._remembered.values())
         self._known = self._known_pages({page.url for page in barred})
         self._barred = barred + [
             LostPage(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
@@ -306,15 +314,20 @@ class _Comparison:
                 yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status, probe.reason)
 
     def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
-        """A page that is there only because a barrier leads to it is not new."""
+        """A page that is there only because a barrier leads to it is not new, and was not compared the next time."""
         targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
-        led = targets & self._arrived.keys()
-        for key in led:
-            del self._arrived[key]
+        led = {key for key in targets if key in self._arrived or self._was_barrier(key)}
         urls = {self._after.by_key[key].url for key in led}
-        new = self._found[_Kind.NEW]
-        self._found[_Kind.NOT_COMPARED] += [url for url in new if url in urls]
-        self._found[_Kind.NEW] = [url for url in new if url not in urls]
+        for key in led:
+            self._arrived.pop(key, None)
+        for kind in (_Kind.NEW, _Kind.CHANGED, _Kind.UNCHANGED):
+            found = self._found[kind]
+            self._found[_Kind.NOT_COMPARED] += [url for url in found if url in urls]
+            self._found[kind] = [url for url in found if url not in urls]
+
+    def _was_barrier(self, key: str) -> bool:
+        """Whether the old crawl did not compare it either."""
+        return key in self._after.by_key and self._after.by_key[key].url in self._unsettled
 
     def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""

@@ -20,7 +20,7 @@ from crawler.domain.changes.comparison import (
     compare,
     without_shells,
 )
-from crawler.domain.changes.coverage import Found, cover, sign_in_targets
+from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_targets
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
@@ -32,6 +32,7 @@ from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
+from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.settle_documents import SettleDocuments
@@ -167,7 +168,7 @@ class DiffCrawl:
         self, baseline: CrawlJob, crawl: CrawlJob, judge: Judge, *, has_credentials: bool
     ) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
-        exhausted = _saw_all(baseline, crawl)
+        exhausted = _saw_all(baseline, crawl) or is_failing(baseline.change_summary)
         key_of = keys_of(crawl.config)
         no_pages = only_walls(baseline.change_summary)
         seen = list(self._ledger.seen_pages(crawl.id))
@@ -197,8 +198,11 @@ class DiffCrawl:
         return changes, sign_ins
 
     def _witnessed(self, witness: CrawlJob | None, baseline: CrawlJob) -> list[SeenPage]:
-        """Pages that only the witness met: they are not new, unless the baseline told that they were gone."""
-        if witness is None or witness.id == baseline.id:
+        """Pages that only the witness met, with a browser: not new, unless the baseline told that they were gone.
+
+        What was fetched in the same way the baseline remembers by itself.
+        """
+        if witness is None or lane_of(witness) is lane_of(baseline):
             return []
         gone = {probe.normalized_url for probe in self._probes.probed(baseline.id) if probe.kind in COUNTED}
         pages = self._ledger.seen_pages(witness.id)

@@ -192,6 +192,27 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
+@pytest.mark.parametrize(("max_pages", "new"), [(6, []), (100, ["/fresh"])], ids=["limited", "whole"])
+def test_what_a_blind_crawl_did_not_meet_is_not_new(
+    crawler: Engine, site: Site, max_pages: int, new: list[str]
+) -> None:
+    """It found nothing else to fetch: that says nothing about which pages there are."""
+    lay_pages(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, max_pages=max_pages)
+    lay(site, {"/sign-in": page(title="Sign in", body="<form><input type=password name=p></form>")})
+    faults = [site.set_fault(path, redirect="/sign-in", status=302) for path in ("/", *PATHS)]
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        assert (quiet(crawl), coverage(crawl)["failing"], coverage(crawl)["compared"]) == (True, True, 0)
+        assert coverage(crawl)["expected"] == min(max_pages, 13), "neither the page that asks who is there"
+    for fault in faults:
+        site.mend(fault)
+    lay(site, {"/": page("/fresh", *reversed(PATHS), title="Home", body=TEXT.format("home")), "/fresh": article("/f")})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["new_page_urls"]) == new
+    assert told(crawl)["removed_page_urls"] == []
+
+
 def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     crawl = crawler.crawl(site.url(), use_sitemaps=False)

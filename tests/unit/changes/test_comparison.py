@@ -3,6 +3,7 @@
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -284,6 +285,13 @@ def test_what_a_browser_finds_is_new_only_if_another_browser_could_have_found_it
     assert choose_witness([first], light, first) == first, "a browser finds what plain HTTP finds"
     assert choose_witness([first, light], back, light) == first
     assert choose_witness([light], back, light) is None
+
+
+def test_a_crawl_that_saw_too_little_does_not_tell_which_pages_are_new() -> None:
+    blind: dict[str, Any] = {"change_summary": {"coverage": {"failing": True}}}
+    first, second, third, now = crawl(1), crawl(2, **blind), crawl(3, **blind), crawl(4)
+    assert choose_witness([first, second, third], now, third) == first
+    assert choose_witness([second, third], now, third) == third, "there is none that saw more"
 
 
 def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> None:
