@@ -84,6 +84,8 @@ class Changes:
     """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
     fetched_otherwise: tuple[str, ...] = ()
     """Those not compared that are known from before: once a browser made what is stored, once the server."""
+    needs_browser: tuple[str, ...] = ()
+    """Those not compared of which this crawl has but a shell for scripts."""
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
@@ -97,13 +99,15 @@ def standing(state: FetchState, reason: Reason | None, status: int | None = None
 
 
 def without_shells(changes: Changes, shells: Container[str]) -> Changes:
-    """Changes in which pages are not called unchanged of which nothing but the frame around their text was seen."""
-    unseen = tuple(url for url in changes.unchanged if url in shells)
+    """Changes in which pages are not called unchanged of which nothing but a shell for scripts was seen."""
+    unseen = [url for url in changes.unchanged if url in shells]
+    otherwise = [url for url in changes.fetched_otherwise if url in shells]
     return replace(
         changes,
         unchanged=tuple(url for url in changes.unchanged if url not in shells),
         not_compared=_sorted([*changes.not_compared, *unseen]),
-        fetched_otherwise=_sorted([*changes.fetched_otherwise, *unseen]),
+        fetched_otherwise=tuple(url for url in changes.fetched_otherwise if url not in shells),
+        needs_browser=_sorted([*unseen, *otherwise]),
     )
 
 

@@ -318,4 +318,4 @@ def _mark_shell(settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -
     """Record of a page that is stored without the browser it was meant for that it says little without one."""
     context = ticket.context
     if decide_page(page.measure, context.crawl.config.render_rule, page.text, context.frame).render:
-        settled.rendering = {**(settled.rendering or {}), SHELL: True}
+        settled.rendering = {**(settled.rendering or {}), SHELL: page.word_count}

@@ -281,7 +281,7 @@ def test_pages_that_only_a_browser_can_show_are_not_unchanged_while_there_is_non
             last = two_lanes.again(last, seconds=90)
             summary = last.change_summary or {}
             assert summary["summary"]["unchanged_pages"] == 0, "what a server sends of them says nothing"
-            assert summary["coverage"]["code"] == "fetched_otherwise"
+            assert summary["coverage"]["code"] == "needs_browser"
             assert summary["coverage"]["expected"] == 4
         announce(WorkerState())
         summary = two_lanes.again(last, seconds=90).change_summary or {}

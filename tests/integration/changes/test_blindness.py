@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.hosts.credentials import CredentialKind
@@ -211,6 +212,23 @@ def test_what_a_blind_crawl_did_not_meet_is_not_new(
     crawl = crawler.again(crawl)
     assert paths_of(told(crawl)["new_page_urls"]) == new
     assert told(crawl)["removed_page_urls"] == []
+
+
+def test_an_app_that_nobody_can_show_is_said_in_each_run(crawler: Engine, site: Site) -> None:
+    """A short page with a script is a page, as far as anybody knows."""
+    crawler.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
+    run = "<script src=/static/bundle.js></script>"
+    lay(site, {"/": f"<html><head><title>App</title></head><body><div id=root></div>{run}</body></html>"})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, render="auto")
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        assert (coverage(crawl)["failing"], coverage(crawl)["code"]) == (True, "needs_browser")
+        assert coverage(crawl)["sentence"] == (
+            "None of 1 page could be compared, because 1 needs a browser, and there was none."
+        )
+    words = "<p>Our small shop is open from nine to five, and on Sundays by appointment.</p>"
+    lay(site, {"/": f"<html><head><title>Shop</title></head><body>{words}{run}</body></html>"})
+    assert not coverage(crawler.again(crawler.again(crawl)))["failing"]
 
 
 def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:

@@ -326,4 +326,4 @@ def test_a_page_of_which_only_the_frame_was_seen_is_not_unchanged() -> None:
     before, now = [seen(name) for name in "abc"], [seen("a"), seen("b"), seen("c", "y")]
     found = without_shells(compare(before, now), urls("b", "c"))
     assert (found.unchanged, found.changed) == (urls("a"), urls("c")), "what did change is told"
-    assert found.not_compared == found.fetched_otherwise == urls("b")
+    assert found.not_compared == found.needs_browser == urls("b")
