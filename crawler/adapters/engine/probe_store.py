@@ -287,22 +287,23 @@ WHERE crawl_id = :crawl AND purpose = 'missing'
 _TRIED = "SELECT url FROM crawl_probes WHERE crawl_id = :crawl AND purpose = 'trial' AND snapshot_id IS NOT NULL"
 # The hash of a mere look is that of its bytes: whether the page changed is found out by its text.
 _LOOKS_BEFORE = """
-SELECT DISTINCT ON (u.url) u.url, u.content_hash AS now, v.page_id, e.*
-FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id
-CROSS JOIN LATERAL (
-    SELECT p.crawl_id, p.snapshot_id, s.content_hash, NULL AS title, p.url AS final_url,
+WITH looks AS (
+    SELECT p.url, '' AS normalized_url, p.crawl_id, p.snapshot_id, s.content_hash, NULL AS title, p.url AS final_url,
         'lightweight' AS crawl_method, p.at AS fetched_at
     FROM crawl_probes p JOIN snapshots s ON s.id = p.snapshot_id
-    WHERE p.crawl_id = :before AND p.url = u.url AND p.purpose = 'trial'
+    WHERE p.crawl_id = :before AND p.url = ANY(:urls) AND p.purpose = 'trial'
     UNION ALL
-    SELECT b.crawl_job_id, o.snapshot_id, o.content_hash, o.title, o.final_url, o.crawl_method, b.fetched_at
+    SELECT b.url, b.normalized_url, b.crawl_job_id, o.snapshot_id, o.content_hash, o.title, o.final_url,
+        o.crawl_method, b.fetched_at
     FROM crawl_discovered_urls b JOIN page_versions o ON o.id = b.version_id
-    WHERE b.crawl_job_id = :before AND b.url = u.url AND b.normalized_url <> u.normalized_url
-        AND b.fetch_state = 'done'
-) e
+    WHERE b.crawl_job_id = :before AND b.url = ANY(:urls) AND b.fetch_state = 'done'
+)
+SELECT DISTINCT ON (u.url) u.content_hash AS now, v.page_id, looks.*
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+JOIN looks ON looks.url = u.url AND looks.normalized_url <> u.normalized_url
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done'
-ORDER BY u.url, e.fetched_at DESC
+ORDER BY u.url, looks.fetched_at DESC
 """
 _ADOPT = """
 INSERT INTO page_versions (id, page_id, crawl_id, snapshot_id, content_hash, title, final_url, crawl_method, fetched_at)
