@@ -17,7 +17,7 @@ from crawler.adapters.postgres.database import cursor, transaction
 from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.changes.readdressed import NewAddress
 from crawler.domain.crawls.crawl import FetchState
-from crawler.domain.engine.ledger import LedgerRow, Lowered
+from crawler.domain.engine.ledger import BARE_WORDS, LedgerRow, Lowered
 from crawler.domain.reasons import Reason
 
 _LEDGER_ROW = attrgetter(*LedgerRow._fields)
@@ -128,6 +128,14 @@ class Ledger:
             rows = connection.execute(text(_ADDRESSES_CHANGED), {"crawl": crawl_id, "before": baseline_id})
             yield from (NewAddress(*row) for row in rows)
 
+    def shells(self, crawl_id: UUID) -> set[str]:
+        """URLs of pages of which this crawl has but a shell for scripts: a browser has shown more before, or must.
+
+        Without a browser nobody knows whether a short page says all it has to say; one with hardly a word does not.
+        """
+        with transaction(self._engine) as connection:
+            return set(connection.execute(text(_SHELLS), {"crawl": crawl_id, "words": BARE_WORDS}).scalars())
+
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]:
         """For each of these URLs the key of the page on which it was first found."""
         with transaction(self._engine) as connection:
@@ -195,6 +203,12 @@ JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = 
 JOIN page_versions v ON v.id = u.version_id
 JOIN page_versions o ON o.id = b.version_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+"""
+_SHELLS = """
+SELECT u.url FROM crawl_discovered_urls u JOIN page_versions v ON v.id = u.version_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('render_unavailable', 'render_failed')
+    AND u.rendering ->> 'shell' IS NOT NULL AND ((u.rendering ->> 'shell')::int < :words
+        OR EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai'))
 """
 _LIGHT_LINKS = """
 SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u

@@ -13,7 +13,7 @@ from crawler.adapters.postgres.database import Cursor, cursor, transaction
 from crawler.domain.changes.comparison import Probed, SeenPage, Standing, standing
 from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, Probe, ProbeState, ProbeTask, Purpose, UnmetPage
 from crawler.domain.changes.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
-from crawler.domain.engine.ledger import ProbeEnd, UrlKey
+from crawler.domain.engine.ledger import ProbeEnd, UrlKey, version_id
 
 _PAGE_SIZE = 5000
 
@@ -125,6 +125,23 @@ class ProbeStore:
         """Addresses that the crawl fetched to find out whether a query parameter tells pages apart."""
         with transaction(self._engine) as db:
             return set(db.execute(text(_TRIED), {"crawl": crawl_id}).scalars())
+
+    def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]:
+        """Keep what the baseline saw at these addresses as earlier versions of the pages that this crawl has there.
+
+        It took each for another page: it only looked at it, or kept it under the key of that page. Whether each page
+        still says the same, as far as that is known without reading it. Writing it twice writes the same rows.
+        """
+        given = {"crawl": crawl_id, "before": baseline_id, "urls": list(urls)}
+        with transaction(self._engine) as connection:
+            looks = connection.execute(text(_LOOKS_BEFORE), given).all()
+            rows = [
+                {**look._mapping, "id": version_id(look.page_id, look.crawl_id, bytes(look.content_hash))}
+                for look in looks
+            ]
+            if rows:
+                connection.execute(text(_ADOPT), rows)
+        return {look.url: bytes(look.content_hash) == _bytes(look.now) for look in looks}
 
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]:
         """Normalized URL and snapshot of the second fetch, for each page that was fetched twice.
@@ -268,6 +285,31 @@ SELECT normalized_url, url, outcome, content_hash, final_url, http_status, reaso
 WHERE crawl_id = :crawl AND purpose = 'missing'
 """
 _TRIED = "SELECT url FROM crawl_probes WHERE crawl_id = :crawl AND purpose = 'trial' AND snapshot_id IS NOT NULL"
+# The hash of a mere look is that of its bytes: whether the page changed is found out by its text.
+_LOOKS_BEFORE = """
+WITH looks AS (
+    SELECT p.url, '' AS normalized_url, p.crawl_id, p.snapshot_id, s.content_hash, NULL AS title, p.url AS final_url,
+        'lightweight' AS crawl_method, p.at AS fetched_at
+    FROM crawl_probes p JOIN snapshots s ON s.id = p.snapshot_id
+    WHERE p.crawl_id = :before AND p.url = ANY(:urls) AND p.purpose = 'trial'
+    UNION ALL
+    SELECT b.url, b.normalized_url, b.crawl_job_id, o.snapshot_id, o.content_hash, o.title, o.final_url,
+        o.crawl_method, b.fetched_at
+    FROM crawl_discovered_urls b JOIN page_versions o ON o.id = b.version_id
+    WHERE b.crawl_job_id = :before AND b.url = ANY(:urls) AND b.fetch_state = 'done'
+)
+SELECT DISTINCT ON (u.url) u.content_hash AS now, v.page_id, looks.*
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+JOIN looks ON looks.url = u.url AND looks.normalized_url <> u.normalized_url
+WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done'
+ORDER BY u.url, looks.fetched_at DESC
+"""
+_ADOPT = """
+INSERT INTO page_versions (id, page_id, crawl_id, snapshot_id, content_hash, title, final_url, crawl_method, fetched_at)
+VALUES (:id, :page_id, :crawl_id, :snapshot_id, :content_hash, :title, :final_url, :crawl_method, :fetched_at)
+ON CONFLICT (id) DO NOTHING
+"""
 _REMEMBERED = """
 SELECT normalized_url, url, content_hash FROM crawl_probes
 WHERE crawl_id = :crawl AND purpose = 'missing' AND outcome <> ALL(:settled)

@@ -63,6 +63,10 @@ class QuerySurvey:
     def tried(self, crawl_id: UUID) -> list[TriedPage]:
         return self._pages(_TRIED, {"crawl": crawl_id})
 
+    def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
+        """What the project's last crawl saw at these addresses when it tried them."""
+        return self._pages(_TRIED_BEFORE, {"crawl": crawl_id, "urls": list(urls)})
+
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
         """Pages of this crawl as their servers sent them."""
         return self._pages(_STORED, {"crawl": crawl_id, "urls": list(urls)})
@@ -141,17 +145,26 @@ _STANDING = """
 SELECT normalized_url, url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND normalized_url = ANY(:keys) AND fetch_state = 'done'
 """
-_READDRESSED = """
+_LAST = """
 WITH last AS (
     SELECT e.id FROM crawl_jobs e JOIN crawl_jobs c ON c.project_id = e.project_id AND c.id = :crawl
     WHERE e.id <> c.id AND e.seed_url = c.seed_url AND e.status = 'completed' AND e.crawl_type <> 'fetch_only'
     ORDER BY e.completed_at DESC LIMIT 1)
+"""
+_TRIED_BEFORE = f"""
+{_LAST}
+SELECT p.url, s.content, s.byte_length, s.content_type
+FROM crawl_probes p JOIN snapshots s ON s.id = p.snapshot_id
+WHERE p.crawl_id = (SELECT id FROM last) AND p.purpose = 'trial' AND p.state = 'done' AND p.url = ANY(:urls)
+"""  # noqa: S608 - both parts are constants
+_READDRESSED = f"""
+{_LAST}
 SELECT u.url, b.url FROM crawl_discovered_urls u
 JOIN crawl_discovered_urls b ON b.crawl_job_id = (SELECT id FROM last) AND b.normalized_url = u.normalized_url
     AND b.fetch_state = 'done' AND b.url <> u.url
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND (u.url LIKE '%?%' OR b.url LIKE '%?%')
 ORDER BY u.url LIMIT :most
-"""
+"""  # noqa: S608 - both parts are constants
 _STORED = """
 SELECT u.url, s.content, s.byte_length, coalesce(v.headers ->> 'content-type', s.content_type)
 FROM crawl_discovered_urls u

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
+from crawler.domain.changes.coverage import is_failing
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.reasons import Reason
@@ -31,8 +32,12 @@ def choose_witness(candidates: Iterable[CrawlJob], crawl: CrawlJob, baseline: Cr
     """The crawl that tells which pages are new; None when there is none that could have found them all.
 
     A browser finds links that a server does not send: what it finds is not new because there is a browser now. So for
-    a crawl with one it is the newest that had one, too.
+    a crawl with one it is the newest that had one, too. Nor is a page new because the last crawl stood before a wall:
+    one that saw too little says nothing about which pages there are.
     """
+    if is_failing(baseline.change_summary):
+        candidates = [earlier for earlier in candidates if not is_failing(earlier.change_summary)]
+        baseline = choose_baseline(candidates, crawl) or baseline
     if lane_of(crawl) is lane_of(baseline) or lane_of(crawl) is Lane.HTTP:
         return baseline
     return choose_baseline((earlier for earlier in candidates if lane_of(earlier) is Lane.BROWSER), crawl)

@@ -5,7 +5,7 @@ States are compared with ==, because they may come as the text of a database col
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -84,6 +84,8 @@ class Changes:
     """Every page of the earlier crawl that is none any more and did not move to a new one; some are removed."""
     fetched_otherwise: tuple[str, ...] = ()
     """Those not compared that are known from before: once a browser made what is stored, once the server."""
+    needs_browser: tuple[str, ...] = ()
+    """Those not compared of which this crawl has but a shell for scripts."""
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
@@ -94,6 +96,19 @@ def standing(state: FetchState, reason: Reason | None, status: int | None = None
         return Standing.MOVED
     gone = reason == Reason.NOT_FOUND and (status is None or status in GONE_STATUSES)
     return Standing.GONE if gone else Standing.UNKNOWN
+
+
+def without_shells(changes: Changes, shells: Container[str]) -> Changes:
+    """Changes in which pages are not called unchanged of which nothing but a shell for scripts was seen."""
+    unseen = [url for url in changes.unchanged if url in shells]
+    otherwise = [url for url in changes.fetched_otherwise if url in shells]
+    return replace(
+        changes,
+        unchanged=tuple(url for url in changes.unchanged if url not in shells),
+        not_compared=_sorted([*changes.not_compared, *unseen]),
+        fetched_otherwise=tuple(url for url in changes.fetched_otherwise if url not in shells),
+        needs_browser=_sorted([*unseen, *otherwise]),
+    )
 
 
 def compare(
@@ -165,14 +180,21 @@ class _CrawledPages:
         """LostPage pages with their redirects followed through this crawl. `known`: how many pages there were."""
         return settle_targets(lost, self.redirects, self.is_gone, self._key_of, known, waited, self._sign_ins)
 
-    def behind_barrier(self) -> list[LostPage]:
-        """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back."""
+    def behind_barrier(self, others: Iterable[str | None] = ()) -> list[LostPage]:
+        """URLs, by key, that only led to a login or the like in this crawl: they are not new when they are back.
+
+        `others`: where pages led that are known to have been behind one.
+        """
         led = [
             LostPage(key, None, Removal.MOVED, target, self.by_key[key].status)
             for key, target in self.redirects.items()
         ]
         settled = self.settle(led, known=len(led) + len(self.pages))
-        return [page for page in settled if page.kind is Removal.BLOCKED]
+        barriers = {self._key_of(target) for target in others if target}
+        return [page for page in settled if page.kind is Removal.BLOCKED or self._leads_to(page, barriers)]
+
+    def _leads_to(self, page: LostPage, keys: Container[str | None]) -> bool:
+        return page.target is not None and self._key_of(page.target) in keys
 
 
 class _Kind(StrEnum):
@@ -216,7 +238,8 @@ class _Comparison:
         self._remembered = {
             page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
         }
-        barred = before.behind_barrier()
+        self._unsettled = unsettled
+        barred = before.behind_barrier(page.target for page in self._remembered.values())
         self._known = self._known_pages({page.url for page in barred})
         self._barred = barred + [
             LostPage(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
@@ -295,15 +318,20 @@ class _Comparison:
                 yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status, probe.reason)
 
     def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
-        """A page that is there only because a barrier leads to it is not new."""
+        """A page that is there only because a barrier leads to it is not new, and was not compared the next time."""
         targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
-        led = targets & self._arrived.keys()
-        for key in led:
-            del self._arrived[key]
+        led = {key for key in targets if key in self._arrived or self._was_barrier(key)}
         urls = {self._after.by_key[key].url for key in led}
-        new = self._found[_Kind.NEW]
-        self._found[_Kind.NOT_COMPARED] += [url for url in new if url in urls]
-        self._found[_Kind.NEW] = [url for url in new if url not in urls]
+        for key in led:
+            self._arrived.pop(key, None)
+        for kind in (_Kind.NEW, _Kind.CHANGED, _Kind.UNCHANGED):
+            found = self._found[kind]
+            self._found[_Kind.NOT_COMPARED] += [url for url in found if url in urls]
+            self._found[kind] = [url for url in found if url not in urls]
+
+    def _was_barrier(self, key: str) -> bool:
+        """Whether the old crawl did not compare it either."""
+        return key in self._after.by_key and self._after.by_key[key].url in self._unsettled
 
     def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""

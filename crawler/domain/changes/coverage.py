@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.coverage_words import because, blind_words, unlinked_words
+from crawler.domain.changes.coverage_words import because, blind_words, limited_words, unlinked_words
 from crawler.domain.changes.removals import BY_NAME, UNSETTLED, LostPage, Removal, SignIns, leads_to
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.reasons import Reason
@@ -45,6 +45,8 @@ class Cause(StrEnum):
     UNREACHABLE = "unreachable"
     ROBOTS = "robots"
     FETCHED_OTHERWISE = "fetched_otherwise"
+    NEEDS_BROWSER = "needs_browser"
+    """Their servers send little but a shell for scripts, and no browser ran these."""
     NOT_REACHED = "not_reached"
     FAILED = "failed"
 
@@ -116,7 +118,7 @@ class Found(NamedTuple):
     walls: Mapping[str, Wall] = {}
     """Walls that stand there now, by URL."""
     is_limited: bool = False
-    """The crawl stopped where max_pages says: what it did not reach is not missed."""
+    """The crawl stopped where max_pages says: what it did not reach is said, and is no failure."""
     credentials_of: str | None = None
     """The project's name, if it sends credentials."""
     sign_ins: SignIns = BY_NAME
@@ -144,6 +146,8 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     why = [because(group.model_dump()) for group in groups]
     sentences = [blind_words(**told, why=why, expired=expired)] if why else []
     sentences += [unlinked_words(found.unlinked, told["expected"], is_nofollow=found.is_nofollow)] if fewer else []
+    no_room = sum(_had_no_room(page, found) for page in changes.lost)
+    sentences += [limited_words(no_room)] if no_room >= FEWEST else []
     return Coverage(
         **told,
         unlinked=found.unlinked,
@@ -176,11 +180,17 @@ def _code(groups: Sequence[UnseenPages], compared: int, missing: int, *, asks: b
 def _unseen(changes: Changes, found: Found) -> Iterable[Unseen]:
     for url, wall in found.walls.items():
         yield Unseen(url, Cause(wall.value))
+    for url in changes.needs_browser:
+        yield Unseen(url, Cause.NEEDS_BROWSER)
     for url in changes.fetched_otherwise:
         yield Unseen(url, Cause.FETCHED_OTHERWISE)
     for page in changes.lost:
-        if page.kind in UNSETTLED and not (found.is_limited and page.kind is Removal.NOT_REACHED):
+        if page.kind in UNSETTLED and not _had_no_room(page, found):
             yield _of_lost(page, found)
+
+
+def _had_no_room(page: LostPage, found: Found) -> bool:
+    return found.is_limited and page.kind is Removal.NOT_REACHED
 
 
 def _of_lost(page: LostPage, found: Found) -> Unseen:

@@ -21,6 +21,7 @@ _CAUSES = {
         "was fetched in another way than before (with or without a browser, or at another address)",
         "were fetched in another way than before (with or without a browser, or at another address)",
     ),
+    "needs_browser": ("needs a browser, and there was none", "need a browser, and there was none"),
     "not_reached": ("was not reached", "were not reached"),
     "failed": ("failed", "failed"),
 }
@@ -53,6 +54,10 @@ def unlinked_words(pages: int, expected: int, *, is_nofollow: bool) -> str:
         f"No link led to {pages:,} of {expected:,} pages this time{why}: those that answered were compared, "
         "but new pages may have been missed."
     )
+
+
+def limited_words(pages: int) -> str:
+    return f"{pages:,} pages of the crawl before had no room this time: it stops at max_pages."
 
 
 def _joined(parts: Sequence[str]) -> str:

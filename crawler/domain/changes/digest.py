@@ -74,6 +74,12 @@ def _is_within(edit: BlockEdit, title: BlockEdit) -> bool:
     return all(mine and mine in whole for mine, whole in sides)
 
 
+def told_of_page(edits: Sequence[BlockEdit], template: Sequence[Mapping[str, Any]]) -> list[BlockEdit]:
+    """What is shown of a changed page: its edits without those of the template. If none is left, it was told because it
+    says at a place of its own, too, what changed in the template: then they are shown."""
+    return without_title_again(without_template(edits, template) or edits)
+
+
 def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str, Any]]) -> list[BlockEdit]:
     """Edits without those that the summary tells once for the whole site."""
     texts = {(told["removed"], told["added"]) for told in template}

@@ -18,6 +18,12 @@ LIGHT, RENDERED = "lightweight", "crawl4ai"
 LIGHT_COPY = "light_copy"
 """In a URL's record of how it was rendered: the version that has what the server sent, if it was fetched both ways."""
 
+SHELL = "shell"
+"""In the same record: the page was to be rendered and was not, and what its server sends leaves its text to scripts. So
+many words it has all the same."""
+BARE_WORDS = 10
+"""A shell with fewer words says nothing by itself."""
+
 
 class Source(StrEnum):
     """How a URL became known."""

@@ -24,7 +24,8 @@ december|dezember|décembre|diciembre|dicembre|dezembro|grudnia|prosince|дек�
 _NUMBERS = {name: number for number, row in enumerate(_MONTHS.split(), 1) for name in row.split("|")}
 _MONTH = f"(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\\.?"
 CLOCK = r"\d{1,2}(?::|h)\d{2}(?::\d{2}(?:[.,]\d+)?)?"
-_ZONE = r"(?:utc|gmt|uhr|ce?s?t|[pcem][sd]t|bst|ist|jst|msk|[+-]\d{2}:?\d{2})"
+_OFF = r"(?:[+-]\d{2}:?\d{2}(?:\s\([a-z ]{3,40}\))?)?"
+_ZONE = rf"(?:(?:utc|gmt){_OFF}|uhr|ce?s?t|[pcem][sd]t|bst|ist|jst|msk|[+-]\d{{2}}:?\d{{2}})"
 _HALF = "上午|下午|午前|午後|오전|오후"
 _AFTERNOON = frozenset({"下午", "午後", "오후", "p"})
 _OF = r"(?:of\s|de\s|di\s)?"

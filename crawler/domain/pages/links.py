@@ -6,6 +6,7 @@ All links are read here, nofollow or not; which are followed: `handlers/engine/f
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
@@ -14,6 +15,8 @@ from crawler.domain.pages.nodes import PageNodes
 MAX_ANCHOR = 200
 MAX_REL = 100
 MAX_ROUTES = 1_000
+FEWEST_ROUTES = 3
+_NO_PLACE = frozenset("/!")
 
 
 class Link(NamedTuple):
@@ -52,16 +55,28 @@ def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int)
     return list(found.values())
 
 
-def read_hash_routes(anchors: Iterable[LexborNode]) -> list[str]:
-    """Links to what a page's scripts show for the fragment of an address (`#/a`, `#!a`), as written, each once.
+def read_hash_routes(nodes: PageNodes) -> list[str]:
+    """Links to what a page's scripts show for the fragment of an address, as written, each once.
 
-    A fragment with a slash or exclamation mark at its beginning names no place in a document: nobody writes such ids.
-    What follows a question mark in it is left out: it often is a place in the view.
+    A fragment with a slash or exclamation mark at its beginning (`#/a`, `#!a`) names no place in a document: nobody
+    writes such ids. What follows a question mark in it is left out: it often is a place in the view. Other fragments
+    are routes if several of them name no place in this document: one or two may be broken, or buttons.
     """
-    hrefs = (node.attrs.get("href") for node in anchors)
-    parts = (href.strip().partition("#") for href in hrefs if href and "#" in href)
-    routes = (f"{page}#{fragment.partition('?')[0]}" for page, _, fragment in parts if fragment[:1] in {"/", "!"})
-    return list(islice(dict.fromkeys(route for route in routes if _names_view(route)), MAX_ROUTES))
+    hrefs = [href.strip() for node in nodes.anchors if (href := node.attrs.get("href")) and "#" in href]
+    parts = (href.partition("#") for href in hrefs)
+    routes = (f"{page}#{fragment.partition('?')[0]}" for page, _, fragment in parts if fragment[:1] in _NO_PLACE)
+    named = dict.fromkeys(route for route in routes if _names_view(route))
+    return list(islice([*named, *_without_place(hrefs, nodes)], MAX_ROUTES))
+
+
+def _without_place(hrefs: Iterable[str], nodes: PageNodes) -> list[str]:
+    """Fragments of this document that no element of it has for a name, if there are several."""
+    asked = [href for href in dict.fromkeys(hrefs) if href[0] == "#" and href[1:2] not in {"", *_NO_PLACE, ":"}]
+    if len(asked) < FEWEST_ROUTES:
+        return []
+    places = {"top", *(node.attrs.get(name) for name in ("id", "name") for node in nodes.root.css(f"[{name}]"))}
+    lost = [href for href in asked if href[1:] not in places and unquote(href[1:]) not in places]
+    return lost if len(lost) >= FEWEST_ROUTES else []
 
 
 def _names_view(route: str) -> bool:

@@ -73,7 +73,7 @@ def parse_page(
     head = _in_charset(read_head(nodes.head, robot), charset)
     obey_robots(head, headers.get(robots_directives.HEADER, ""), robot)
     shell = read_shell(nodes)
-    routes = read_hash_routes(nodes.anchors) if hash_routes else []
+    routes = read_hash_routes(nodes) if hash_routes else []
     unwrap_inline(nodes)
     links = read_links(nodes, head.links, max_links, len(markup))
     if charset != UTF_8:

@@ -8,6 +8,7 @@ something, or leads to something, that this page does not, a parameter that tell
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
@@ -22,6 +23,7 @@ DIFFER = "pages that were taken for one differ"
 MOST_LINKS = 20_000
 """Links of which these are chosen."""
 
+_NEVER: Mapping[str, Answer] = MappingProxyType({})
 Pairs = frozenset[tuple[str, str]]
 Value = tuple[str, str, str]
 """Of a parameter: its path, its name, and what it says."""
@@ -72,10 +74,12 @@ def told_apart(
     leads_on: Callable[[Answer], bool],
     known: Sequence[LearnedParam],
     links: Iterable[Url],
+    before: Mapping[str, Answer] = _NEVER,
 ) -> Iterator[LearnedParam]:
     """Parameters that have to be kept, one of a path at a time: then it is seen what is still taken for one page.
 
     `leads_on`: whether a page has a link to a page that no other page links to.
+    `before`: what the same addresses said when the crawl before looked at them.
     """
     values = _values(links)
     without_end = _without_end(answers.values(), values)
@@ -88,7 +92,7 @@ def told_apart(
     for path, mine in sorted(by_path.items()):
         for fold in mine:
             names = [name for name in fold.apart if (path, name) not in without_end]
-            if names and _is_contradiction(fold, mine, answers, leads_on, tried):
+            if names and _is_contradiction(fold, mine, answers, leads_on, tried, before.get(fold.other.href)):
                 name = min(names, key=lambda name: ((path, name) in tried, counts[path, name], name))
                 yield LearnedParam(path=path, name=name, role=ParamRole.KEPT, why=DIFFER)
                 break
@@ -100,6 +104,7 @@ def _is_contradiction(
     answers: Mapping[str, Answer],
     leads_on: Callable[[Answer], bool],
     tried: set[tuple[str, str]],
+    before: Answer | None,
 ) -> bool:
     if leads_on(answers[fold.other.href]):
         return True
@@ -107,6 +112,8 @@ def _is_contradiction(
         return False
     if len(fold.apart) > 1 or (fold.path, fold.apart[0]) not in tried:
         return True
+    if before is not None and not is_own(before, [answers[fold.stands.href]], answers[fold.stands.href]):
+        return True  # it said nothing of its own when it was looked at last: no old revision, but an edit
     # Trials showed that pages are alike with it: one old revision that has little in common with the last proves less.
     alike = [other for other in looks if other.apart == fold.apart]
     return 2 * sum(_says_more(other, answers) for other in alike) >= len(alike)

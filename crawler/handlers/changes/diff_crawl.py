@@ -11,8 +11,16 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
-from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, barred_probes, compare
-from crawler.domain.changes.coverage import Found, cover, sign_in_targets
+from crawler.domain.changes.comparison import (
+    Changes,
+    Probed,
+    SeenPage,
+    Standing,
+    barred_probes,
+    compare,
+    without_shells,
+)
+from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_targets
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
@@ -24,6 +32,7 @@ from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
+from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.settle_documents import SettleDocuments
@@ -51,6 +60,7 @@ class DiffLedger(Protocol):
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
+    def shells(self, crawl_id: UUID) -> set[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
 
@@ -59,6 +69,7 @@ class DiffProbes(Protocol):
     def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def tried(self, crawl_id: UUID) -> set[str]: ...
+    def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]: ...
 
 
 class NoiseFilter(Protocol):
@@ -112,6 +123,7 @@ class DiffCrawl:
             changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
+            filtered = filtered._replace(changes=without_shells(filtered.changes, self._ledger.shells(crawl.id)))
             summary = self._summary(baseline, crawl, filtered, sign_ins, has_credentials=has_credentials)
             summary |= self._watch_values(crawl, summary, judge)
             feed = feed_pages(summary, self._digest.of(crawl, summary, judge, CHANGED_PAGES, LINES))
@@ -156,7 +168,7 @@ class DiffCrawl:
         self, baseline: CrawlJob, crawl: CrawlJob, judge: Judge, *, has_credentials: bool
     ) -> tuple[Changes, SignIns]:
         witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
-        exhausted = _saw_all(baseline, crawl)
+        exhausted = _saw_all(baseline, crawl) or is_failing(baseline.change_summary)
         key_of = keys_of(crawl.config)
         no_pages = only_walls(baseline.change_summary)
         seen = list(self._ledger.seen_pages(crawl.id))
@@ -186,8 +198,11 @@ class DiffCrawl:
         return changes, sign_ins
 
     def _witnessed(self, witness: CrawlJob | None, baseline: CrawlJob) -> list[SeenPage]:
-        """Pages that only the witness met: they are not new, unless the baseline told that they were gone."""
-        if witness is None or witness.id == baseline.id:
+        """Pages that only the witness met, with a browser: not new, unless the baseline told that they were gone.
+
+        What was fetched in the same way the baseline remembers by itself.
+        """
+        if witness is None or lane_of(witness) is lane_of(baseline):
             return []
         gone = {probe.normalized_url for probe in self._probes.probed(baseline.id) if probe.kind in COUNTED}
         pages = self._ledger.seen_pages(witness.id)
@@ -201,8 +216,9 @@ class DiffCrawl:
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
         """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
 
-        Nor is what only they lead to: they are queued when nothing else is left, so no other page links to it. But it
-        is new if the earlier crawl looked at them all the same, to see whether they are one page.
+        They are compared with what the earlier crawl saw at that very address, if it looked. Nor is what only they lead
+        to new: they are queued when nothing else is left, so no other page links to it. But it is if the earlier crawl
+        looked at them all the same, to see whether they are one page.
         """
         before, now = keys_of(baseline.config), keys_of(crawl.config)
         merged = {url: key for url in changes.new if (key := before(url)) is not None and key != now(url)}
@@ -211,11 +227,15 @@ class DiffCrawl:
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
         unseen = watched - self._probes.tried(baseline.id)  # what the others led to then is known
+        told = {*changes.changed, *changes.unchanged}
+        known = self._probes.adopt_looks(crawl.id, baseline.id, sorted(watched - told))
         watched |= found_through(unseen, self._ledger.parents(crawl.id, changes.new), now) if unseen else set()
         return replace(
             changes,
             new=tuple(url for url in changes.new if url not in watched),
-            not_compared=tuple(sorted((*changes.not_compared, *watched))),
+            changed=tuple(sorted((*changes.changed, *(url for url, same in known.items() if not same)))),
+            unchanged=tuple(sorted((*changes.unchanged, *(url for url, same in known.items() if same)))),
+            not_compared=tuple(sorted((*changes.not_compared, *(watched - known.keys())))),
         )
 
     def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
@@ -223,19 +243,6 @@ class DiffCrawl:
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
         return choose_baseline(self._store.earlier_crawls(crawl), crawl)
-
-
-def _summary(baseline: CrawlJob, crawl: CrawlJob, filtered: FilteredChanges, found: Found) -> dict[str, Any]:
-    summary = change_summary(
-        filtered.changes,
-        crawl_id=crawl.id,
-        compared_to=baseline.id,
-        new_pages=crawl.config.significant_new_pages,
-        changed_share=crawl.config.significant_changed_share,
-        template_pages=filtered.template_pages,
-        coverage=cover(filtered.changes, found),
-    )
-    return summary | filtered.as_record()
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.changes.digest import PageDigest, digest_of_changes, without_template, without_title_again
+from crawler.domain.changes.digest import PageDigest, digest_of_changes, told_of_page
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines
@@ -75,7 +75,7 @@ class _How(NamedTuple):
 def _digest(pair: PagePair, how: _How) -> PageDigest:
     rules, template, most_lines = how
     try:
-        edits = without_title_again(without_template(pair.apply_noise_rules(rules).edits, template))
+        edits = told_of_page(pair.apply_noise_rules(rules).edits, template)
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
             labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)

@@ -70,7 +70,7 @@ class FinishCrawl:
     def _end_reason(self, crawl: CrawlJob) -> EndReason | None:
         """Why the crawl ended; None if it is not over yet."""
         if self._is_overdue(crawl):
-            return EndReason.EXHAUSTED if self._has_only_probes(crawl) else EndReason.MAX_DURATION
+            return self._end_of_pages(crawl) or EndReason.MAX_DURATION
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             return None
@@ -81,30 +81,33 @@ class FinishCrawl:
         if waiting and has_room and self._bring_back(crawl):
             return None
         if waiting:
-            self._probes.remember(crawl)
-            return EndReason.MAX_PAGES
+            return None if self._probes(crawl, saw_all=False) else EndReason.MAX_PAGES
         if self._survey(crawl, has_room=has_room, may_look=not self._probes.were_planned(crawl.id)):
             return None
-        return None if self._probes(crawl) else EndReason.EXHAUSTED
+        return None if self._probes(crawl, saw_all=True) else EndReason.EXHAUSTED
 
     def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
         """Why a crawl ends although something still waits: all its hosts are blocked. None if it goes on."""
         if stats.leased or stats.paused or stats.building:
             return None
-        if self._has_only_probes(crawl):  # all pages of the site were fetched
-            over = self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats)
-            return EndReason.EXHAUSTED if over else None
+        if end := self._end_of_pages(crawl):
+            return end if self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats) else None
         return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
 
     def do_without_browser(self, crawl: CrawlJob) -> bool:
         """Whether there is nothing left that a browser would be waited for: all pages are fetched."""
-        if not self._has_only_probes(crawl):
+        if self._end_of_pages(crawl) is None:
             return False
         self._probes.give_up_second_looks(crawl.id)
         return True
 
-    def _has_only_probes(self, crawl: CrawlJob) -> bool:
-        return self._probes.were_planned(crawl.id) and self._ledger.count_queued(crawl.id) == 0
+    def _end_of_pages(self, crawl: CrawlJob) -> EndReason | None:
+        """Why no further page is fetched, of a crawl that only waits for its probes; None of others."""
+        if not self._probes.were_planned(crawl.id):
+            return None
+        if self._ledger.count_queued(crawl.id) == 0:
+            return EndReason.EXHAUSTED
+        return EndReason.MAX_PAGES if crawl.pages_crawled >= crawl.config.max_pages else None
 
     def _is_overdue(self, crawl: CrawlJob) -> bool:
         return self._seconds_left(crawl) < 0

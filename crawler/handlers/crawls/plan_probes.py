@@ -73,26 +73,21 @@ class PlanProbes:
         self._lanes = lanes
         self._hints = hints
 
-    def __call__(self, crawl: CrawlJob) -> bool:
-        """Whether the crawl has to wait for its probes. They are planned once, and queued again if they were lost."""
+    def __call__(self, crawl: CrawlJob, *, saw_all: bool) -> bool:
+        """Whether the crawl has to wait for its probes. They are planned once, and queued again if they were lost.
+
+        A crawl that has not seen all pages asks for none that it did not find: it only records them for the next one.
+        """
         state = self._probes.state(crawl.id)
         # A crawl that stored nothing has failed: hundreds of further requests would not help the site.
         if not state.planned and crawl.pages_crawled and crawl.crawl_type is not CrawlType.FETCH_ONLY:
-            self._plan(crawl)
+            self._plan(crawl, MOST_MISSING if saw_all else 0)
         waiting = self._probes.queued(crawl.id)
         if not waiting:
             return False
         self._frontier.readmit(crawl.id, [probe_entry(probe) for probe in waiting])
         self._hints.fetch(Lane.HTTP)
         return True
-
-    def remember(self, crawl: CrawlJob) -> None:
-        """For a crawl that ends early: record the pages it did not find, so that the next crawl checks them."""
-        if self._probes.state(crawl.id).planned or not crawl.pages_crawled or crawl.crawl_type is CrawlType.FETCH_ONLY:
-            return
-        state = self._load(crawl.id)
-        missing = self._missing(crawl, scope_of(state), most=0) if state else ()
-        self._probes.plan(crawl.id, list(missing))
 
     def were_planned(self, crawl_id: UUID) -> bool:
         return self._probes.state(crawl_id).planned > 0
@@ -109,17 +104,17 @@ class PlanProbes:
         """For a crawl that still waits for them, while there is no browser any more."""
         self._probes.close_second_looks(crawl_id)
 
-    def _plan(self, crawl: CrawlJob) -> None:
+    def _plan(self, crawl: CrawlJob, most: int = MOST_MISSING) -> None:
         state = self._load(crawl.id)
         if state is None:
             return
-        probes = [*self._missing(crawl, scope_of(state)), *self._again(crawl)]
+        probes = [*self._missing(crawl, scope_of(state), most), *self._again(crawl)]
         if probes:
             self._probes.plan(crawl.id, probes)
             asked = sum(probe.outcome is None for probe in probes)
             log.info("probes_planned", crawl_id=str(crawl.id), requests=asked, known=len(probes) - asked)
 
-    def _missing(self, crawl: CrawlJob, scope: Scope, most: int = MOST_MISSING) -> Iterable[Probe]:
+    def _missing(self, crawl: CrawlJob, scope: Scope, most: int) -> Iterable[Probe]:
         baseline = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
         if baseline is None:
             return

@@ -35,6 +35,7 @@ class Survey(Protocol):
     def standing(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
+    def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
     def save(
         self,
@@ -113,7 +114,8 @@ class SurveyQueries:
         pages = [page for page in tried if page.url in seen]
         stored = self._survey.stored(crawl.id, sorted({fold.stands.href for fold in looks})) if pages else ()
         answers = self._answers([*pages, *stored], crawl.config)
-        if not step.tell_apart(looks, answers, self._survey.met(crawl.id)):
+        before = self._answers(self._survey.tried_before(crawl.id, sorted(seen)) if pages else (), crawl.config)
+        if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id)):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)

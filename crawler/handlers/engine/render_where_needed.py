@@ -17,7 +17,7 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane
 from crawler.domain.engine.both_ways import needs_light_copy, needs_rendering
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
-from crawler.domain.engine.ledger import UrlKey
+from crawler.domain.engine.ledger import SHELL, UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import markdown_of
@@ -157,7 +157,9 @@ class RenderWhereNeeded:
             self._learn(settled, ticket, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
-            return not self._fall_back.store_fallback(settled, ticket, result, page)
+            is_stored = self._fall_back.store_fallback(settled, ticket, result, page)
+            _mark_shell(settled, ticket, page)
+            return not is_stored
         if kind_of(result.content_type, result.body):
             return False
         if ticket.visit.compare:
@@ -172,6 +174,7 @@ class RenderWhereNeeded:
         if not self.has_browser(ticket):
             settled.note = note_without_browser(ticket.context.crawl)
             settled.rendering = decision.as_record()
+            _mark_shell(settled, ticket, page)
             return False
         settled.rendering = decision.as_record()
         self._keep_copy(settled, ticket, result, page, now, goes_light=False)
@@ -309,3 +312,10 @@ class RenderWhereNeeded:
         settled.finding = finding(shape, found)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)
+
+
+def _mark_shell(settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:
+    """Record of a page that is stored without the browser it was meant for that it says little without one."""
+    context = ticket.context
+    if decide_page(page.measure, context.crawl.config.render_rule, page.text, context.frame).render:
+        settled.rendering = {**(settled.rendering or {}), SHELL: page.word_count}

@@ -258,3 +258,32 @@ def test_a_worker_that_died_with_the_light_copy_in_hand_hides_no_edit(
     assert ended.change_summary is not None
     assert ended.change_summary["changed_page_urls"] == [ended.seed_url], "its list of links grew"
     assert _paths(ended.change_summary["new_page_urls"]) == ["/new"]
+
+
+@pytest.mark.slow
+def test_pages_that_only_a_browser_can_show_are_not_unchanged_while_there_is_none(two_lanes: TwoLanes) -> None:
+    words = dict.fromkeys(("/a", "/b", "/c"), OLD)
+
+    def respond(_: object, request: Request) -> bytes:
+        links = "".join(f"<a href={path}>{path}</a>" for path in words)
+        text = f"{TEXT}{links}<p>{words.get(request.path, 'Home')}</p>"
+        fill = f"document.getElementById('root').innerHTML = `{text}`"
+        return response(f"<html><body><div id=root></div><script>{fill}</script></body></html>".encode())
+
+    def announce(state: WorkerState) -> None:
+        two_lanes.tools.operating.live_workers.announce("renderer", ["render"], state)
+
+    with serving(respond) as site:
+        last = two_lanes.crawl(site.url("/"), render_rule=NONE_SAMPLED)
+        words["/a"] = NEW
+        announce(WorkerState("none is here"))
+        for _ in range(3):
+            last = two_lanes.again(last, seconds=90)
+            summary = last.change_summary or {}
+            assert summary["summary"]["unchanged_pages"] == 0, "what a server sends of them says nothing"
+            assert summary["coverage"]["code"] == "needs_browser"
+            assert summary["coverage"]["expected"] == 4
+        announce(WorkerState())
+        summary = two_lanes.again(last, seconds=90).change_summary or {}
+        assert _paths(summary["changed_page_urls"]) == ["/a"]
+        assert not summary["coverage"]["failing"]

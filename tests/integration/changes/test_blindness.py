@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.hosts.credentials import CredentialKind
@@ -190,6 +191,44 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert paths_of(told(crawl)["changed_page_urls"]) == ["/p7"]
     assert (told(crawl)["new_page_urls"], told(crawl)["removed_page_urls"]) == ([], [])
     assert not coverage(crawl)["failing"]
+
+
+@pytest.mark.parametrize(("max_pages", "new"), [(6, []), (100, ["/fresh"])], ids=["limited", "whole"])
+def test_what_a_blind_crawl_did_not_meet_is_not_new(
+    crawler: Engine, site: Site, max_pages: int, new: list[str]
+) -> None:
+    """It found nothing else to fetch: that says nothing about which pages there are."""
+    lay_pages(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, max_pages=max_pages)
+    lay(site, {"/sign-in": page(title="Sign in", body="<form><input type=password name=p></form>")})
+    faults = [site.set_fault(path, redirect="/sign-in", status=302) for path in ("/", *PATHS)]
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        assert (quiet(crawl), coverage(crawl)["failing"], coverage(crawl)["compared"]) == (True, True, 0)
+        assert coverage(crawl)["expected"] == min(max_pages, 13), "neither the page that asks who is there"
+    for fault in faults:
+        site.mend(fault)
+    lay(site, {"/": page("/fresh", *reversed(PATHS), title="Home", body=TEXT.format("home")), "/fresh": article("/f")})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["new_page_urls"]) == new
+    assert told(crawl)["removed_page_urls"] == []
+
+
+def test_an_app_that_nobody_can_show_is_said_in_each_run(crawler: Engine, site: Site) -> None:
+    """A short page with a script is a page, as far as anybody knows."""
+    crawler.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
+    run = "<script src=/static/bundle.js></script>"
+    lay(site, {"/": f"<html><head><title>App</title></head><body><div id=root></div>{run}</body></html>"})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, render="auto")
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        assert (coverage(crawl)["failing"], coverage(crawl)["code"]) == (True, "needs_browser")
+        assert coverage(crawl)["sentence"] == (
+            "None of 1 page could be compared, because 1 needs a browser, and there was none."
+        )
+    words = "<p>Our small shop is open from nine to five, and on Sundays by appointment.</p>"
+    lay(site, {"/": f"<html><head><title>Shop</title></head><body>{words}{run}</body></html>"})
+    assert not coverage(crawler.again(crawler.again(crawl)))["failing"]
 
 
 def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:

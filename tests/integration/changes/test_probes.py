@@ -231,6 +231,16 @@ def test_pages_are_fetched_a_second_time_when_noise_is_to_be_learned(crawler: En
     assert firsts | seconds == kept, "a prune keeps what both looks saw"
 
 
+def test_a_crawl_that_stopped_at_max_pages_learns_too(crawler: Engine, site: Site) -> None:
+    """Most sites have more pages than a crawl may store: theirs vary by themselves as others do."""
+    lay_pages(site, 30)
+    first = crawler.crawl(site.url(), learn_noise=True, use_sitemaps=False, max_pages=8)
+    assert (first.end_reason, first.pages_crawled) == (EndReason.MAX_PAGES, 8)
+    assert len(looks(crawler, first)) == 8
+    second = crawler.again(first)
+    assert (second.end_reason, second.pages_crawled, looks(crawler, second)) == (EndReason.MAX_PAGES, 8, [])
+
+
 def test_twenty_pages_at_most_are_looked_at_twice_and_none_that_did_not_change(crawler: Engine, site: Site) -> None:
     lay_pages(site, 30)
     first = crawler.crawl(site.url(), learn_noise=True, use_sitemaps=False)

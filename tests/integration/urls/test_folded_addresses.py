@@ -69,6 +69,7 @@ class Guests:
     def __init__(self) -> None:
         self.others: list[str] = []
         self.plain = True
+        self.by_year = ""
 
     def __call__(self, path: str, query: dict[str, str]) -> str | None:
         orders = [f"/guests?by={by}" for by in ("name", "town", "year")]
@@ -77,8 +78,10 @@ class Guests:
             return page(*menu, title="Inn", body=FRAME)
         if path == "/guests":
             rows = "".join(f"<p>Guest {n} came over the mountains in the snow</p>" for n in range(6))
-            links = [f"/room/{name}" for name in self.others] if query.get("by") == "year" else []
-            return page(*menu, *links, title="Guests", body=FRAME + rows)
+            is_last = query.get("by") == "year"
+            links = [f"/room/{name}" for name in self.others] if is_last else []
+            title, more = ("Guests by year", self.by_year) if self.by_year and is_last else ("Guests", "")
+            return page(*menu, *links, title=title, body=FRAME + rows + more)
         return page(*menu, title=path, body=f"<p>What was left in {path} by its guests</p>")
 
 
@@ -90,7 +93,7 @@ def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None
         assert roles(first) == {"/guests?by": "dropped"}
         site.others = ["attic"]
         second = crawler.again(first)
-        assert told(second) == (1, 0, 0)
+        assert told(second) == (1, 1, 0), "the attic, and the list that names it"
         assert roles(second) == {"/guests?by": "kept"}
         words = "`by` in /guests tells pages apart, so it is kept (pages that were taken for one differ)"
         assert second.stats["query_params"] == [words]
@@ -99,6 +102,22 @@ def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None
         assert told(third)[0] == 1
         assert third.change_summary is not None
         assert third.change_summary["removed_page_urls"] == []
+
+
+def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: Engine) -> None:
+    """It was looked at before, so it is known what stood there."""
+    site = Guests()
+    with served(site) as (url, _):
+        second = crawler.again(crawler.crawl(url, use_sitemaps=False))
+        years = ("flood nobody came over the mountains", "fire the inn was closed", "feast all rooms were let twice")
+        site.by_year = "".join(f"<p>In the year of the {year}, as the oldest remember</p>" for year in years)
+        third = crawler.again(second)
+        assert roles(third) == {"/guests?by": "kept"}
+        assert changed(third) == ["guests?by=year"]
+        assert told(third) == (0, 1, 0)
+        texts = crawler.tools.changes.describe.texts(third, 20, 10)
+        assert [line.added for text in texts for line in text.lines if line.added and "flood" in line.added]
+        assert told(crawler.again(third)) == (0, 0, 0), "and it is told once"
 
 
 def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_same(crawler: Engine) -> None:
@@ -126,3 +145,24 @@ def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_sa
         assert "/prices?from=top" in kept(crawler, third), "and the one that was watched is watched"
         title = "Newest prices"
         assert changed(crawler.again(third)) == ["prices?from=top"]
+
+
+def test_an_edit_is_told_although_another_page_takes_the_address_that_stood_for_it(crawler: Engine) -> None:
+    query, price = "?from=menu", "seven"
+
+    def site(path: str, asked: dict[str, str]) -> str | None:
+        if path == "/":
+            return page(f"/prices{query}", title="Shop", body=FRAME)
+        if path != "/prices":
+            return None
+        if query == "" and not asked:
+            return page(title="Offers of the week", body="<p>Ropes and sails for less, until Sunday at noon</p>")
+        return page(title="Prices", body=f"{FRAME}<p>A rope costs {price} crowns here, as it did before</p>")
+
+    with served(site) as (url, _):
+        second = crawler.again(crawler.crawl(url, use_sitemaps=False))
+        query, price = "", "nine"
+        third = crawler.again(second)
+        assert changed(third) == ["", "prices?from=menu"]
+        assert told(third) == (0, 2, 0)
+        assert told(crawler.again(third)) == (0, 0, 0)

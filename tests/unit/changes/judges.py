@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from crawler.domain.acquisition.selector_reading import extract_fields
 from crawler.domain.acquisition.selectors import read_selectors
-from crawler.domain.changes.digest import digest_of_changes, without_template, without_title_again
+from crawler.domain.changes.digest import digest_of_changes, told_of_page
 from crawler.domain.changes.filtered_changes import bounded, filter_across_pages
 from crawler.domain.changes.moved_pages import Candidate, find_edited_moves, find_moves
 from crawler.domain.diffs.line_context import contexts
@@ -69,7 +69,7 @@ def compared(old: bytes, new: bytes, rules: RuleSet = NO_RULES) -> FilteredPage:
 def _digested(old: bytes, new: bytes) -> object:
     both = pair(old, new)
     template = [{"removed": "a", "added": "b", "place": "*", "line": "some # line"}]
-    edits = without_title_again(without_template(both.apply_noise_rules(NO_RULES).edits, template))
+    edits = told_of_page(both.apply_noise_rules(NO_RULES).edits, template)
     labels = contexts(edits, both.old.blocks(NO_RULES), both.new.blocks(NO_RULES), 10)
     return [line.words for line in digest_of_changes(URL, ID, edits, 10, labels).lines]
 

@@ -3,12 +3,13 @@
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
-from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing
+from crawler.domain.changes.comparison import Changes, Probed, SeenPage, Standing, compare, standing, without_shells
 from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.changes.significance import is_significant
 from crawler.domain.changes.summary import change_summary
@@ -286,6 +287,13 @@ def test_what_a_browser_finds_is_new_only_if_another_browser_could_have_found_it
     assert choose_witness([light], back, light) is None
 
 
+def test_a_crawl_that_saw_too_little_does_not_tell_which_pages_are_new() -> None:
+    blind: dict[str, Any] = {"change_summary": {"coverage": {"failing": True}}}
+    first, second, third, now = crawl(1), crawl(2, **blind), crawl(3, **blind), crawl(4)
+    assert choose_witness([first, second, third], now, third) == first
+    assert choose_witness([second, third], now, third) == third, "there is none that saw more"
+
+
 def test_a_first_crawl_a_later_crawl_and_the_crawl_itself_are_no_baseline() -> None:
     now = crawl(5)
     assert choose_baseline([], now) is None
@@ -312,3 +320,10 @@ def test_crawls_after_other_urls_are_told_apart() -> None:
     assert same_reach(CrawlConfig(), CrawlConfig(max_pages=7, delay_seconds=3, max_duration_seconds=60))
     assert not same_reach(CrawlConfig(), CrawlConfig(max_depth=2))
     assert not same_reach(CrawlConfig(), CrawlConfig(exclude_patterns=("/x/",)))
+
+
+def test_a_page_of_which_only_the_frame_was_seen_is_not_unchanged() -> None:
+    before, now = [seen(name) for name in "abc"], [seen("a"), seen("b"), seen("c", "y")]
+    found = without_shells(compare(before, now), urls("b", "c"))
+    assert (found.unchanged, found.changed) == (urls("a"), urls("c")), "what did change is told"
+    assert found.not_compared == found.needs_browser == urls("b")

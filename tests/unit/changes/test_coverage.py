@@ -49,10 +49,13 @@ def test_pages_that_are_gone_or_not_wanted_are_not_missing(kind: Removal) -> Non
     assert (found.expected, found.failing, found.sentence) == (3, False, None)
 
 
-def test_what_max_pages_has_no_room_for_is_not_missing() -> None:
+def test_what_max_pages_has_no_room_for_is_said_and_not_missing() -> None:
     left = lost(40, None, kind=Removal.NOT_REACHED)
     assert covered(3, *left).failing
-    assert covered(3, *left, is_limited=True).sentence is None
+    found = covered(3, *left, is_limited=True)
+    assert (found.failing, found.expected, found.compared) == (False, 3, 3)
+    assert found.sentence == "40 pages of the crawl before had no room this time: it stops at max_pages."
+    assert covered(3, *left[:2], is_limited=True).sentence is None, "two may be an accident"
 
 
 def test_what_robots_forbids_is_said_and_alarms_nobody() -> None:

@@ -3,7 +3,7 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, without_template
+from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, told_of_page, without_template
 from crawler.domain.changes.filtered_changes import (
     MOST_CHARACTERS,
     MOST_EDITS,
@@ -95,6 +95,13 @@ def test_a_digest_is_bounded_in_lines_and_in_their_length() -> None:
 
 def test_a_digest_leaves_out_what_the_summary_says_once_for_all_pages() -> None:
     assert without_template([MENU, edit("a", "b")], [{"removed": "Home", "added": "Start"}]) == [edit("a", "b")]
+
+
+def test_a_page_that_changed_shows_what_changed_though_the_template_says_the_same() -> None:
+    """A menu lost an entry, and so did the list of the home page."""
+    template = [{"removed": "Home", "added": "Start"}]
+    assert told_of_page([MENU, edit("a", "b")], template) == [edit("a", "b")]
+    assert told_of_page([MENU, MENU], template) == [MENU, MENU]
 
 
 def test_words_that_changed_inside_a_line_are_told_apart() -> None:

@@ -65,6 +65,11 @@ def test_the_frame_of_a_page_is_no_content_of_it() -> None:
         ("<a href='#/a'>a</a><a href='#/a?id=b'>b</a><a href=' #!/c '>c</a>", ["#/a", "#!/c"]),
         ("<a href='/app#/a'>a</a><a href='https://example.com/#!b'>b</a>", ["/app#/a", "https://example.com/#!b"]),
         ("<a href='#'>a</a><a href='#/'>b</a><a href='#!'>c</a><a href='#part'>d</a><a href='/a'>e</a><a>f</a>", []),
+        (
+            "<a href='#One'>1</a><a href='#Two%20w'>2</a><a href='#top'>up</a><a href='#z'>3</a>",
+            ["#One", "#Two%20w", "#z"],
+        ),
+        ("<a href='#A'>1</a><a href='#b'>2</a><a href='#c%20d'>3</a><p id=A><a name=b></a><p id='c d'>", []),
     ],
 )
 def test_routes_behind_a_hash_are_told_from_places_in_a_page(markup: str, routes: list[str]) -> None:

@@ -23,12 +23,13 @@ def answer(path: str, title: str, *lines: str, links: tuple[str, ...] = (), noin
     return Answer(SITE + path, title, frozenset(lines), noindex, links)
 
 
-def kept(answers: list[Answer], *, new: str = "") -> list[str]:
+def kept(answers: list[Answer], *, new: str = "", before: tuple[Answer, ...] = ()) -> list[str]:
     """Names of parameters that are kept, where the first answer is the page that all were taken for."""
     looks = [Fold(parse(answers[0].url), parse(other.url)) for other in answers[1:]]
     by_url = {one.url: one for one in answers}
     urls = [parse(one.url) for one in answers]
-    found = told_apart(looks, by_url, lambda page: bool(new) and new in page.links, KNOWN, urls)
+    earlier = {one.url: one for one in before}
+    found = told_apart(looks, by_url, lambda page: bool(new) and new in page.links, KNOWN, urls, earlier)
     return [one.name for one in found]
 
 
@@ -130,3 +131,13 @@ def test_two_pages_under_one_key_are_not_compared() -> None:
     assert compare([old], [new]).changed == ("/x?2",)
     apart = compare([old], [new], readdressed={"/x"})
     assert (apart.changed, apart.not_compared, apart.removed) == ((), ("/x?2",), ())
+
+
+def test_one_address_that_says_something_of_its_own_since_the_last_look_is_told_apart() -> None:
+    stands, same = answer("/x", "Boats", *ROWS), answer("/x?by=age", "Boats", *ROWS)
+    wrecks = [f"Wreck {n} was raised from the ground of the old basin" for n in range(4)]
+    other = answer("/x?by=old", "Wrecks", *ROWS, *wrecks)
+    others = [answer(f"/x?by={name}", "Boats", *ROWS) for name in ("size", "name")]
+    assert kept([stands, same, *others, other]) == [], "it may be an old revision"
+    assert kept([stands, same, *others, other], before=(other,)) == [], "it was so before"
+    assert kept([stands, same, *others, other], before=(answer("/x?by=old", "Boats", *ROWS),)) == ["by"]
