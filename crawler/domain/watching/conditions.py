@@ -13,6 +13,8 @@ from crawler.domain.watching.values import ChangeKind, WatchedChange
 from crawler.errors import InvalidPattern
 
 MOST_CONDITIONS = 50
+LARGEST = 10**15
+LONGEST_NUMBER = 40
 MOST_SEARCHED = 2_000_000
 """Characters of a page in which a word is looked for."""
 
@@ -38,7 +40,19 @@ class Match(StrEnum):
     ALL = "all"
 
 
-Limit = Annotated[Decimal, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+def _short(value: object) -> object:
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:
+        raise ValueError(f"a number has {LONGEST_NUMBER} characters at most")
+    return value
+
+
+_NUMBERS = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+Limit = Annotated[
+    Decimal,
+    BeforeValidator(_short),
+    Field(ge=-LARGEST, le=LARGEST),
+    WithJsonSchema({"anyOf": [_NUMBERS, {"type": "string", "maxLength": LONGEST_NUMBER}]}),
+]
 """Described alike wherever it is written or read."""
 
 

@@ -125,12 +125,12 @@ def create_app(tools: App | None = None) -> FastAPI:
     install_problems(api)
     _describe(api)
     # Middleware that is added last runs first.
-    shares = CallerShares()
+    api.state.shares = shares = CallerShares()
     api.add_middleware(BodyLimit)
     api.add_middleware(CallerShare, shares=shares)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts, shares))
-    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
+    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts, shares), tools=tools)
     api.add_middleware(McpDispatch, door=api.state.mcp, tools=tools, attempts=attempts)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:

@@ -99,7 +99,7 @@ class Audience:
     def _still_there(self, seats: list[Seat]) -> tuple[set[Seat], set[UUID]]:
         """Check access for all connections with one query each for projects and keys."""
         asked = {seat.project_id for seat in seats}
-        projects = {project.id for project in self._tools.store.list_projects(len(asked), only=list(asked))}
+        projects = self._tools.store.existing_projects(asked)
         if self._tools.settings.no_auth:
             return set(seats), projects
         keys = {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}

@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from crawler.domain.crawls.crawl import MAX_PATTERNS, CrawlConfig, Pattern
+from crawler.domain.crawls.crawl import MAX_PATTERNS, MAX_WRITTEN, CrawlConfig, Pattern
 from crawler.domain.crawls.project import Project
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.shapes.config import ConfigShown
@@ -29,7 +29,7 @@ router = APIRouter(tags=["projects"])
 _PATTERNS = {
     "anyOf": [
         {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 512}, "maxItems": MAX_PATTERNS},
-        {"type": "string", "description": "Several, separated by commas"},
+        {"type": "string", "maxLength": MAX_WRITTEN, "description": "Several, separated by commas"},
     ]
 }
 Patterns = Annotated[tuple[Pattern, ...], WithJsonSchema(_PATTERNS)]
