@@ -3,6 +3,7 @@
 Each is a crawl beside all others: `begin_crawl` and `start` in `handlers/crawls/scrape_pages.py`.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -14,7 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocketDisconnect
 
+from crawler.adapters.operating.event_tail import end as end_tasks
 from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.markdown.page_formats import Wanted
 from crawler.domain.pages.scraped import PageEnd
@@ -26,6 +29,7 @@ from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.page_waits import PageWaits
+from crawler.entrypoints.http.sockets import until_gone, until_shut_out
 from crawler.errors import Conflict, CrawlerError, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.scrape_pages import not_fetched
 
@@ -44,6 +48,7 @@ _STATUS = {
     CrawlStatus.FAILED: "failed",
     CrawlStatus.CANCELLED: "cancelled",
 }
+SHUT_OUT = 4401, "The API key was revoked."
 CRAWL, BATCH = "crawl", "batch/scrape"
 Skip = Annotated[int, Query(ge=0, le=10_000_000)]
 
@@ -153,8 +158,25 @@ def cancel(crawl: Job, tools: Tools) -> Any:
 @router.websocket("/batch/scrape/{job_id}")
 async def watch(socket: WebSocket, crawl: Job, tools: Tools, caller: Caller) -> None:
     """What is there first, then each page as it comes, then the end."""
-    waits: PageWaits = socket.app.state.waits
     await socket.accept()
+    telling = asyncio.create_task(_tell(socket, crawl, tools, caller))
+    leaving = asyncio.create_task(until_gone(socket))
+    losing = asyncio.create_task(until_shut_out(tools, socket, caller))
+    try:
+        done, _ = await asyncio.wait({telling, leaving, losing}, return_when=asyncio.FIRST_COMPLETED)
+        if telling in done:
+            telling.result()
+        elif losing in done and leaving not in done:
+            await end_tasks(telling)
+            await socket.close(*SHUT_OUT)
+    except WebSocketDisconnect:
+        return
+    finally:
+        await end_tasks(telling, leaving, losing)
+
+
+async def _tell(socket: WebSocket, crawl: CrawlJob, tools: App, caller: ApiKey) -> None:
+    waits: PageWaits = socket.app.state.waits
     try:
         async with waits.following(crawl, caller.id) as rings:
             first = [page async for page in _pages(tools, waits, crawl, 0)]
@@ -172,12 +194,9 @@ async def watch(socket: WebSocket, crawl: Job, tools: Tools, caller: Caller) -> 
             await socket.send_json({"type": "error", "error": crawl.error_message or "The crawl failed."})
         else:
             await socket.send_json({"type": "done", "data": {**_told(crawl), "data": []}})
-        await socket.close()
-    except WebSocketDisconnect:
-        return
     except CrawlerError as exc:
         await socket.send_json({"type": "error", "error": exc.message})
-        await socket.close()
+    await socket.close()
 
 
 async def _pages(

@@ -79,3 +79,18 @@ def test_who_has_too_much_under_way_is_refused_at_every_door(service: Service, p
         for share in held:
             shares.leave(who, share)
     assert ask(service, "GET", path, service.secret) == (404 if is_stranger else 200)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"maxConcurrency": 10**30},
+        {"scrapeOptions": {"formats": [{"type": "markdown", "modes": ["\0"]}]}},
+        {"scrapeOptions": {"formats": [{"type": "markdown", "modes": ["x" * 51]}]}},
+        {"unknown\0": 1},
+    ],
+)
+def test_what_cannot_be_kept_is_refused_at_the_door(service: Service, more: dict[str, object]) -> None:
+    headers = {"Authorization": f"Bearer {service.secret}"}
+    answer = service.client.post("/v2/crawl", headers=headers, json={"url": "http://example.org/", **more})
+    assert (answer.status_code, answer.json()["success"]) == (400, False), answer.text

@@ -18,14 +18,13 @@ from crawler.adapters.operating.event_tail import EventTail, EventTails
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.api.live.reader import Farewell, LiveReader
+from crawler.entrypoints.http.sockets import CHECK_SECONDS
 from crawler.errors import CrawlerError
 
 log = telemetry.logger(__name__)
 
 MOST_READERS = 1000
 MOST_PER_KEY = 300
-CHECK_SECONDS = 3.0
-"""Seconds until a connection is closed whose key was revoked, session ended or project was deleted."""
 
 
 class TooManyReaders(CrawlerError):
