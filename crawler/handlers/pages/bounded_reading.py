@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from crawler import telemetry
 from crawler.domain.judging import OpenJudge
 from crawler.domain.pages.calm_markup import SAFE_BYTES, is_calm
-from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.charsets import UTF_8, charset_of, to_utf8
 from crawler.domain.pages.files import FileKind, kind_of
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.urls.sitemaps import is_gzipped
@@ -25,6 +25,8 @@ MOST_IN_VAIN = 6
 PAUSE_SECONDS = 60.0
 TOO_LARGE = "The page is too large to be read in reasonable time."
 NOT_TRIED = "Other large pages of this project took too long to be read, so this one was not tried."
+QUICK_BYTES = 262_144
+"""Of so many bytes even the worst charset takes a few hundredths of a second."""
 _MOST_KNOWN = 1000
 log = telemetry.logger(__name__)
 
@@ -88,6 +90,9 @@ class BoundedReading:
 def _is_quick(body: bytes, content_type: str) -> bool:
     kind = kind_of(content_type, body)
     if kind is None:
+        charset, _ = charset_of(body, content_type)
+        if charset != UTF_8 and len(body) > QUICK_BYTES:
+            return False
         return is_calm(to_utf8(body, content_type)[0])
     if kind in (FileKind.PDF, FileKind.BYTES):
         return True

@@ -3,6 +3,7 @@
 import gzip
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -96,4 +97,12 @@ def test_a_small_feed_that_unpacks_to_very_much_is_given_up(reading: BoundedRead
     began = time.process_time()
     with pytest.raises(UnparsablePage, match="too large"):
         reading("somebody", any_page, feed, "application/rss+xml", URL, {}, {})
+    assert time.process_time() - began < 0.5, "of this process"
+
+
+def test_a_large_page_in_a_charset_of_old_is_read_by_the_judge(reading: BoundedReading) -> None:
+    """What its bytes cost is not known before they are read."""
+    began = time.process_time()
+    with suppress(UnparsablePage):
+        reading("somebody", any_page, b"\x81a" * 4_000_000, "text/html; charset=shift_jis", URL, {}, {})
     assert time.process_time() - began < 0.5, "of this process"
