@@ -42,6 +42,7 @@ from crawler.entrypoints.api.routes import (
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
 from crawler.entrypoints.firecrawl.app import DoorDispatch, create_door
+from crawler.entrypoints.http import threaded_bodies
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
@@ -102,6 +103,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
 def create_app(tools: App | None = None) -> FastAPI:
     tools = tools or _own_tools()
+    threaded_bodies.install()
     api = FastAPI(
         title="Crawler",
         version=__version__,

@@ -54,7 +54,7 @@ class SessionGate:
     async def _caller(self, scope: Scope) -> ApiKey | None:
         token = scope["state"]["session"]
         if token is None or scope["path"].startswith(ASSETS):
-            if scope["path"].startswith(SIGNED):
+            if scope["path"].startswith((LOGIN, *SIGNED)):
                 judging.caller.set(address_of(scope))  # a stranger has a share, too
             return None
         key = await run_in_threadpool(key_of, self._tools, token)
