@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Depends, Query, Request, WebSocket
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -23,6 +24,7 @@ from crawler.domain.markdown.page_formats import Wanted
 from crawler.domain.pages.scraped import PageEnd
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Unusable, read
+from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody
 from crawler.entrypoints.firecrawl.documents import document
 from crawler.entrypoints.firecrawl.refusals import NotOffered
@@ -123,7 +125,7 @@ async def get_status(request: Request, crawl: Job, tools: Tools, skip: Skip = 0)
     reached = skip + len(pages)
     if not crawl.status.is_over or reached < crawl.pages_crawled:
         told["next"] = f"{str(request.url).partition('?')[0]}?skip={reached}"
-    return told
+    return await run_in_threadpool(as_json, told)
 
 
 @router.get("/crawl/{job_id}/errors")
@@ -180,23 +182,27 @@ async def _tell(socket: WebSocket, crawl: CrawlJob, tools: App, caller: ApiKey) 
     try:
         async with waits.following(crawl, caller.id) as rings:
             first = [page async for page in _pages(tools, waits, crawl, 0)]
-            await socket.send_json({"type": "catchup", "data": {**_told(crawl), "data": first}})
+            await _send(socket, {"type": "catchup", "data": {**_told(crawl), "data": first}})
             sent = len(first)
             while True:
                 crawl = await run_in_threadpool(tools.store.get_crawl, crawl.id)
                 async for page in _pages(tools, waits, crawl, sent, whole=True):
-                    await socket.send_json({"type": "document", "data": page})
+                    await _send(socket, {"type": "document", "data": page})
                     sent += 1
                 if crawl.status.is_over:
                     break
                 await rings()
         if crawl.status is CrawlStatus.FAILED:
-            await socket.send_json({"type": "error", "error": crawl.error_message or "The crawl failed."})
+            await _send(socket, {"type": "error", "error": crawl.error_message or "The crawl failed."})
         else:
-            await socket.send_json({"type": "done", "data": {**_told(crawl), "data": []}})
+            await _send(socket, {"type": "done", "data": {**_told(crawl), "data": []}})
     except CrawlerError as exc:
-        await socket.send_json({"type": "error", "error": exc.message})
+        await _send(socket, {"type": "error", "error": exc.message})
     await socket.close()
+
+
+async def _send(socket: WebSocket, told: Mapping[str, Any]) -> None:
+    await socket.send_text((await run_in_threadpool(orjson.dumps, told)).decode())
 
 
 async def _pages(
