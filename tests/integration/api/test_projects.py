@@ -52,6 +52,7 @@ def test_a_name_is_used_once(service: Service) -> None:
         ({"name": "x", "settings": {"hash_chars": 10**30}}, "invalid_request"),
         ({"name": "x", "settings": {"meaningful_params": ["x" * 201]}}, "invalid_request"),
         ({"name": "x", "settings": {"render_rule": {"statuses": [10**30]}}}, "invalid_request"),
+        ({"name": "x", "settings": {"allowed_hosts": [f"{'a' * 250}.example"] * 1000}}, "invalid_request"),
         ([], "invalid_request"),
         (None, "invalid_request"),
     ],
@@ -63,7 +64,7 @@ def test_what_is_no_project_is_refused(service: Service, body: object, code: str
 
 
 @pytest.mark.parametrize(
-    "content", [b"{", b"\xff\xfe{}", b'{"name": "\\ud800"}', b'{"name": 1e999999}', b"[" * 100_000, b'{"name": "x", }']
+    "content", [b"{", b"\xff\xfe{}", b'{"name": "\\ud800"}', b'{"name": 1e999999}', b"[" * 40_000, b'{"name": "x", }']
 )
 def test_what_is_no_json_is_refused(service: Service, content: bytes) -> None:
     answer = service("POST", "/projects", content=content, headers={"Content-Type": "application/json"})

@@ -5,11 +5,11 @@ Decided in `handlers/crawls/manage_projects.py`; settings and their limits in `d
 """
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from crawler.domain.crawls.crawl import MAX_PATTERNS, MAX_WRITTEN, CrawlConfig, Pattern
 from crawler.domain.crawls.project import Project
@@ -25,6 +25,8 @@ from crawler.entrypoints.http.shapes import Body, Listed, Text, Wire
 from crawler.errors import Forbidden
 
 router = APIRouter(tags=["projects"])
+
+MOST_CHARACTERS = 200_000
 
 _PATTERNS = {
     "anyOf": [
@@ -44,6 +46,13 @@ class Options(CrawlConfig, Body):
 
     include_patterns: Patterns = Field((), max_length=MAX_PATTERNS, description="Regular expressions (RE2)")
     exclude_patterns: Patterns = Field((), max_length=MAX_PATTERNS, description="They beat include_patterns")
+
+    @model_validator(mode="after")
+    def _is_small(self) -> Self:
+        """They are read with every project and every crawl."""
+        if len(self.model_dump_json(exclude_unset=True)) > MOST_CHARACTERS:
+            raise ValueError(f"all options together have {MOST_CHARACTERS} characters at most")
+        return self
 
     def given(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True, include=set(CrawlConfig.model_fields))
