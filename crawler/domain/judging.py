@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 caller: ContextVar[Hashable] = ContextVar("caller", default=None)
 """Who asks, if it is known: one caller never has all judges."""
+until: ContextVar[float] = ContextVar("until", default=float("inf"))
+"""When whoever asks has had enough of all judges' time, by the monotonic clock: then everything takes too long."""
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")

@@ -3,7 +3,7 @@
 Which status may follow which: `CrawlJob` in `domain/crawls/crawl.py`. The queries of lists: `adapters/crawls`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -152,6 +152,11 @@ class Store:
             query = query.where(t.projects.c.id > after)
         with transaction(self.engine) as db:
             return [_project(row) for row in db.execute(query)]
+
+    def existing_projects(self, asked: Collection[UUID]) -> set[UUID]:
+        """Those of these projects that are there."""
+        with transaction(self.engine) as db:
+            return set(db.execute(select(t.projects.c.id).where(t.projects.c.id.in_(asked))).scalars())
 
     def save_project(self, project: Project) -> Project:
         own = {name: value for name, value in _values(project).items() if name != "phase_status"}

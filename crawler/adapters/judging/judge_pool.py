@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from crawler import telemetry
 from crawler.adapters.judging.judge_places import JudgePlaces
 from crawler.adapters.judging.judge_process import CRASHED, DONE, LOST, RAISED, Answer, JudgeProcess
-from crawler.domain.judging import Bound, Found, Given, Item, Look, Unjudged, caller, go_on
+from crawler.domain.judging import Bound, Found, Given, Item, Look, Unjudged, caller, go_on, until
 from crawler.errors import TooSlowToTry
 
 BATCH_ITEMS = 50
@@ -45,6 +45,8 @@ class JudgePool:
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
+        if time.monotonic() > until.get():
+            raise TooSlowToTry
         with self.places.place(caller.get(), limits.busy_seconds, is_counted=limits.is_counted):
             process = self._idle.pop() if self._idle else JudgeProcess()
             try:
@@ -67,7 +69,7 @@ class Sitting:
         self._limits = limits
         self._look = look
         self._used = 0.0
-        self._until = time.monotonic() + limits.wait_seconds
+        self._until = min(time.monotonic() + limits.wait_seconds, until.get())
 
     def each(
         self, work: Callable[[Item, Given], Found], items: Iterable[Item], given: Given

@@ -72,6 +72,11 @@ class NotificationStore:
         except IntegrityError:  # the project is gone, and whoever cared with it
             return False
 
+    def claimed(self, crawl_id: UUID) -> set[tuple[str, str]]:
+        """What was claimed of a crawl: kind and channel."""
+        with transaction(self._engine) as db:
+            return {(row.kind, row.channel) for row in db.execute(text(_CLAIMED), {"crawl": crawl_id})}
+
     def answered(self, identity: UUID, answer: DeliveryResult) -> None:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED), {"id": identity, "status": answer.status.value, "answer": answer.words})
@@ -168,6 +173,7 @@ INSERT INTO notifications (id, project_id, crawl_id, channel, kind, target, stat
 VALUES (:id, :project, :crawl, :channel, :kind, :target, :status, CAST(:payload AS jsonb), 0, :deliver_at)
 ON CONFLICT DO NOTHING
 """
+_CLAIMED = "SELECT kind, channel FROM notifications WHERE crawl_id = :crawl"
 MOST_GATHERED = 2_000
 _TAKE_DUE = f"""
 WITH due AS (

@@ -1,12 +1,23 @@
 """A crawl: its configuration, type and status, and which changes of status are allowed."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from crawler.domain.crawls.crawl_choices import IncludeMode, Preset, QueryParams, RenderMode
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
@@ -16,10 +27,15 @@ from crawler.domain.patterns import check_list
 from crawler.errors import InvalidConfig, InvalidTransition
 
 MAX_PATTERNS = 50
+MAX_WRITTEN = MAX_PATTERNS * 520
+"""Characters of patterns that are written as one text."""
+MOST_LINKS = 50_000
 STORED: Final = MappingProxyType({"stored": True})
 """Context of values that are read back: they were checked when they were written, perhaps by older rules."""
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+_Name = Annotated[str, StringConstraints(max_length=200)]
+_Host = Annotated[str, StringConstraints(max_length=300)]
 
 
 class CrawlStatus(StrEnum):
@@ -69,12 +85,12 @@ class CrawlConfig(BaseModel):
     include_mode: IncludeMode = IncludeMode.ONLY
     preset: Preset = Preset.AUTO
     query_params: QueryParams = QueryParams.AUTO
-    meaningful_params: tuple[str, ...] = Field(("page",), max_length=MAX_PATTERNS)
+    meaningful_params: tuple[_Name, ...] = Field(("page",), max_length=MAX_PATTERNS)
     learned_params: tuple[LearnedParam, ...] = Field(
         (), max_length=MOST_LEARNED, description="What crawls found out about other parameters, with `auto`"
     )
     allow_subdomains: bool = False
-    allowed_hosts: tuple[str, ...] = Field((), max_length=1000)
+    allowed_hosts: tuple[_Host, ...] = Field((), max_length=1000)
     path_prefix: str = Field("", max_length=2000)
     max_concurrent: int = Field(5, gt=0, le=256)
     delay_seconds: float = Field(0.5, ge=0, le=3600, allow_inf_nan=False)
@@ -90,9 +106,11 @@ class CrawlConfig(BaseModel):
     render_wait_seconds: float = Field(
         0, ge=0, le=10, allow_inf_nan=False, description="Seconds a browser waits once more when a page is quiet"
     )
-    content_types: tuple[str, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
-    hash_chars: int | None = Field(None, gt=0, description="Hash only so many characters of text; null is all")
-    max_links_per_page: int | None = Field(None, gt=0)
+    content_types: tuple[_Name, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
+    hash_chars: int | None = Field(
+        None, gt=0, le=1_000_000_000, description="Hash only so many characters of text; null is all"
+    )
+    max_links_per_page: int | None = Field(None, gt=0, le=MOST_LINKS)
     follow_nofollow: bool = Field(
         default=False, description="Follow links that a page marks nofollow; known pages are watched in any case"
     )
@@ -109,11 +127,25 @@ class CrawlConfig(BaseModel):
         default=True, description="False, of a crawl that ingests: URLs that have a document are not fetched again"
     )
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_back(cls, value: Any, check: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        """A stored option that cannot be read any more has its default: it must not hide its project, or all of them"""
+        try:
+            return check(value)
+        except ValidationError as exc:
+            if info.context is not STORED or not isinstance(value, Mapping):
+                raise
+            wrong = {error["loc"][0] for error in exc.errors(include_input=False, include_url=False) if error["loc"]}
+            return check({name: option for name, option in value.items() if name not in wrong})
+
     @field_validator("include_patterns", "exclude_patterns", mode="before")
     @classmethod
     def _split_at_commas(cls, value: Any) -> Any:
         """Patterns may come as one comma-separated string; items of a list are never split."""
         if isinstance(value, str):
+            if len(value) > MAX_WRITTEN:
+                raise ValueError(f"patterns have {MAX_WRITTEN} characters at most")
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 

@@ -15,17 +15,32 @@ ENOUGH_TEXT = 0.1
 CLEARLY = 0.2
 """How far beyond a limit a homepage must be to change what the last crawl decided."""
 
+_LEAST_STATUS, _LAST_STATUS = 100, 599
 # Sorted: the same rule is the same text, for ETags and comparisons. One schema for input and output: client generators
 # stop at two schemas of one name.
 Statuses = Annotated[
-    frozenset[int],
+    frozenset[Annotated[int, Field(ge=_LEAST_STATUS, le=_LAST_STATUS)]],
     PlainSerializer(sorted, return_type=list[int], when_used="json"),
-    WithJsonSchema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "integer", "minimum": _LEAST_STATUS, "maximum": _LAST_STATUS},
+            "uniqueItems": True,
+            "maxItems": _LAST_STATUS - _LEAST_STATUS + 1,
+        }
+    ),
 ]
 Failures = Annotated[
     frozenset[Reason],
     PlainSerializer(sorted, return_type=list[Reason], when_used="json"),
-    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": [*Reason]}, "uniqueItems": True}),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "string", "enum": [*Reason]},
+            "uniqueItems": True,
+            "maxItems": len(Reason),
+        }
+    ),
 ]
 
 # Never rendered: a browser would get the same response, or must not request the page at all.
@@ -50,13 +65,15 @@ class RenderRule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    min_text_chars: int = Field(200, ge=0, description="Less text than this is a shell (signal 1)")
+    min_text_chars: int = Field(200, ge=0, le=1_000_000, description="Less text than this is a shell (signal 1)")
     min_content_tags: int = Field(3, ge=0, le=ENOUGH_TAGS, description="Fewer, with a bundle script, too (signal 2)")
     min_text_ratio: float = Field(0.05, ge=0, le=ENOUGH_TEXT, description="Text over markup below this, too (signal 3)")
     statuses: Statuses = Field(_STATUSES, description="Answers a browser may get past (signal 4)")
     failures: Failures = Field(_FAILURES, description="Failures likewise (signal 4)")
-    compare_one_in: int = Field(20, ge=1, description="Of so many pages one is fetched both ways")
-    agreeing_needed: int = Field(5, ge=1, description="Comparisons in a row after which a URL shape goes light")
+    compare_one_in: int = Field(20, ge=1, le=1_000_000, description="Of so many pages one is fetched both ways")
+    agreeing_needed: int = Field(
+        5, ge=1, le=1_000_000, description="Comparisons in a row after which a URL shape goes light"
+    )
     same_share: float = Field(0.9, gt=0, le=1, description="Of a rendered page's words and links, to agree")
 
     def moved(self, *, up: bool) -> Self:

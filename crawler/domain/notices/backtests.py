@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
 from crawler.domain.noise.rules import RuleKind, checked_value
@@ -22,6 +22,9 @@ MOST_PAGES = 2_000
 """Compared again in one backtest; older crawls are then judged by their thresholds alone."""
 
 
+_Written = Annotated[str, StringConstraints(max_length=1000)]
+
+
 class TrialRules(BaseModel):
     """What is tried in place of what holds now; what is left out stays."""
 
@@ -30,10 +33,10 @@ class TrialRules(BaseModel):
     significant_new_pages: int | None = Field(None, ge=1, le=10_000_000)
     significant_changed_share: float | None = Field(None, gt=0, le=1, allow_inf_nan=False)
     notify_on: NotifyOn | None = None
-    ignore_selectors: tuple[str, ...] = Field(
+    ignore_selectors: tuple[_Written, ...] = Field(
         (), max_length=50, description="CSS selectors, beside the rules there are"
     )
-    ignore_patterns: tuple[str, ...] = Field((), max_length=50, description="Regular expressions for lines")
+    ignore_patterns: tuple[_Written, ...] = Field((), max_length=50, description="Regular expressions for lines")
     ignore_numbers: bool = False
     ignore_dates: bool = False
     conditions: Conditions | None = Field(None, description="Tried in place of those of the schedule")

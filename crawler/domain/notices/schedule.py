@@ -44,7 +44,7 @@ _NO_ZONES = frozenset({"posixrules", "localtime", "Factory"})
 _COPIES = ("posix/", "right/")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-ClockTime = Annotated[str, StringConstraints(strip_whitespace=True)]
+ClockTime = Annotated[str, StringConstraints(strip_whitespace=True, max_length=50)]
 
 
 class ScheduleConfig(BaseModel):

@@ -22,6 +22,7 @@ LONGEST_SUBJECT = 200
 LONGEST_BODY = 200_000
 MOST_LISTED = 100
 SECONDS = 2.0
+_NUL = rb"\u0000"
 _environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
 
 
@@ -36,6 +37,8 @@ def check_template(written: str) -> str:
         _environment.parse(written)
     except TemplateError as exc:
         raise ValueError(f"it is no template: {one_line(str(exc), 200)}") from exc
+    except RecursionError as exc:
+        raise ValueError("it is no template: it is nested too deeply") from exc
     return written
 
 
@@ -45,7 +48,12 @@ def rendered(written: str, values: Mapping[str, Any], longest: int) -> Rendered:
         text = _environment.from_string(written).render(values)
     except Exception as exc:  # noqa: BLE001 - whatever a template does wrong is said, and harms nobody
         return Rendered(None, one_line(f"{type(exc).__name__}: {exc}", 300))
-    return Rendered(text[:longest])
+    return Rendered(_storable(text[:longest]))
+
+
+def _storable(text: str) -> str:
+    """Without what neither a database nor a mail can hold: NUL, and halves of characters."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def template_values(
@@ -99,4 +107,6 @@ def templated_payload(payload: Mapping[str, Any], body: Rendered | None) -> dict
         found = None
     if not isinstance(found, dict):
         return {**payload, "template_problem": "what the template makes is no JSON object"}
+    if _NUL in orjson.dumps(found):
+        return {**payload, "template_problem": "what the template makes holds the character NUL"}
     return found

@@ -2,6 +2,8 @@
 
 Python's codecs have nearly the same tables; where they differ, the difference stands here. Nothing raises: bytes that
 mean nothing become U+FFFD, and so does a lead byte together with the byte it spoiled, unless that one is ASCII.
+
+All of it takes a time that grows with the bytes, and no call of ours for each of them: pages are strangers'.
 """
 
 import codecs
@@ -32,29 +34,38 @@ CODECS = {
 }
 
 _UNREADABLE = "\ufffd"
+MOST_MENDED = 20_000
+"""Bytes of a page that are looked at one by one. One with more is no text: all it cannot say becomes U+FFFD."""
 
 # ---- characters that Python reads as others
 
 _GB = dict(
     zip(
-        (0xE5E5, *range(0xE78D, 0xE797), 0xE7C7, 0xE81E, 0xE826, 0xE82B, 0xE82C, 0xE832, 0xE843, 0xE854, 0xE864),
+        map(
+            chr,
+            (0xE5E5, *range(0xE78D, 0xE797), 0xE7C7, 0xE81E, 0xE826, 0xE82B, 0xE82C, 0xE832, 0xE843, 0xE854, 0xE864),
+        ),
         "\u3000\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19\u1e3f"
         "\u9fb4\u9fb5\u9fb6\u9fb7\u9fb8\u9fb9\u9fba\u9fbb",
         strict=True,
     )
 )
 """Private code points of the year 2000 that have real ones since 2005."""
-_JIS = str.maketrans("\u301c\u2016\u2212\xa2\xa3\xac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2")
-_BIG5 = str.maketrans(
-    "\u2022\uff64\u203e\u223c\u2641\u2609\xa5\xa2\xa3", "\u2027\ufe51\xaf\uff5e\u2295\u2299\uffe5\uffe0\uffe1"
+_JIS = dict(zip("\u301c\u2016\u2212\xa2\xa3\xac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2", strict=True))
+_BIG5 = dict(
+    zip(
+        "\u2022\uff64\u203e\u223c\u2641\u2609\xa5\xa2\xa3",
+        "\u2027\ufe51\xaf\uff5e\u2295\u2299\uffe5\uffe0\uffe1",
+        strict=True,
+    )
 )
-_OTHERS: dict[str, Mapping[int, str | int | None]] = {
+_OTHERS: dict[str, Mapping[str, str]] = {
     "gb18030": _GB,
     "gbk": _GB,
     "big5": _BIG5,
     "euc-jp": _JIS,
-    "shift_jis": dict.fromkeys(range(0xF8F0, 0xF8F4), _UNREADABLE),
-    "koi8-u": str.maketrans("\u255d\u256c", "\u045e\u040e"),
+    "shift_jis": dict.fromkeys(map(chr, range(0xF8F0, 0xF8F4)), _UNREADABLE),
+    "koi8-u": {"\u255d": "\u045e", "\u256c": "\u040e"},
 }
 
 # ---- pairs that Python cannot read
@@ -166,8 +177,26 @@ def decode(body: bytes, charset: str) -> str:
         body = body.replace(b"\x8f\xa2\xb7", b"\xa1\xc1")  # 8F is nobody's second byte
     if charset == "big5" and (b"\xa2A" in body or b"\xa2B" in body):
         body = _BIG5_PAIR.sub(lambda pair: _BIG5_TWINS.get(pair[0], pair[0]), body)
-    text = body.decode(CODECS[charset], _HANDLERS.get(charset, "replace"))
-    return text.translate(_OTHERS[charset]) if charset in _OTHERS else text
+    if charset not in _WIDE:
+        return codecs.charmap_decode(body, "strict", _table(charset))[0]
+    return _decode(body, charset)
+
+
+def _decode(body: bytes, charset: str) -> str:
+    codec, mend = CODECS[charset], _HANDLERS.get(charset, "replace")
+    is_long = mend != "replace" and len(body) > MOST_MENDED
+    if is_long and body.decode(codec, "replace").count(_UNREADABLE) > MOST_MENDED:
+        mend = "replace"
+    text = body.decode(codec, mend)
+    for char, other in _OTHERS.get(charset, {}).items():
+        text = text.replace(char, other)
+    return text
+
+
+@cache
+def _table(charset: str) -> str:
+    """What each byte means, in charsets of one byte a character."""
+    return "".join(_decode(bytes([byte]), charset) for byte in range(256))
 
 
 _ESCAPES = re.compile(rb"\x1b(\([BIJ]|\$[@B])")
@@ -178,7 +207,7 @@ _ROMAN = str.maketrans("\\~", "\xa5\u203e")
 
 def _iso_2022_jp(body: bytes) -> Iterator[str]:
     escape = b"(B"
-    for at, part in enumerate(_ESCAPES.split(body)):
+    for at, part in enumerate(_ESCAPES.split(body, MOST_MENDED)):
         if at % 2:
             escape = part
         elif escape[:1] == b"$":
@@ -200,6 +229,8 @@ _TRAILS = {
     "gbk": (0x40, 0xFF),
     "gb18030": (0x40, 0xFF),
 }
+_WIDE = frozenset({*_TRAILS, "utf-16le", "utf-16be"})
+"""Charsets whose characters have several bytes."""
 _HANDLERS = {charset: _mending(charset) for charset in (*_MISSING, *_TRAILS)}
 _LAST_OF_BIG5 = frozenset("\u2550\u255e\u2561\u256a\u5341\u5345")
 _ALSO = {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS, ENOUGH_TEXT
+from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.inert import without_inert
 from crawler.domain.pages.links import Link
 from crawler.domain.pages.nodes import LANDMARKS, OF_SECTIONS, SCRIPT, SECTIONS, PageNodes
@@ -70,9 +71,9 @@ def complete(shell: Shell, text: str, markup: bytes, landmarks: Iterable[LexborN
     return Measure(chars, parts.chars, *shell, main, main - linked, is_short and parts.has_hole)
 
 
-def exact(measure: Measure, markup: bytes) -> Measure:
-    """The measure with its markup counted in characters, whatever text there is."""
-    return measure._replace(html_chars=without_inert(markup).chars)
+def markup_chars(body: bytes, content_type: str) -> int:
+    """A page's markup in characters, whatever text there is."""
+    return without_inert(to_utf8(body, content_type)[0]).chars
 
 
 def _framing(landmarks: Iterable[LexborNode]) -> int:

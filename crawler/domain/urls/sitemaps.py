@@ -104,6 +104,11 @@ def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield chunk[start : start + _PIECE]
 
 
+def is_gzipped(body: bytes) -> bool:
+    """Whether what is read of it may be very much more than it has bytes."""
+    return body.startswith(_GZIP_MAGIC)
+
+
 def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Decompressed when gzipped, never more than MAX_BYTES."""
     first = b""
@@ -113,7 +118,7 @@ def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
             break
     total = 0
     source = _chain(first, pieces)
-    for piece in _gunzip(source) if first.startswith(_GZIP_MAGIC) else source:
+    for piece in _gunzip(source) if is_gzipped(first) else source:
         total += len(piece)
         if total > MAX_BYTES:
             raise _Stop(f"The sitemap has more than {MAX_BYTES >> 20} MB.", truncated=True)

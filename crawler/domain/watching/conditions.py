@@ -13,6 +13,9 @@ from crawler.domain.watching.values import ChangeKind, WatchedChange
 from crawler.errors import InvalidPattern
 
 MOST_CONDITIONS = 50
+LARGEST = 10**15 - 1
+LONGEST_NUMBER = 44
+_NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,20})?([eE]-[0-9]{1,3})?"
 MOST_SEARCHED = 2_000_000
 """Characters of a page in which a word is looked for."""
 
@@ -38,7 +41,19 @@ class Match(StrEnum):
     ALL = "all"
 
 
-Limit = Annotated[Decimal, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+def _is_number(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(_NUMBER, value):
+        raise ValueError("a number is written like 99 or -0.5")
+    return value
+
+
+_NUMBERS = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+Limit = Annotated[
+    Decimal,
+    BeforeValidator(_is_number),
+    Field(ge=-LARGEST, le=LARGEST),
+    WithJsonSchema({"anyOf": [_NUMBERS, {"type": "string", "pattern": f"^{_NUMBER}$", "maxLength": LONGEST_NUMBER}]}),
+]
 """Described alike wherever it is written or read."""
 
 

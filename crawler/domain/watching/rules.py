@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -13,7 +13,7 @@ from crawler.domain.patterns import check_states
 from crawler.domain.plain_text import one_line
 from crawler.domain.urls.pattern_index import PatternIndex, needed_word
 from crawler.domain.watching.conditions import Conditions
-from crawler.domain.watching.fields import NamedField, WatchField, checked_selector
+from crawler.domain.watching.fields import MOST_CHARACTERS, NamedField, WatchField, checked_selector
 from crawler.domain.watching.values import FieldType
 from crawler.errors import Invalid, InvalidPattern
 
@@ -39,7 +39,7 @@ class WatchOrder(BaseModel):
     name: str = Field("", max_length=100, description="For people")
     pattern: str = Field("", max_length=512, description="RE2 that a page's URL matches; empty is every page")
     priority: int = Field(0, ge=-1000, le=1000, description="Of rules that say the same thing the highest counts")
-    watch: tuple[str, ...] = Field(
+    watch: tuple[Annotated[str, Field(max_length=MOST_CHARACTERS)], ...] = Field(
         (), max_length=MOST_PARTS, description="CSS or xpath: only what stands in these elements counts"
     )
     fields: dict[str, NamedField] = Field({}, max_length=MOST_FIELDS, description="Named values")

@@ -42,6 +42,7 @@ from crawler.entrypoints.api.routes import (
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.serving.dispatch import DashboardDispatch
 from crawler.entrypoints.firecrawl.app import DoorDispatch, create_door
+from crawler.entrypoints.http import threaded_bodies
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
@@ -102,6 +103,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
 def create_app(tools: App | None = None) -> FastAPI:
     tools = tools or _own_tools()
+    threaded_bodies.install()
     api = FastAPI(
         title="Crawler",
         version=__version__,
@@ -125,12 +127,12 @@ def create_app(tools: App | None = None) -> FastAPI:
     install_problems(api)
     _describe(api)
     # Middleware that is added last runs first.
-    shares = CallerShares()
+    api.state.shares = shares = CallerShares()
     api.add_middleware(BodyLimit)
     api.add_middleware(CallerShare, shares=shares)
     api.add_middleware(KeyGate, tools=tools, attempts=attempts)
     api.add_middleware(DashboardDispatch, dashboard=create_dashboard(tools, attempts, shares))
-    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts), tools=tools)
+    api.add_middleware(DoorDispatch, door=create_door(tools, waits, attempts, shares), tools=tools)
     api.add_middleware(McpDispatch, door=api.state.mcp, tools=tools, attempts=attempts)
     api.add_middleware(Deadline)
     if tools.settings.cors_origins:

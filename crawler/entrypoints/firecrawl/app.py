@@ -8,6 +8,7 @@ from crawler.entrypoints.firecrawl import jobs, monitors, pages, rest
 from crawler.entrypoints.firecrawl.refusals import install_refusals, refusal_of
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.page_waits import PageWaits
 
@@ -15,7 +16,7 @@ PREFIX = "/v2"
 ROUTERS = (pages, jobs, monitors, rest)
 
 
-def create_door(tools: App, waits: PageWaits, attempts: FailedAttempts) -> FastAPI:
+def create_door(tools: App, waits: PageWaits, attempts: FailedAttempts, shares: CallerShares) -> FastAPI:
     door = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     door.state.tools = tools
     door.state.waits = waits
@@ -23,6 +24,7 @@ def create_door(tools: App, waits: PageWaits, attempts: FailedAttempts) -> FastA
         door.include_router(module.router, prefix=PREFIX)
     install_refusals(door)
     door.add_middleware(BodyLimit)
+    door.add_middleware(CallerShare, shares=shares, refusal=refusal_of)
     door.add_middleware(KeyGate, tools=tools, attempts=attempts, refusal=refusal_of)
     return door
 

@@ -13,7 +13,7 @@ from crawler.domain.markdown.page_formats import MAX_SELECTORS, PageFormat, Want
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.page_waits import LONGEST_SECONDS
-from crawler.entrypoints.http.shapes import Text
+from crawler.entrypoints.http.shapes import Text, check_storable
 from crawler.errors import Invalid
 from crawler.handlers.crawls.scrape_pages import ScrapeOptions
 from crawler.handlers.crawls.start_crawl import explain
@@ -33,16 +33,23 @@ _FORMATS = {
     "screenshot": PageFormat.SCREENSHOT,
     CHANGE_TRACKING: None,
 }
+Pattern = Annotated[Text, Field(max_length=512)]
 Address = Annotated[Text, Field(min_length=1, max_length=2000)]
 
 
 class Sent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        check_storable(value)
+        return value
+
 
 class WantedFormat(Sent):
     type: str = Field(max_length=50)
-    modes: list[str] = Field(default_factory=list, max_length=5)
+    modes: list[Annotated[str, Field(max_length=50)]] = Field(default_factory=list, max_length=5)
 
 
 def _format(value: Any) -> Any:
@@ -57,8 +64,8 @@ class PageOptions(Sent):
 
     formats: list[Format] = Field(default_factory=lambda: [WantedFormat(type="markdown")], max_length=20)
     only_main_content: bool = True
-    include_tags: list[Text] = Field(default_factory=list, max_length=MAX_SELECTORS)
-    exclude_tags: list[Text] = Field(default_factory=list, max_length=MAX_SELECTORS)
+    include_tags: list[Pattern] = Field(default_factory=list, max_length=MAX_SELECTORS)
+    exclude_tags: list[Pattern] = Field(default_factory=list, max_length=MAX_SELECTORS)
     wait_for: int = Field(0, ge=0, le=600_000)
     timeout: int = Field(DEFAULT_TIMEOUT_MS, gt=0, le=86_400_000)
     max_age: int = Field(0, ge=0, le=10**13)
@@ -103,15 +110,15 @@ class ScrapeBody(PageOptions):
 class BatchBody(PageOptions):
     urls: list[Annotated[Text, Field(max_length=2000)]] = Field(min_length=1, max_length=MOST_BATCH)
     ignore_invalid_urls: bool = Field(default=False, alias="ignoreInvalidURLs")
-    append_to_id: Text | None = None
+    append_to_id: Text | None = Field(None, max_length=100)
     webhook: Any = None
 
 
 class CrawlOptions(Sent):
     limit: int = Field(10_000, ge=1, le=10_000_000)
     max_discovery_depth: int | None = Field(None, ge=0, le=1000)
-    include_paths: list[Text] = Field(default_factory=list, max_length=50)
-    exclude_paths: list[Text] = Field(default_factory=list, max_length=50)
+    include_paths: list[Pattern] = Field(default_factory=list, max_length=50)
+    exclude_paths: list[Pattern] = Field(default_factory=list, max_length=50)
     regex_on_full_url: bool = Field(default=False, alias="regexOnFullURL")
     crawl_entire_domain: bool = False
     allow_subdomains: bool = False
@@ -119,7 +126,7 @@ class CrawlOptions(Sent):
     ignore_query_parameters: bool = False
     sitemap: Literal["include", "skip", "only"] = "include"
     delay: float | None = Field(None, ge=0, le=3600, allow_inf_nan=False)
-    max_concurrency: int | None = Field(None, ge=1)
+    max_concurrency: int | None = Field(None, ge=1, le=1_000_000)
     prompt: Text | None = Field(None, max_length=10_000)
     ignore_robots_txt: bool = False
 

@@ -3,29 +3,35 @@
 Each is a crawl beside all others: `begin_crawl` and `start` in `handlers/crawls/scrape_pages.py`.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Depends, Query, Request, WebSocket
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocketDisconnect
 
+from crawler.adapters.operating.event_tail import end as end_tasks
 from crawler.bootstrap import App
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.markdown.page_formats import Wanted
 from crawler.domain.pages.scraped import PageEnd
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Unusable, read
+from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody
 from crawler.entrypoints.firecrawl.documents import document
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.page_waits import PageWaits
+from crawler.entrypoints.http.sockets import until_gone, until_shut_out
 from crawler.errors import Conflict, CrawlerError, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.scrape_pages import not_fetched
 
@@ -44,6 +50,7 @@ _STATUS = {
     CrawlStatus.FAILED: "failed",
     CrawlStatus.CANCELLED: "cancelled",
 }
+SHUT_OUT = 4401, "The API key was revoked."
 CRAWL, BATCH = "crawl", "batch/scrape"
 Skip = Annotated[int, Query(ge=0, le=10_000_000)]
 
@@ -118,7 +125,7 @@ async def get_status(request: Request, crawl: Job, tools: Tools, skip: Skip = 0)
     reached = skip + len(pages)
     if not crawl.status.is_over or reached < crawl.pages_crawled:
         told["next"] = f"{str(request.url).partition('?')[0]}?skip={reached}"
-    return told
+    return await run_in_threadpool(as_json, told)
 
 
 @router.get("/crawl/{job_id}/errors")
@@ -153,31 +160,49 @@ def cancel(crawl: Job, tools: Tools) -> Any:
 @router.websocket("/batch/scrape/{job_id}")
 async def watch(socket: WebSocket, crawl: Job, tools: Tools, caller: Caller) -> None:
     """What is there first, then each page as it comes, then the end."""
-    waits: PageWaits = socket.app.state.waits
     await socket.accept()
+    telling = asyncio.create_task(_tell(socket, crawl, tools, caller))
+    leaving = asyncio.create_task(until_gone(socket))
+    losing = asyncio.create_task(until_shut_out(tools, socket, caller))
+    try:
+        done, _ = await asyncio.wait({telling, leaving, losing}, return_when=asyncio.FIRST_COMPLETED)
+        if telling in done:
+            telling.result()
+        elif losing in done and leaving not in done:
+            await end_tasks(telling)
+            await socket.close(*SHUT_OUT)
+    except WebSocketDisconnect:
+        return
+    finally:
+        await end_tasks(telling, leaving, losing)
+
+
+async def _tell(socket: WebSocket, crawl: CrawlJob, tools: App, caller: ApiKey) -> None:
+    waits: PageWaits = socket.app.state.waits
     try:
         async with waits.following(crawl, caller.id) as rings:
             first = [page async for page in _pages(tools, waits, crawl, 0)]
-            await socket.send_json({"type": "catchup", "data": {**_told(crawl), "data": first}})
+            await _send(socket, {"type": "catchup", "data": {**_told(crawl), "data": first}})
             sent = len(first)
             while True:
                 crawl = await run_in_threadpool(tools.store.get_crawl, crawl.id)
                 async for page in _pages(tools, waits, crawl, sent, whole=True):
-                    await socket.send_json({"type": "document", "data": page})
+                    await _send(socket, {"type": "document", "data": page})
                     sent += 1
                 if crawl.status.is_over:
                     break
                 await rings()
         if crawl.status is CrawlStatus.FAILED:
-            await socket.send_json({"type": "error", "error": crawl.error_message or "The crawl failed."})
+            await _send(socket, {"type": "error", "error": crawl.error_message or "The crawl failed."})
         else:
-            await socket.send_json({"type": "done", "data": {**_told(crawl), "data": []}})
-        await socket.close()
-    except WebSocketDisconnect:
-        return
+            await _send(socket, {"type": "done", "data": {**_told(crawl), "data": []}})
     except CrawlerError as exc:
-        await socket.send_json({"type": "error", "error": exc.message})
-        await socket.close()
+        await _send(socket, {"type": "error", "error": exc.message})
+    await socket.close()
+
+
+async def _send(socket: WebSocket, told: Mapping[str, Any]) -> None:
+    await socket.send_text((await run_in_threadpool(orjson.dumps, told)).decode())
 
 
 async def _pages(

@@ -4,6 +4,7 @@ Decided in `handlers/notices/set_schedule.py` and `handlers/changes`.
 """
 
 import re
+import time
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,11 +12,13 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request
 
 from crawler.bootstrap import App
+from crawler.domain import judging
 from crawler.domain.changes.summary import ChangedPage, CrawlChanges
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import page_id
 from crawler.domain.notices.schedule import Schedule
+from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule, MonitorTarget, NewMonitor
 from crawler.entrypoints.firecrawl.documents import parsed_diff
 from crawler.entrypoints.http.access import Tools
@@ -28,6 +31,9 @@ router = APIRouter()
 MOST_PAGES = 10_000
 MOST_DIFFS = 25
 """Changed pages of one answer that are shown with their diff: each is read by a judge."""
+DIFF_SECONDS = 15.0
+MOST_DIFF_CHARS = 2_000_000
+"""Of all of them together; further ones are shown without."""
 RETENTION_DAYS = 365
 _EVERY = re.compile(r"every (?:(\d+) )?(minute|hour|day)s?", re.IGNORECASE).fullmatch
 _DAILY = re.compile(r"(?:daily|every day)(?: at (\d{1,2})(?::(\d{2}))?)?", re.IGNORECASE).fullmatch
@@ -143,7 +149,7 @@ def get_check(
     if skip + limit < len(pages):
         asked = f"limit={limit}&skip={skip + limit}" + (f"&status={status}" if status else "")
         told["next"] = f"{str(request.url).partition('?')[0]}?{asked}"
-    return told
+    return as_json(told)
 
 
 def _only(targets: list[MonitorTarget]) -> MonitorTarget:
@@ -285,6 +291,8 @@ def _pages(tools: App, crawl: CrawlJob, changes: CrawlChanges) -> list[dict[str,
 
 
 def _add_diffs(tools: App, crawl: CrawlJob, changes: CrawlChanges, pages: list[dict[str, Any]]) -> None:
+    judging.until.set(time.monotonic() + DIFF_SECONDS)
+    left = MOST_DIFF_CHARS
     versions: dict[str, ChangedPage] = {page.url: page for page in changes.changed_pages or ()}
     for page in [one for one in pages if one["status"] == "changed" and one["url"] in versions][:MOST_DIFFS]:
         both = versions[page["url"]]
@@ -292,6 +300,9 @@ def _add_diffs(tools: App, crawl: CrawlJob, changes: CrawlChanges, pages: list[d
             diff = tools.changes.compare_versions(crawl.project_id, both.page_id, both.from_version, both.to_version)
         except (Invalid, NotFound):  # too large to be compared, or no longer kept
             continue
+        left -= len(diff.diff.unified)
+        if left < 0:
+            return
         page["diff"] = {"text": diff.diff.unified, "json": parsed_diff(diff.diff.unified)}
 
 

@@ -3,13 +3,16 @@
 Fetched by `handlers/crawls/scrape_pages.py` and `map_site.py` beside it.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from crawler.bootstrap import App
+from crawler.domain.pages.scraped import MappedUrl
+from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import GIT_DIFF, MapBody, ScrapeBody, SearchBody, WantedFormat
 from crawler.entrypoints.firecrawl.documents import change_tracking, document, error_document
 from crawler.entrypoints.firecrawl.refusals import TIMED_OUT, refusal
@@ -42,7 +45,7 @@ async def scrape(request: Request, body: ScrapeBody, tools: Tools, caller: Calle
     told = document(found.page, body.url, from_store=found.from_store)
     if tracked is not None:
         told["changeTracking"] = await run_in_threadpool(_tracked, tools, found, tracked)
-    return {"success": True, "data": told}
+    return await run_in_threadpool(as_json, {"success": True, "data": told})
 
 
 def _tracked(tools: App, found: Scraped, tracked: WantedFormat) -> dict[str, Any]:
@@ -71,8 +74,12 @@ async def map_site(request: Request, body: MapBody, caller: Caller) -> Any:
     )
     seconds = min(body.timeout / 1000, LONGEST_SECONDS)
     found = await waits.map(own_or_single(caller, None), body.url, options, caller, seconds)
-    links = [{name: value for name, value in one._asdict().items() if value is not None} for one in found.urls]
-    return {"success": True, "links": links}
+    return await run_in_threadpool(_links, found.urls)
+
+
+def _links(urls: Sequence[MappedUrl]) -> Response:
+    links = [{name: value for name, value in one._asdict().items() if value is not None} for one in urls]
+    return as_json({"success": True, "links": links})
 
 
 @router.post("/search")
@@ -89,4 +96,4 @@ def search(body: SearchBody, tools: Tools, caller: Caller) -> Any:
     for hit in best:
         words = "".join(part.text for part in hit.snippet)
         seen.setdefault(hit.url, {"url": hit.url, "title": hit.title, "description": words, "position": len(seen) + 1})
-    return {"success": True, "data": {"web": list(seen.values())[: body.limit]}, "creditsUsed": 0}
+    return as_json({"success": True, "data": {"web": list(seen.values())[: body.limit]}, "creditsUsed": 0})

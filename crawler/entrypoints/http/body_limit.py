@@ -1,4 +1,4 @@
-"""Middleware that limits the size of a request body, whatever its Content-Length says."""
+"""Middleware that limits the size of a request body, whatever its Content-Length says, and how much JSON is in it."""
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -8,8 +8,17 @@ from crawler.entrypoints.http.problems import http_problem
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_STREAMED = 1024 * 1024 * 1024
+MOST_OF_STRANGERS = 16 * 1024
+OPEN_TO_STRANGERS = ("/login", "/act/", "/feeds/")
+"""Where a body is read before it is known who sends it."""
+MOST_VALUES = 50_000
+"""Values in a JSON body. Checking them holds up everybody: it is done in one piece."""
 STREAMED = frozenset({"/api/v1/queue/import"})
 """Paths whose body is read in pieces and never held in memory: imports may have millions of rows."""
+
+
+_BEFORE_VALUES = (b",", b"[", b"{")
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class BodyLimit:
@@ -20,27 +29,42 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = MOST_STREAMED if scope["path"] in STREAMED else MOST_BYTES
+        most = _most(scope["path"])
         told = Headers(scope=scope).get("content-length", "")
         if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
             await http_problem("too_large", _detail(most))(scope, receive, send)
             return
-        await self._app(scope, _counted(receive, most), send)
+        await self._app(scope, _counted(receive, most, is_json=_may_be_json(scope)), send)
+
+
+def _most(path: str) -> int:
+    if path.startswith(OPEN_TO_STRANGERS):
+        return MOST_OF_STRANGERS
+    return MOST_STREAMED if path in STREAMED else MOST_BYTES
 
 
 def _detail(most: int) -> str:
     return f"The body is larger than {most} bytes."
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    read = 0
+def _may_be_json(scope: Scope) -> bool:
+    kind = Headers(scope=scope).get("content-type", "")
+    return scope["path"] not in STREAMED and not kind.startswith(_FORMS)
+
+
+def _counted(receive: Receive, most: int, *, is_json: bool) -> Receive:
+    read = values = 0
 
     async def counted() -> Message:
-        nonlocal read
+        nonlocal read, values
         message = await receive()
-        read += len(message.get("body", b""))
+        body = message.get("body", b"")
+        read += len(body)
         if read > most:
             raise HTTPException(413, _detail(most))
+        values += sum(map(body.count, _BEFORE_VALUES)) if is_json else 0
+        if values > MOST_VALUES:
+            raise HTTPException(413, f"The body has more than {MOST_VALUES} values.")
         return message
 
     return counted

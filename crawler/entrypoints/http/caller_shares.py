@@ -1,17 +1,19 @@
 """Middleware that leaves threads to others: one caller's requests never occupy all that serve everybody.
 
 Handlers run in forty threads, and some wait in theirs: for a webhook's receiver, for Postgres, for a turn. Who has sent
-more than a share waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard.
+more than a share waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard. Who waits
+for pages has no thread meanwhile, and `page_waits.py` limits how many there are.
 """
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crawler.domain import judging
+from crawler.entrypoints.http.deadline import PATIENT
 from crawler.entrypoints.http.problems import problem_of
-from crawler.errors import Unavailable
+from crawler.errors import CrawlerError, Unavailable
 
 MOST_AT_ONCE = 16
 MOST_WAITING = 200
@@ -25,7 +27,7 @@ class _Share:
 
 
 class CallerShares:
-    """What each caller has under way, in API and dashboard together."""
+    """What each caller has under way, through all doors together."""
 
     def __init__(self, at_once: int = MOST_AT_ONCE, waiting: int = MOST_WAITING) -> None:
         self.at_once = at_once
@@ -46,19 +48,22 @@ class CallerShares:
 
 
 class CallerShare:
-    def __init__(self, app: ASGIApp, shares: CallerShares) -> None:
+    def __init__(
+        self, app: ASGIApp, shares: CallerShares, refusal: Callable[[CrawlerError], ASGIApp] = problem_of
+    ) -> None:
         self._app = app
         self._shares = shares
+        self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         who = judging.caller.get()
-        if scope["type"] != "http" or who is None:
+        if scope["type"] != "http" or who is None or scope["path"] in PATIENT:
             await self._app(scope, receive, send)
             return
         try:
             share = self._shares.enter(who)
         except Unavailable as exc:
-            await problem_of(exc)(scope, receive, send)
+            await self._refusal(exc)(scope, receive, send)
             return
         try:
             await share.free.acquire()

@@ -28,6 +28,8 @@ from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ScrapePages, Sho
 
 MOST_WAITING = 200
 MOST_PER_KEY = 50
+MOST_WATCHING = 200
+"""Who watches crawls, apart from those who wait for pages: watching may take days."""
 LOOK_SECONDS = 1.0
 """How often it is looked without an event: events may be lost."""
 SHOWN_AT_ONCE = 4
@@ -124,12 +126,13 @@ class PageWaits:
     def __init__(self, tools: App) -> None:
         self._tools = tools
         self._waiting: Counter[UUID] = Counter()
+        self._watching: Counter[UUID] = Counter()
         self._here: _Loop | None = None
 
     async def scrape(self, asked: Scrape, key_id: UUID) -> Scraped | Later:
         """The page, stored or fresh; `Later` when it does not come in time. Raises PageNotFetched."""
         scrape = self._tools.crawls.scrape
-        with self._place(key_id):
+        with _place(self._waiting, key_id):
             known = await run_in_threadpool(scrape.find_seen, asked.project_id, asked.url, asked.options, asked.max_age)
             if known is not None:
                 return Scraped(await self.show(known, asked.options.wanted), asked.project_id, None)
@@ -145,7 +148,7 @@ class PageWaits:
         """The URLs of a site, as many as are known when the time is over. Raises PageNotFetched if there are none."""
         tools, clock = self._tools, asyncio.get_running_loop().time
         until = clock() + min(timeout_seconds, LONGEST_SECONDS)
-        with self._place(caller.id):
+        with _place(self._waiting, caller.id):
             async with self._bell(project_id) as bell:
                 crawl = await run_in_threadpool(tools.crawls.map_site.start, project_id, url, options)
                 bell.listen_for(crawl.id)
@@ -165,7 +168,7 @@ class PageWaits:
     @asynccontextmanager
     async def following(self, crawl: CrawlJob, key_id: UUID) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         """For one who watches a crawl: a function that waits until something happens there."""
-        with self._place(key_id):
+        with _place(self._watching, key_id, MOST_WATCHING):
             async with self._bell(crawl.project_id) as bell:
                 bell.listen_for(crawl.id)
                 yield lambda: bell.wait(LOOK_SECONDS)
@@ -204,18 +207,6 @@ class PageWaits:
         except RedisError as exc:
             raise RedisUnavailable from exc
 
-    @contextmanager
-    def _place(self, key_id: UUID) -> Iterator[None]:
-        if self._waiting.total() >= MOST_WAITING or self._waiting[key_id] >= MOST_PER_KEY:
-            raise TooManyWaiting(retry_seconds=2)
-        self._waiting[key_id] += 1
-        try:
-            yield
-        finally:
-            self._waiting[key_id] -= 1
-            if not self._waiting[key_id]:
-                del self._waiting[key_id]
-
     def _loop(self) -> _Loop:
         loop, address = asyncio.get_running_loop(), self._tools.settings.redis_database(0)
         if self._here is None or self._here.loop is not loop or self._here.address != address:
@@ -227,6 +218,19 @@ class PageWaits:
         if self._here is not None and self._here.loop is asyncio.get_running_loop():
             await self._here.tails.close()
             self._here = None
+
+
+@contextmanager
+def _place(taken: Counter[UUID], key_id: UUID, most: int = MOST_WAITING) -> Iterator[None]:
+    if taken.total() >= most or taken[key_id] >= MOST_PER_KEY:
+        raise TooManyWaiting(retry_seconds=2)
+    taken[key_id] += 1
+    try:
+        yield
+    finally:
+        taken[key_id] -= 1
+        if not taken[key_id]:
+            del taken[key_id]
 
 
 def _version(scrape: ScrapePages, crawl: CrawlJob, end: PageEnd) -> ScrapedVersion:

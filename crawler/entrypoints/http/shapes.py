@@ -30,18 +30,18 @@ def storable(value: str) -> str:
     return value
 
 
-def _check(value: Any, depth: int = 0) -> None:
+def check_storable(value: Any, depth: int = 0) -> None:
     if depth > _DEEPEST:
         raise ValueError("the body is nested too deeply")
     if isinstance(value, str):
         storable(value)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            _check(key, depth)
-            _check(inner, depth + 1)
+            check_storable(key, depth)
+            check_storable(inner, depth + 1)
     elif isinstance(value, Sequence):
         for inner in value:
-            _check(inner, depth + 1)
+            check_storable(inner, depth + 1)
 
 
 class Body(BaseModel):
@@ -52,7 +52,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _storable(cls, value: Any) -> Any:
-        _check(value)
+        check_storable(value)
         if isinstance(value, Mapping):
             check_types(cls, value)
         return value

@@ -68,7 +68,7 @@ class ProcessResponse:
         if lease.kind is Kind.ROBOTS:
             self._robots_and_backoff.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
-            read_sitemap(settled, result, self._judge(settled, result), self._record_sitemap)
+            read_sitemap(settled, result, self._judge(settled, result), self._record_sitemap, self._read_bounded)
         elif ticket.probe is not None:
             record_probe(settled, ticket.probe, result, self._judge(settled, result), self._clock())
         else:

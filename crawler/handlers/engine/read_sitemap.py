@@ -12,11 +12,13 @@ from crawler import telemetry
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
+from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.reasons import Reason
-from crawler.domain.urls.sitemaps import MAX_BYTES, NO_SITEMAP, parse_sitemap
+from crawler.domain.urls.sitemaps import MAX_BYTES, NO_SITEMAP, Sitemap, is_gzipped, parse_sitemap
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
+from crawler.handlers.pages.bounded_reading import BoundedReading
 
 log = telemetry.logger(__name__)
 
@@ -26,6 +28,9 @@ MAX_INDEX_DEPTH = 2
 """Most levels of sitemap indexes that are followed; a redirect counts as one."""
 MAX_HOPS = 5
 MAX_CHILDREN = 500
+QUICK_BYTES = 256 * 1024
+"""Of so many bytes the worst sitemap takes a tenth of a second; larger ones are read where that can be ended."""
+TOO_LONG = "The sitemap is too large to be read in reasonable time."
 # Verdicts with a readable body. Of a sitemap that is too large, the beginning was read.
 _READABLE = frozenset({None, Reason.TOO_LARGE})
 
@@ -42,7 +47,13 @@ def sitemap_request(ticket: RequestTicket) -> FetchRequest:
     )
 
 
-def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement, record: RecordDamage) -> LeaseResult:
+def read_sitemap(
+    settled: LeaseResult,
+    result: FetchResult,
+    judgement: Judgement,
+    record: RecordDamage,
+    read_bounded: BoundedReading,
+) -> LeaseResult:
     """Read the URLs of a sitemap. A missing or broken sitemap does not fail the crawl: what can be read counts.
 
     Damage is recorded. That something else stands where sitemaps are looked for, such as a web page, is none.
@@ -54,7 +65,7 @@ def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement
     if result.failure not in _READABLE or result.status != 200:
         log.info("sitemap_unread", url=result.url, status=result.status, error=result.error)
         return settled
-    sitemap = parse_sitemap(result.body)
+    sitemap = _parsed(settled.context.crawl.project_id, result.body, read_bounded)
     if sitemap.error:
         log.warning("sitemap_damaged", url=result.url, error=sitemap.error, urls=len(sitemap.urls))
         if sitemap.error != NO_SITEMAP:
@@ -69,3 +80,11 @@ def read_sitemap(settled: LeaseResult, result: FetchResult, judgement: Judgement
         children = (read(child, result.url) for child in sitemap.children[:MAX_CHILDREN])
         settled.sitemaps = context.take_sitemaps([url.href for url in children if isinstance(url, Url)])
     return settled
+
+
+def _parsed(project_id: UUID, body: bytes, read_bounded: BoundedReading) -> Sitemap:
+    is_quick = len(body) <= QUICK_BYTES and not is_gzipped(body)
+    try:
+        return read_bounded.within(("sitemaps", project_id), parse_sitemap, body, is_quick=is_quick)
+    except UnparsablePage:
+        return Sitemap([], [], truncated=True, error=TOO_LONG)

@@ -21,9 +21,8 @@ from crawler.domain.engine.ledger import SHELL, UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import markdown_of
-from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.files import kind_of
-from crawler.domain.pages.measure import exact
+from crawler.domain.pages.measure import Measure, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
@@ -243,7 +242,7 @@ class RenderWhereNeeded:
             return asked
         if is_homepage(ticket):
             markdown = self._markdown(context.crawl.project_id, result, page)
-            measured = exact(page.measure, to_utf8(result.body, result.content_type)[0])
+            measured = self._measured(context.crawl.project_id, result, page)
             decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
             return decision
@@ -259,6 +258,13 @@ class RenderWhereNeeded:
             return self._read_bounded(project_id, markdown_of, result.body, result.content_type, result.url)
         except UnparsablePage:  # its text could be read, so there is some
             return page.text
+
+    def _measured(self, project_id: UUID, result: FetchResult, page: ParsedPage) -> Measure:
+        try:
+            chars = self._read_bounded(project_id, markup_chars, result.body, result.content_type)
+        except UnparsablePage:
+            return page.measure
+        return page.measure._replace(html_chars=chars)
 
     def _choose(self, ticket: RequestTicket, decision: Decision) -> bool:
         """Choose for the whole crawl, by its homepage. Returns whether a browser is available if one is needed."""

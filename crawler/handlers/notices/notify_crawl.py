@@ -8,12 +8,16 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextvars import copy_context
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import product
+from math import inf
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from crawler.domain import judging
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
@@ -47,6 +51,9 @@ from crawler.handlers.notices.fill_templates import FillTemplates
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
 
+JUDGING_SECONDS = 30.0
+"""For conditions and templates of all recipients together, in each turn. After that conditions count as if they held,
+and the usual words are sent."""
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
 TURN_SECONDS = 15.0
@@ -79,6 +86,7 @@ class Notifications(Protocol):
         payload: dict[str, Any],
         deliver_at: datetime | None = None,
     ) -> bool: ...
+    def claimed(self, crawl_id: UUID) -> Set[tuple[str, str]]: ...
     def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[SentNotice]]: ...
     def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def find(self, identity: UUID) -> SentNotice | None: ...
@@ -109,6 +117,13 @@ class _Order(NamedTuple):
     target: Target
     at: datetime | None = None
     """It waits until then."""
+
+
+class _Found(NamedTuple):
+    """What is found out once, however many are told."""
+
+    digests: Callable[[], Sequence[PageDigest]]
+    reasons: Callable[[Conditions | None], Sequence[TellReason]]
 
 
 class Audience(NamedTuple):
@@ -151,7 +166,6 @@ class NotifyCrawl:
 
         When its turn is over and more have to be told, a hint says to go on after the others.
         """
-        until = time.monotonic() + self._turn_seconds
         if released := self._release(crawl_id):
             return released
         if self._kept.is_told(crawl_id):
@@ -159,13 +173,19 @@ class NotifyCrawl:
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.crawl_type is not CrawlType.SCHEDULED or crawl.status not in _TOLD_OF:
             return 0
+        return copy_context().run(self._notify, crawl)
+
+    def _notify(self, crawl: CrawlJob) -> int:
+        crawl_id, now = crawl.id, time.monotonic()
+        judging.caller.set(crawl.project_id)
+        judging.until.set(now + JUDGING_SECONDS)
         if crawl.change_summary and crawl.change_summary["is_significant"]:
             self._kept.flag(crawl.project_id)
         self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
         schedule = self._schedules.find(crawl.project_id)
         sent = 0
         for order in self._orders(schedule, crawl) if schedule else ():
-            if sent and time.monotonic() > until:
+            if sent and time.monotonic() > now + self._turn_seconds:
                 self._hint(crawl_id)
                 return sent
             sent += self._tell(crawl, order)
@@ -191,12 +211,30 @@ class NotifyCrawl:
         receivers = targets(schedule)
         others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
         failures = self._failures(schedule, crawl) if receivers or others else []
-        own = [*failures, *self._changes(schedule, crawl)] if receivers else []
+        found, claimed = self._finding(crawl), self._kept.claimed(crawl.id)
+        open_ones = [one for one in receivers if (NoticeKind.CHANGES, one.name) not in claimed]
+        own = [*failures, *(self._changes(schedule, crawl, found) if open_ones else ())] if receivers else []
         yield from (_Order(notice, target) for notice, target in product(own, receivers))
         for recipient in others:
             at = recipient.deliver_at(self._clock())
-            told = [*(failures if recipient.failures else ()), *self._changes_for(recipient, crawl)]
+            is_told = (NoticeKind.CHANGES, recipient.target.name) in claimed
+            changes = [] if is_told else self._changes_for(recipient, crawl, found)
+            told = [*(failures if recipient.failures else ()), *changes]
             yield from (_Order(notice, recipient.target, at) for notice in told)
+
+    def _finding(self, crawl: CrawlJob) -> _Found:
+        @cache
+        def digests() -> Sequence[PageDigest]:
+            unhurried = copy_context()
+            unhurried.run(judging.until.set, inf)
+            return unhurried.run(self._digest, crawl.id)
+
+        @cache
+        def reasons(conditions: Conditions | None) -> Sequence[TellReason]:
+            now = self._clock()
+            return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
+
+        return _Found(digests, reasons)
 
     def resend(self, notification_id: UUID) -> DeliveryResult:
         """Send a notice again: the same words under the same id, so that a receiver that got it knows."""
@@ -220,34 +258,30 @@ class NotifyCrawl:
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
         return found
 
-    def _changes(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
+    def _changes(self, schedule: Schedule, crawl: CrawlJob, found: _Found) -> list[Notice]:
         if crawl.change_summary is None or not schedule.config.notify_on_changes:
             return []
-        reasons = self._reasons(crawl, schedule.config.conditions)
-        return self._notice(crawl, reasons) if reasons or should_notify(schedule.config, crawl.change_summary) else []
+        reasons = found.reasons(schedule.config.conditions)
+        is_told = reasons or should_notify(schedule.config, crawl.change_summary)
+        return self._notice(crawl, reasons, found.digests()) if is_told else []
 
-    def _changes_for(self, recipient: Recipient, crawl: CrawlJob) -> list[Notice]:
+    def _changes_for(self, recipient: Recipient, crawl: CrawlJob, found: _Found) -> list[Notice]:
         """Who has conditions is told by them, not by those of watch rules."""
         if crawl.change_summary is None or recipient.is_muted(self._clock()):
             return []
-        reasons = self._reasons(crawl, recipient.conditions)
+        reasons = found.reasons(recipient.conditions)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
         if not reasons and not recipient.tells(crawl.change_summary):
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
-            for notice in self._notice(crawl, reasons)
+            for notice in self._notice(crawl, reasons, found.digests())
         ]
 
-    def _reasons(self, crawl: CrawlJob, conditions: Conditions | None) -> list[TellReason]:
-        now = self._clock()
-        return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
-
-    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason]) -> list[Notice]:
+    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], digests: Sequence[PageDigest]) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""
         project, sender, summary = self._crawls.get_project(crawl.project_id), self._sender, crawl.change_summary or {}
-        digests = self._digest(crawl.id)
         changed = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
         pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
         payload = webhook_payload(project, crawl, self._clock(), sender.link(crawl), pages)

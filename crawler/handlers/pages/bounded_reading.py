@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 from crawler import telemetry
 from crawler.domain.judging import OpenJudge
 from crawler.domain.pages.calm_markup import SAFE_BYTES, is_calm
-from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.charsets import UTF_8, charset_of, to_utf8
 from crawler.domain.pages.files import FileKind, kind_of
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.domain.urls.sitemaps import is_gzipped
 from crawler.errors import TooSlowToTry
 
 PAGE_SECONDS = 2.0
@@ -24,6 +25,8 @@ MOST_IN_VAIN = 6
 PAUSE_SECONDS = 60.0
 TOO_LARGE = "The page is too large to be read in reasonable time."
 NOT_TRIED = "Other large pages of this project took too long to be read, so this one was not tried."
+QUICK_BYTES = 262_144
+"""Of so many bytes even the worst charset takes a few hundredths of a second."""
 _MOST_KNOWN = 1000
 log = telemetry.logger(__name__)
 
@@ -48,14 +51,18 @@ class BoundedReading:
         self, whose: Hashable, work: Callable[..., Found], body: bytes, content_type: str, *given: Any
     ) -> Found:
         """`work(body, content_type, *given)`, a function of a module. Raises UnparsablePage if that takes too long."""
-        if _is_quick(body, content_type):
-            return work(body, content_type, *given)
+        return self.within(whose, work, body, content_type, *given, is_quick=_is_quick(body, content_type))
+
+    def within(self, whose: Hashable, work: Callable[..., Found], body: bytes, *given: Any, is_quick: bool) -> Found:
+        """`work(body, *given)`, here if that is certain to be quick. Raises UnparsablePage if it takes too long."""
+        if is_quick:
+            return work(body, *given)
         seconds = self.seconds(whose)
         if not seconds:
             raise UnparsablePage(NOT_TRIED)
         with self._open_judge() as judge:
             try:
-                found = judge.one(work, body, content_type, *given, seconds=seconds)
+                found = judge.one(work, body, *given, seconds=seconds)
             except TooSlowToTry as exc:
                 self._note(whose, len(body))
                 raise UnparsablePage(TOO_LARGE) from exc
@@ -83,5 +90,10 @@ class BoundedReading:
 def _is_quick(body: bytes, content_type: str) -> bool:
     kind = kind_of(content_type, body)
     if kind is None:
+        charset, _ = charset_of(body, content_type)
+        if charset != UTF_8 and len(body) > QUICK_BYTES:
+            return False
         return is_calm(to_utf8(body, content_type)[0])
-    return len(body) <= SAFE_BYTES or kind in (FileKind.PDF, FileKind.BYTES)
+    if kind in (FileKind.PDF, FileKind.BYTES):
+        return True
+    return len(body) <= SAFE_BYTES and not is_gzipped(body)

@@ -4,6 +4,7 @@ import time
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from tests.integration.api.conftest import Service
 
@@ -47,6 +48,11 @@ def test_a_name_is_used_once(service: Service) -> None:
         ({"name": "x", "settings": {"delay_seconds": "NaN"}}, "invalid_request"),
         ({"name": "x", "settings": {"allowed_hosts": ["not a host"]}}, "invalid_url"),
         ({"name": "x", "settings": {"max_page": 3}}, "invalid_request"),
+        ({"name": "x", "settings": {"max_links_per_page": 10**30}}, "invalid_request"),
+        ({"name": "x", "settings": {"hash_chars": 10**30}}, "invalid_request"),
+        ({"name": "x", "settings": {"meaningful_params": ["x" * 201]}}, "invalid_request"),
+        ({"name": "x", "settings": {"render_rule": {"statuses": [10**30]}}}, "invalid_request"),
+        ({"name": "x", "settings": {"allowed_hosts": [f"{'a' * 250}.example"] * 1000}}, "invalid_request"),
         ([], "invalid_request"),
         (None, "invalid_request"),
     ],
@@ -58,7 +64,7 @@ def test_what_is_no_project_is_refused(service: Service, body: object, code: str
 
 
 @pytest.mark.parametrize(
-    "content", [b"{", b"\xff\xfe{}", b'{"name": "\\ud800"}', b'{"name": 1e999999}', b"[" * 100_000, b'{"name": "x", }']
+    "content", [b"{", b"\xff\xfe{}", b'{"name": "\\ud800"}', b'{"name": 1e999999}', b"[" * 40_000, b'{"name": "x", }']
 )
 def test_what_is_no_json_is_refused(service: Service, content: bytes) -> None:
     answer = service("POST", "/projects", content=content, headers={"Content-Type": "application/json"})
@@ -227,3 +233,16 @@ def test_a_project_made_twice_with_one_key_is_made_once(service: Service) -> Non
     service("DELETE", f"/projects/{first.json()['id']}")
     retried = service("POST", "/projects", json={"name": "one"}, headers={"Idempotency-Key": "another"})
     assert retried.status_code == 201, "a refusal is not remembered"
+
+
+def test_options_that_cannot_be_read_any_more_hide_no_project(service: Service) -> None:
+    """One row of an older version, or of somebody who got a number through, and nobody could list projects."""
+    made, other = service.project(max_pages=7), service.project(name="other")
+    with service.engine.tools.database.begin() as db:
+        damage = '{"max_links_per_page": 1e30, "gone": 1}'
+        change = "UPDATE projects SET settings = settings || CAST(:damage AS jsonb) WHERE id = :id"
+        db.execute(text(change), {"damage": damage, "id": made["id"]})
+    listed = {one["id"]: one for one in service.get("/projects")["items"]}
+    assert set(listed) == {made["id"], other["id"]}
+    settings = listed[made["id"]]["settings"]
+    assert (settings["max_pages"], settings["max_links_per_page"]) == (7, None)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psutil
 import pytest
 
 from crawler.adapters.notices import webhook_sender
@@ -16,8 +17,11 @@ from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_optio
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.domain.hosts.egress import EgressRule
+from crawler.domain.notices import templates
 from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.recipients import read_recipient
 from crawler.errors import InvalidConfig, NotFound
+from crawler.handlers.notices import fill_templates, notify_crawl
 from tests.integration.handmade import lay
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.live_engine import Engine
@@ -359,3 +363,47 @@ def test_of_a_project_that_was_deleted_nobody_is_told(
     assert inbox.mails == []
     with pytest.raises(NotFound):
         crawler.tools.notices.notify_crawl(crawl.id)
+
+
+LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+def judges_seconds() -> float:
+    """CPU time of all judges of this process, those that were ended included."""
+    times = [child.cpu_times() for child in psutil.Process().children()]
+    return sum(one.user + one.system + one.children_user + one.children_system for one in times)
+
+
+def test_recipients_of_one_project_have_judges_for_a_bounded_time_together(
+    crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All projects' notices are sent by one process: fifty templates that loop would have its judges for minutes."""
+    monkeypatch.setattr(notify_crawl, "JUDGING_SECONDS", 1.0)
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    for number in range(6):
+        order = {"channel": "email", "address": f"a{number}@example.org", "body_template": LOOP}
+        crawler.tools.notices.manage_recipients.add(crawl.project_id, read_recipient(order))
+    before = judges_seconds()
+    assert crawler.tools.notices.notify_crawl(crawl.id) == 7
+    assert judges_seconds() - before < 5, "of twelve"
+    texts = [received.text() for received in inbox.mails]
+    assert sum("it takes too long" in text for text in texts) == 6
+    assert all("significant changes" in text for text in texts), "nobody loses a notice"
+
+
+def test_who_was_told_in_an_earlier_turn_costs_nothing_in_the_next(
+    crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    for number in range(2):
+        order = {"channel": "email", "address": f"a{number}@example.org", "body_template": LOOP}
+        crawler.tools.notices.manage_recipients.add(crawl.project_id, read_recipient(order))
+    monkeypatch.setattr(templates, "SECONDS", 0.3)
+    monkeypatch.setattr(fill_templates, "SECONDS", 0.3)
+    notify = crawler.tools.notices.notify_crawl
+    monkeypatch.setattr(notify, "_turn_seconds", 0.0)
+    assert [notify(crawl.id), notify(crawl.id)] == [1, 1]
+    before = judges_seconds()
+    assert notify(crawl.id) == 1
+    assert judges_seconds() - before < 0.55, "for the last one only"
+    assert len(inbox.mails) == 3

@@ -1,7 +1,9 @@
 """A page that takes too long to be read costs itself, and a bounded time of the process that all crawls share."""
 
+import gzip
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -87,3 +89,20 @@ def test_a_crawl_with_such_a_page_stores_the_others_and_says_why(
     crawl = crawler.crawl(site.url())
     assert time.process_time() - began < 10
     assert crawler.ends(crawl) == {"/": "done", "/bomb": "parse", "/good": "done"}
+
+
+def test_a_small_feed_that_unpacks_to_very_much_is_given_up(reading: BoundedReading) -> None:
+    feed = gzip.compress(b"<rss><channel>" + b"<a/>" * 1_900_000)
+    assert len(feed) < 10_000
+    began = time.process_time()
+    with pytest.raises(UnparsablePage, match="too large"):
+        reading("somebody", any_page, feed, "application/rss+xml", URL, {}, {})
+    assert time.process_time() - began < 0.5, "of this process"
+
+
+def test_a_large_page_in_a_charset_of_old_is_read_by_the_judge(reading: BoundedReading) -> None:
+    """What its bytes cost is not known before they are read."""
+    began = time.process_time()
+    with suppress(UnparsablePage):
+        reading("somebody", any_page, b"\x81a" * 4_000_000, "text/html; charset=shift_jis", URL, {}, {})
+    assert time.process_time() - began < 0.5, "of this process"

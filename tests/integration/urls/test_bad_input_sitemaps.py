@@ -2,6 +2,7 @@
 
 import gzip
 import socket
+import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 
@@ -9,6 +10,7 @@ import pytest
 
 from crawler.domain.urls.sitemaps import MAX_URLS, parse_sitemap
 from crawler.handlers.engine import crawl_context, read_sitemap
+from crawler.handlers.pages import bounded_reading
 from tests.integration.bombs import bomb
 from tests.integration.footprint import MEGABYTE, footprint
 from tests.integration.handmade import page
@@ -128,3 +130,21 @@ def test_of_a_sitemap_that_is_too_large_the_beginning_counts(crawler: Engine) ->
     with serving(site_with({"/long.xml": long})) as server:
         crawl = crawler.crawl(server.url())
     assert crawler.ends(crawl) == {"/": "done", "/good": "done", "/listed/first": "done"}
+
+
+def test_sitemaps_that_take_long_cost_themselves_and_say_so(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All crawls share the process: a few kilobytes would hold it for seconds, a thousand times."""
+    monkeypatch.setattr(bounded_reading, "PAGE_SECONDS", 0.1)
+    sitemaps = {
+        "/elements.xml": gzip.compress(urlset([])[:-9] + b"<a/>" * 1_900_000),
+        "/lines.xml": gzip.compress(b"x\n" * 20_000_000),
+        "/plain.xml": urlset([])[:-9] + b"<a/>" * 1_900_000,
+        "/good.xml": gzip.compress(urlset(["/listed/good"])),
+    }
+    with serving(site_with(sitemaps)) as server:
+        began = time.process_time()
+        crawl = crawler.crawl(server.url())
+        used = time.process_time() - began
+    assert used < 3, "of this process"
+    assert crawler.ends(crawl) == {"/": "done", "/good": "done", "/listed/good": "done"}
+    assert [entry["error"] for entry in crawl.stats["damaged_sitemaps"]] == [read_sitemap.TOO_LONG] * 3

@@ -46,7 +46,10 @@ def test_a_template_that_fails_says_so_and_does_nothing_else(written: str) -> No
     assert templated_payload({"event": "x"}, found) == {"event": "x", "template_problem": found.problem}
 
 
-@pytest.mark.parametrize("written", ["{{", "{% for %}", "{% endif %}"])
+@pytest.mark.parametrize(
+    "written",
+    ["{{", "{% for %}", "{% endif %}", f"{{{{{'(' * 5000}1{')' * 5000}}}}}", "{% if 1 %}" * 900 + "{% endif %}" * 900],
+)
 def test_what_is_no_template_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="no template"):
         check_template(written)
@@ -59,3 +62,11 @@ def test_a_mail_and_a_webhook_in_own_words() -> None:
     assert templated_payload({"event": "x"}, Rendered('{"text": "8"}')) == {"text": "8"}
     assert "template_problem" in templated_payload({"event": "x"}, Rendered("[1]"))
     assert "template_problem" in templated_payload({"event": "x"}, Rendered("oops"))
+
+
+@pytest.mark.parametrize("written", ["a{{ '%c' % 0 }}b", "a{{ '\\ud800' }}b"])
+def test_what_no_mail_and_no_database_can_hold_is_left_out(written: str) -> None:
+    text = rendered(written, VALUES, LONGEST_BODY).text
+    assert text in ("a\ufffdb", "a?b")
+    told = templated_payload({"event": "x"}, rendered('{"text": "\\u0000"}', VALUES, LONGEST_BODY))
+    assert (told["event"], told["template_problem"]) == ("x", "what the template makes holds the character NUL")

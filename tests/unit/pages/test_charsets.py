@@ -1,6 +1,7 @@
 """Which characters the bytes of a page mean."""
 
 import codecs
+import time
 from hashlib import sha256
 
 import pytest
@@ -211,3 +212,18 @@ def test_charsets_that_no_browser_reads_hide_the_page(label: str) -> None:
     assert read(b"~{<:Ky2;~}<script>", f"text/html; charset={label}") == ("\ufffd", "replacement")
     assert charset_of(f"<meta charset={label}>".encode())[0] == "replacement"
     assert read(b"", f"text/html; charset={label}")[0] == ""
+
+
+@pytest.mark.parametrize("charset", sorted(CODECS))
+def test_bytes_that_mean_nothing_are_read_in_time(charset: str) -> None:
+    """Ten megabytes of them took twenty seconds, in the process that fetches for everybody."""
+    for odd in (b"\xff", b"\x80", b"\xfe\xfe", b"\x81a", b"\x8f\xa1\xa1", b"\x00\xd8", b"\x1b$B"):
+        body = odd * (400_000 // len(odd))
+        began = time.process_time()
+        decode(body, charset)
+        assert time.process_time() - began < 0.3, odd
+
+
+def test_a_few_of_them_are_read_as_before_however_long_the_page_is() -> None:
+    assert decode(b"\x80" + b"a" * 100_000, "gbk") == "\u20ac" + "a" * 100_000
+    assert decode(b"\x81" * 30_000, "windows-1252") == "\x81" * 30_000

@@ -17,7 +17,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS, RenderRule
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.pages.inert import count_chars, without_inert
-from crawler.domain.pages.measure import Measure, complete, exact, read_shell
+from crawler.domain.pages.measure import Measure, complete, markup_chars, read_shell
 from crawler.domain.pages.nodes import parse, sort_nodes
 from crawler.domain.pages.parsing import parse_page
 from crawler.domain.reasons import Reason
@@ -46,7 +46,8 @@ def measure(markup: str) -> Measure:
 
 def homepage(markup: str, rule: RenderRule = RULE) -> Decision:
     body = markup.encode()
-    return decide_homepage(exact(measure(markup), body), to_markdown(body, url=URL), rule)
+    measured = measure(markup)._replace(html_chars=markup_chars(body, ""))
+    return decide_homepage(measured, to_markdown(body, url=URL), rule)
 
 
 def page(markup: str, rule: RenderRule = RULE, frame: SiteFrame | None = None) -> Decision:

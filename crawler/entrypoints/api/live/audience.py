@@ -18,14 +18,13 @@ from crawler.adapters.operating.event_tail import EventTail, EventTails
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.api.live.reader import Farewell, LiveReader
+from crawler.entrypoints.http.sockets import CHECK_SECONDS
 from crawler.errors import CrawlerError
 
 log = telemetry.logger(__name__)
 
 MOST_READERS = 1000
 MOST_PER_KEY = 300
-CHECK_SECONDS = 3.0
-"""Seconds until a connection is closed whose key was revoked, session ended or project was deleted."""
 
 
 class TooManyReaders(CrawlerError):
@@ -99,7 +98,7 @@ class Audience:
     def _still_there(self, seats: list[Seat]) -> tuple[set[Seat], set[UUID]]:
         """Check access for all connections with one query each for projects and keys."""
         asked = {seat.project_id for seat in seats}
-        projects = {project.id for project in self._tools.store.list_projects(len(asked), only=list(asked))}
+        projects = self._tools.store.existing_projects(asked)
         if self._tools.settings.no_auth:
             return set(seats), projects
         keys = {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}

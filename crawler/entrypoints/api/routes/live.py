@@ -16,7 +16,7 @@ from crawler.entrypoints.api.live.outlet import outlet_of
 from crawler.entrypoints.api.live.reader import LiveReader
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.cookie_session import token_of
+from crawler.entrypoints.http.sockets import session_of, until_gone
 
 router = APIRouter()
 
@@ -29,9 +29,8 @@ After = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="The last 
 async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools: Tools, after: After = None) -> None:
     """Without `after`: what comes from now on. With it: also what was missed; 0 is everything that is kept."""
     await run_in_threadpool(tools.store.get_project, project_id)
-    session = token_of(socket.headers) if "authorization" not in socket.headers else None
     audience: Audience = socket.app.state.audience
-    async with audience.seat(caller, project_id, session) as (seat, tail):
+    async with audience.seat(caller, project_id, session_of(socket)) as (seat, tail):
         begun = tail.last
         # A client that loses the connection before the first event can reconnect with this number.
         await socket.accept(headers=[(SEQ_HEADER, str(begun).encode())])
@@ -39,15 +38,9 @@ async def live(socket: WebSocket, project_id: OwnProject, caller: Caller, tools:
         seat.reader = LiveReader(outlet, begun if after is None else after)
         following = asyncio.create_task(seat.reader.follow(tail))
         following.add_done_callback(seat.reader.ended)
-        tasks = {following, asyncio.create_task(_until_gone(socket))}
+        tasks = {following, asyncio.create_task(until_gone(socket))}
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await end(*tasks)
             await outlet.end()
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    """Wait until the client disconnects. Anything it sends is ignored."""
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass

@@ -5,13 +5,13 @@ Decided in `handlers/crawls/manage_projects.py`; settings and their limits in `d
 """
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
-from crawler.domain.crawls.crawl import MAX_PATTERNS, CrawlConfig, Pattern
+from crawler.domain.crawls.crawl import MAX_PATTERNS, MAX_WRITTEN, CrawlConfig, Pattern
 from crawler.domain.crawls.project import Project
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.shapes.config import ConfigShown
@@ -26,10 +26,12 @@ from crawler.errors import Forbidden
 
 router = APIRouter(tags=["projects"])
 
+MOST_CHARACTERS = 200_000
+
 _PATTERNS = {
     "anyOf": [
         {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 512}, "maxItems": MAX_PATTERNS},
-        {"type": "string", "description": "Several, separated by commas"},
+        {"type": "string", "maxLength": MAX_WRITTEN, "description": "Several, separated by commas"},
     ]
 }
 Patterns = Annotated[tuple[Pattern, ...], WithJsonSchema(_PATTERNS)]
@@ -44,6 +46,13 @@ class Options(CrawlConfig, Body):
 
     include_patterns: Patterns = Field((), max_length=MAX_PATTERNS, description="Regular expressions (RE2)")
     exclude_patterns: Patterns = Field((), max_length=MAX_PATTERNS, description="They beat include_patterns")
+
+    @model_validator(mode="after")
+    def _is_small(self) -> Self:
+        """They are read with every project and every crawl."""
+        if len(self.model_dump_json(exclude_unset=True)) > MOST_CHARACTERS:
+            raise ValueError(f"all options together have {MOST_CHARACTERS} characters at most")
+        return self
 
     def given(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True, include=set(CrawlConfig.model_fields))

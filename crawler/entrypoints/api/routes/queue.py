@@ -71,7 +71,7 @@ class NewEntries(Body):
         json_schema_extra={"example": {"urls": ["https://example.org/rooms"], "category": "hotel", "priority": 3}}
     )
 
-    urls: list[str] = Field(min_length=1, max_length=MOST_QUEUE_URLS)
+    urls: list[Annotated[str, Field(max_length=10_000)]] = Field(min_length=1, max_length=MOST_QUEUE_URLS)
     category: str | None = Field(None, max_length=MAX_CATEGORY)
     priority: int = Field(DEFAULT_PRIORITY, ge=0, le=LAST_PRIORITY, description="Lower first")
     project_id: UUID | None = Field(None, description="Whose settings hold; null is the project `acquisition`")

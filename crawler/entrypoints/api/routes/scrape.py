@@ -20,7 +20,7 @@ from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE
 from crawler.domain.markdown.page_formats import PageFormat, Wanted
 from crawler.entrypoints.http.access import OwnCrawl, Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.page_waits import LONGEST_SECONDS, Later, PageWaits, Scrape, Scraped
+from crawler.entrypoints.http.page_waits import LONGEST_SECONDS, Later, Mapped, PageWaits, Scrape, Scraped
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Text, Wire
 from crawler.errors import NotFound
@@ -184,7 +184,7 @@ async def scrape_page(request: Request, body: ScrapePage, caller: Caller) -> Res
     found = await waits.scrape(asked, caller.id)
     if isinstance(found, Later):
         return _later(found.crawl)
-    return _page(found, options.wanted)
+    return await run_in_threadpool(_page, found, options.wanted)
 
 
 @router.get(
@@ -204,7 +204,7 @@ async def get_scraped_page(request: Request, crawl: OwnCrawl, tools: Tools) -> R
         return _later(crawl)
     version = await run_in_threadpool(scrape.version, crawl, end)
     shown = await waits.show(version, wanted)
-    return _page(Scraped(shown, crawl.project_id, crawl.id), wanted)
+    return await run_in_threadpool(_page, Scraped(shown, crawl.project_id, crawl.id), wanted)
 
 
 @router.post(
@@ -217,12 +217,16 @@ async def map_site(request: Request, body: MapBody, caller: Caller) -> Response:
     waits: PageWaits = request.app.state.waits
     project_id = own_or_single(caller, body.project_id)
     found = await waits.map(project_id, body.url, body.options(), caller, body.timeout)
-    shown = SiteMapShown(urls=[MapEntry(**one._asdict()) for one in found.urls], complete=found.complete)
-    return Response(shown.model_dump_json(), media_type="application/json")
+    return await run_in_threadpool(_urls, found)
 
 
 def _later(crawl: CrawlJob) -> Response:
     return JSONResponse(ScrapeJob(crawl_id=crawl.id, status=crawl.status).model_dump(mode="json"), 202)
+
+
+def _urls(found: Mapped) -> Response:
+    shown = SiteMapShown(urls=[MapEntry(**one._asdict()) for one in found.urls], complete=found.complete)
+    return Response(shown.model_dump_json(), media_type="application/json")
 
 
 def _page(found: Scraped, wanted: Wanted) -> Response:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from crawler.bootstrap import App
 from crawler.domain import judging
 from crawler.domain.api_keys import ApiKey
-from crawler.entrypoints.http.auth import everybody, refuse_strangers
+from crawler.entrypoints.http.auth import address_of, everybody, refuse_strangers
 from crawler.entrypoints.http.cookie_session import COOKIE, key_of, token_of
 from crawler.entrypoints.http.problems import problem_of
 from crawler.errors import CrawlerError
@@ -54,6 +54,8 @@ class SessionGate:
     async def _caller(self, scope: Scope) -> ApiKey | None:
         token = scope["state"]["session"]
         if token is None or scope["path"].startswith(ASSETS):
+            if scope["path"].startswith((LOGIN, *SIGNED)):
+                judging.caller.set(address_of(scope))  # a stranger has a share, too
             return None
         key = await run_in_threadpool(key_of, self._tools, token)
         judging.caller.set(key and key.id)
