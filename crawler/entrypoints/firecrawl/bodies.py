@@ -116,8 +116,17 @@ JobWebhook = Annotated[Webhook, BeforeValidator(lambda given: {"url": given} if 
 
 
 class ScrapeBody(PageOptions):
-    url: Address
+    url: Address | None = None
+    alexandria: Any = None
     max_age: int = Field(TWO_DAYS_MS, ge=0, le=10**13)
+
+    @property
+    def address(self) -> str:
+        if self.alexandria is not None:
+            raise NotOffered("Tools of other services are not offered here.")
+        if self.url is None:
+            raise Invalid("url: it is missing.")
+        return self.url
 
 
 class BatchBody(PageOptions):

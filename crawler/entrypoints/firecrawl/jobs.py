@@ -149,7 +149,8 @@ def list_errors(crawl: Job, tools: Tools) -> Any:
         for number, (end, at) in enumerate(found)
         if end.reason != Reason.ROBOTS
     ]
-    return {"errors": errors, "robotsBlocked": [end.url for end, _ in found if end.reason == Reason.ROBOTS]}
+    forbidden = [end.url for end, _ in found if end.reason == Reason.ROBOTS]
+    return {"success": True, "errors": errors, "robotsBlocked": forbidden}
 
 
 @router.delete("/crawl/{job_id}")

@@ -27,18 +27,19 @@ MOST_PROJECTS = 20
 @router.post("/scrape")
 async def scrape(request: Request, body: ScrapeBody, tools: Tools, caller: Caller) -> Any:
     waits: PageWaits = request.app.state.waits
-    project_id, tracked, options = own_or_single(caller, None), body.change_tracking, body.options()
+    url, tracked, options = body.address, body.change_tracking, body.options()
+    project_id = own_or_single(caller, None)
     max_age = timedelta(0) if tracked else timedelta(milliseconds=min(body.max_age, 10**12))
-    asked = Scrape(project_id, body.url, options, max_age, body.timeout_seconds)
+    asked = Scrape(project_id, url, options, max_age, body.timeout_seconds)
     try:
         found = await waits.scrape(asked, caller.id)
     except PageEnded as exc:
         if not exc.end.http_status or exc.end.http_status < 400:
             raise
-        return {"success": True, "data": error_document(exc.end, body.url, exc.message)}
+        return {"success": True, "data": error_document(exc.end, url, exc.message)}
     if isinstance(found, Later):
         return refusal(408, "The page did not come in time; it is still being fetched.", TIMED_OUT)
-    told = document(*found.page, body.url, from_store=found.from_store)
+    told = document(*found.page, url, from_store=found.from_store)
     if tracked is not None:
         track = tools.changes.check_pages.track
         args = found.crawl_id, found.project_id, found.page.version, tracked.modes
