@@ -120,10 +120,10 @@ def refused(app: Client, name: str, *args: Any) -> bool:
     try:
         told = getattr(app, name)(*args, **MORE.get(name, {}))
     except FirecrawlError as exc:
-        return exc.status_code == 501
+        return bool(exc.status_code == 501)
     except AttributeError as exc:  # and some stumble over any answer
         return exc.name == "ok"
-    return told is False or (told.success is False and "language model" in told.error)
+    return told is False or bool(told.success is False and "language model" in told.error)
 
 
 @pytest.mark.slow
