@@ -72,8 +72,8 @@ dist: $(VENV)/.dist ## wheel and sdist in dist/, tried in a clean environment, w
 	@$(call logged,$(BIN)/python -m build --no-isolation --outdir dist,>)
 	@$(call logged,$(BIN)/python -m venv $(CLEAN),>>)
 	@$(call logged,$(CLEAN)/bin/$(call pip,$(DELIVERED)),>>)
-	@$(call logged,$(CLEAN)/bin/python -m pip install --no-deps --no-index --find-links dist crawler,>>)
-	@cd dist && env -u PYTHONPATH $(abspath $(CLEAN))/bin/crawler --help > /dev/null
+	@$(call logged,$(CLEAN)/bin/python -m pip install --no-deps --no-index --find-links dist crawl-watcher,>>)
+	@$(BIN)/python -m scripts.try_install $(abspath $(CLEAN))/bin
 	@env -u PYTHONPATH $(CLEAN)/bin/python scripts/licences.py > dist/licences.txt
 	@$(call logged,$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/sbom.cdx.json $(CLEAN)/bin/python,>>)

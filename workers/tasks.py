@@ -253,8 +253,12 @@ def run_scheduled_crawl(project_id: str) -> None:
 
 @app.task(name="crawler.notify", **_options)
 def notify(crawl_id: str) -> None:
-    """Tell people and programs what a scheduled crawl found; nobody is told twice."""
-    container().notices.notify_crawl(crawl_of(crawl_id))
+    """Tell people and programs what a scheduled crawl found, nobody twice; and the webhook of a Firecrawl job."""
+    asked, notices = crawl_of(crawl_id), container().notices
+    try:
+        notices.tell_hook(asked)
+    finally:
+        notices.notify_crawl(asked)
 
 
 @app.task(name="crawler.resend_notice", acks_late=False, **_options)

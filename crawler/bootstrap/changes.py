@@ -13,6 +13,7 @@ from crawler.adapters.changes.history import ChangeHistory
 from crawler.adapters.changes.noise_store import NoiseStore
 from crawler.adapters.changes.page_pairs import PagePairs
 from crawler.handlers.changes.apply_noise_rules import ApplyNoiseRules
+from crawler.handlers.changes.check_pages import CheckPages
 from crawler.handlers.changes.compare_in_turn import CompareInTurn
 from crawler.handlers.changes.compare_versions import CompareVersions, ShowMarkdown
 from crawler.handlers.changes.describe_changes import DescribeChanges
@@ -94,6 +95,10 @@ class Changes:
     @cached_property
     def compare_versions(self) -> CompareVersions:
         return CompareVersions(self._app.pages.content, self._app.pages.read_pdf, self._app.judging.for_people)
+
+    @cached_property
+    def check_pages(self) -> CheckPages:
+        return CheckPages(self.describe, self._app.crawls.scraped_pages, self.compare_versions)
 
     @cached_property
     def show_markdown(self) -> ShowMarkdown:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
+from crawler.adapters.notices.hook_store import HookStore
 from crawler.adapters.notices.mailer import Mailer
 from crawler.adapters.notices.mute_store import MuteStore
 from crawler.adapters.notices.notice_settings_store import NoticeSettingsStore
@@ -20,6 +21,7 @@ from crawler.handlers.notices.backtest_schedule import BacktestSchedule
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.explain_notice import ExplainNotice
 from crawler.handlers.notices.fill_templates import FillTemplates
+from crawler.handlers.notices.hook_events import HookEvents, Sources
 from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
 from crawler.handlers.notices.notify_crawl import Audience, NotifyCrawl
@@ -29,6 +31,7 @@ from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.send_test import Senders, SendTest
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
+from crawler.handlers.notices.tell_hook import TellHook
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
 from crawler.handlers.notices.watch_url import WatchUrl
 
@@ -84,7 +87,14 @@ class Notices:
     @cached_property
     def recover_schedules(self) -> RecoverSchedules:
         kept = self.notifications
-        return RecoverSchedules(self.run_schedules, kept.untold, kept.due_crawls, self._app.hints, self._app.clock)
+        return RecoverSchedules(
+            self.run_schedules,
+            kept.untold,
+            kept.due_crawls,
+            self.tell_hook.recover,
+            self._app.hints,
+            self._app.clock,
+        )
 
     @cached_property
     def recipients(self) -> RecipientStore:
@@ -132,6 +142,33 @@ class Notices:
             self._app.clock,
             self.sender,
             self._app.hints.notify,
+        )
+
+    @cached_property
+    def hooks(self) -> HookStore:
+        return HookStore(self._app.database)
+
+    @cached_property
+    def tell_hook(self) -> TellHook:
+        check = self._app.changes.check_pages
+        sources = Sources(
+            self._app.crawls.scraped_pages,
+            self._app.crawls.scrape,
+            lambda crawl, version, modes: check.track(crawl.id, crawl.project_id, version, modes),
+            check,
+            check.diff,
+            self._app.clock,
+        )
+        return TellHook(
+            self._app.store,
+            self.hooks,
+            self._app.credentials,
+            HookEvents(sources),
+            self.webhook,
+            lambda: self.current_settings().webhook_secret,
+            self._app.egress,
+            self._app.hints.notify,
+            self._app.clock,
         )
 
     def sign(self, asked: dict[str, Any]) -> str:

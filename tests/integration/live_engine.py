@@ -49,7 +49,7 @@ class InlineHints:
     def after_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("after_crawl", crawl_id))
 
-    def notify(self, crawl_id: UUID) -> None:
+    def notify(self, crawl_id: UUID, countdown_seconds: float = 0) -> None:
         self.sent.append(("notify", crawl_id))
 
     def resend_notice(self, notification_id: UUID) -> None:

@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from tests.integration.live_engine import Engine
 
 
-def _follow_hints(engine: Engine) -> None:
-    """As the coordinator and whoever compares would."""
+def _follow_hints(engine: Engine) -> bool:
+    """As the coordinator, whoever compares and whoever tells would. Whether something is told from now on."""
+    tools, tells = engine.tools, False
     while engine.sent:
         name, given = engine.sent.pop(0)
         if name == "start_crawl":
-            engine.tools.crawls.seed(given)
+            tools.crawls.seed(given)
         elif name == "after_crawl":
-            engine.tools.changes.diff_crawl(given)
+            tools.changes.diff_crawl(given)
+            tools.notices.tell_hook(given)
+        tells |= name == "notify"
+    return tells
 
 
 @contextmanager
@@ -23,11 +27,14 @@ def working(engine: Engine) -> Iterator[None]:
 
     def work() -> None:
         try:
+            tells = False
             while not stop.is_set():
-                _follow_hints(engine)
+                tells |= _follow_hints(engine)
                 engine.shift()
                 for crawl_id in engine.tools.frontier.open_crawls():
                     engine.tools.crawls.finish(crawl_id)
+                for crawl_id in engine.tools.notices.hooks.due(engine.tools.clock()) if tells else ():
+                    engine.tools.notices.tell_hook(crawl_id)
                 stop.wait(0.005)
         except BaseException as exc:  # noqa: BLE001 - told by the thread that waits
             failed.append(exc)

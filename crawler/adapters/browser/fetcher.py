@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 END_SECONDS = 15.0
 """Timeout for closing everything."""
-NO_PACKAGE = "crawl4ai is not installed: install the extra `render` (pip install 'crawler[render]')."
+NO_PACKAGE = "crawl4ai is not installed: install the extra `render` (pip install 'crawl-watcher[render]')."
 
 log = telemetry.logger(__name__)
 

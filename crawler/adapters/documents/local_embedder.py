@@ -34,7 +34,7 @@ class LocalEmbedder:
         try:
             from model2vec import StaticModel  # noqa: PLC0415 - optional, and heavy
         except ImportError as exc:
-            words = "CRAWLER_EMBED_URL=local needs the extra 'embed': pip install 'crawler[embed]'."
+            words = "CRAWLER_EMBED_URL=local needs the extra 'embed': pip install 'crawl-watcher[embed]'."
             raise EmbeddingFailed(words) from exc
         try:
             return StaticModel.from_pretrained(self._name)

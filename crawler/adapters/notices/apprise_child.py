@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from crawler.domain.hosts.egress import EgressRule
 
-MISSING = "Apprise is not installed here; install it with pip install 'crawler[notify]'"
+MISSING = "Apprise is not installed here; install it with pip install 'crawl-watcher[notify]'"
 LONGEST_WORDS = 500
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"})
 _DIALS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})

@@ -105,7 +105,7 @@ def _told(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError as exc:
-        raise SettingsError(f"To keep pages at {url}, install 'crawler[objects]'.") from exc
+        raise SettingsError(f"To keep pages at {url}, install 'crawl-watcher[objects]'.") from exc
     except FileNotFoundError as exc:
         raise Unavailable(f"What was stored at {url} is gone: {exc}") from exc
     except (obstore.exceptions.BaseError, OSError) as exc:

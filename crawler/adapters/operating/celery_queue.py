@@ -117,8 +117,8 @@ class CeleryQueue:
             raise _unavailable() from exc
         self._send("crawler.report_crawl", {"crawl_id": str(crawl_id)})
 
-    def notify(self, crawl_id: UUID) -> None:
-        self._send("crawler.notify", {"crawl_id": str(crawl_id)})
+    def notify(self, crawl_id: UUID, countdown_seconds: float = 0) -> None:
+        self._send("crawler.notify", {"crawl_id": str(crawl_id)}, countdown=countdown_seconds)
 
     def resend_notice(self, notification_id: UUID) -> None:
         """Send a notification again. A person waits for it, so the message expires if no worker takes it soon."""

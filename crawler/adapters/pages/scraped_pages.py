@@ -49,17 +49,24 @@ class ScrapedPages:
             row = db.execute(text(_SEEN), given).one_or_none()
         return _version(row) if row else None
 
-    def list_done(self, crawl_id: UUID, skip: int, limit: int) -> list[PageEnd]:
-        """Pages of a crawl in the order they came: what comes later stands behind what was read."""
+    def list_done(self, crawl_id: UUID, skip: int, limit: int, until: datetime | None = None) -> list[PageEnd]:
+        """Pages of a crawl in the order they came, those until then: what comes later stands behind what was read."""
+        given = {"crawl": crawl_id, "skip": skip, "limit": limit, "until": until}
         with transaction(self._engine) as db:
-            rows = db.execute(text(_DONE), {"crawl": crawl_id, "skip": skip, "limit": limit}).all()
+            rows = db.execute(text(_DONE), given).all()
         return [PageEnd(row.url, row.fetch_state, row.reason, None, row.http_status, row.version_id) for row in rows]
+
+    def count_done(self, crawl_id: UUID) -> int:
+        with transaction(self._engine) as db:
+            return int(db.execute(text(_COUNT_DONE), {"crawl": crawl_id}).scalar_one())
 
     def list_bad(
         self, crawl_id: UUID, limit: int, *, only_failed: bool = False
     ) -> list[tuple[PageEnd, datetime | None]]:
-        """URLs that failed, and those that robots.txt or the egress rule refused."""
-        given = {"crawl": crawl_id, "limit": limit, "refused": [] if only_failed else list(_REFUSED)}
+        """URLs that failed, those that robots.txt or the egress rule refused, and those that were asked for by name and
+        are no page."""
+        refused = [] if only_failed else list(_REFUSED)
+        given = {"crawl": crawl_id, "limit": limit, "refused": refused, "no_end": list(_NO_END)}
         with transaction(self._engine) as db:
             rows = db.execute(text(_BAD), given).all()
         return [
@@ -98,14 +105,21 @@ def _version(row: Row[Any]) -> ScrapedVersion:
 
 
 _REFUSED = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.EGRESS, Reason.NOT_FOUND, Reason.FORBIDDEN)
+_NO_END = (Reason.REDIRECTED, Reason.CANCELLED, Reason.MAX_PAGES)
 _DONE = """
 SELECT url, fetch_state, reason, http_status, version_id FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND fetch_state = 'done' AND version_id IS NOT NULL
+  AND (CAST(:until AS timestamptz) IS NULL OR fetched_at < :until)
 ORDER BY fetched_at, normalized_url OFFSET :skip LIMIT :limit
+"""
+_COUNT_DONE = """
+SELECT count(*) FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND fetch_state = 'done' AND version_id IS NOT NULL
 """
 _BAD = """
 SELECT url, fetch_state, reason, error_message, http_status, fetched_at FROM crawl_discovered_urls
-WHERE crawl_job_id = :crawl AND (fetch_state = 'failed' OR reason = ANY(CAST(:refused AS text[])))
+WHERE crawl_job_id = :crawl AND (fetch_state = 'failed' OR reason = ANY(CAST(:refused AS text[]))
+  OR (source IN ('seed', 'list') AND fetch_state = 'skipped' AND reason <> ALL(CAST(:no_end AS text[]))))
 ORDER BY crawl_job_id, normalized_url LIMIT :limit
 """
 _END = """

@@ -96,6 +96,9 @@ class CrawlConfig(BaseModel):
     delay_seconds: float = Field(0.5, ge=0, le=3600, allow_inf_nan=False)
     respect_robots_txt: bool = True
     use_sitemaps: bool = True
+    start_urls: tuple[Annotated[str, StringConstraints(min_length=1, max_length=2000)], ...] = Field(
+        (), max_length=100, description="Further pages that the crawl begins with, also on other hosts"
+    )
     max_duration_seconds: int = Field(86_400, gt=0, le=31 * 86_400)
     render: RenderMode = RenderMode.AUTO
     render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")

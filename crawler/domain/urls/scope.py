@@ -61,7 +61,7 @@ class Scope:
     suffix: str
     """Ending of the hosts of subdomains; empty when they are not wanted."""
     allowed: frozenset[str]
-    """Hosts that were named besides the site's own; they stay when the site moves."""
+    """Hosts that were named besides the site's own, or by a page to begin with; they stay when the site moves."""
     prefix: str
     include: tuple[_Rule, ...]
     exclude: tuple[_Rule, ...]
@@ -85,7 +85,7 @@ class Scope:
             homes=_spellings(seed, rule),
             hosts=_with_and_without_www(seed.host),
             suffix="." + _bare(seed.host) if config.allow_subdomains else "",
-            allowed=_named_hosts(config.allowed_hosts),
+            allowed=_named_hosts((*config.allowed_hosts, *config.start_urls)),
             prefix=_clean_prefix(config.path_prefix),
             include=_compiled(patterns.include),
             exclude=_compiled(patterns.exclude),

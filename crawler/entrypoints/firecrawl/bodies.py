@@ -1,6 +1,5 @@
 """What Firecrawl's clients send, as far as it means something here. Fields that are not known are ignored, as there."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -10,6 +9,7 @@ from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
 from crawler.domain.crawls.project import MAX_NAME as LONGEST_NAME
 from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE
 from crawler.domain.markdown.page_formats import MAX_SELECTORS, PageFormat, Wanted
+from crawler.domain.notices.hooks import Hook
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.page_waits import LONGEST_SECONDS
@@ -23,8 +23,8 @@ DEFAULT_TIMEOUT_MS = 60_000
 TWO_DAYS_MS = 172_800_000
 """How old a stored page may be unless the caller says it: as there."""
 MOST_BATCH = 1000
+ANY_ORIGIN = "^[a-z]+://[^/]+"
 CHANGE_TRACKING = "changeTracking"
-GIT_DIFF = "git-diff"
 _FORMATS = {
     "markdown": PageFormat.MARKDOWN,
     "html": PageFormat.HTML,
@@ -102,16 +102,45 @@ class PageOptions(Sent):
         return ScrapeOptions(wanted, wait_seconds=wait, headers=self.headers or None)
 
 
+class Webhook(Sent):
+    """Where the events of a job or a monitor go; an address alone means all of them."""
+
+    url: Annotated[Text, Field(max_length=2000)]
+    headers: dict[Annotated[Text, Field(max_length=MAX_NAME)], Annotated[Text, Field(max_length=MAX_VALUE)]] = Field(
+        default_factory=dict, max_length=20
+    )
+    metadata: dict[Annotated[Text, Field(max_length=100)], Annotated[Text, Field(max_length=1000)]] = Field(
+        default_factory=dict, max_length=20
+    )
+    events: list[Annotated[Text, Field(max_length=50)]] = Field(default_factory=list, max_length=20)
+
+    def hook(self, kind: str, tracked: WantedFormat | None = None) -> Hook:
+        modes = None if tracked is None else tuple(tracked.modes)
+        return Hook(kind=kind, url=self.url, metadata=self.metadata, events=tuple(self.events), modes=modes)
+
+
+JobWebhook = Annotated[Webhook, BeforeValidator(lambda given: {"url": given} if isinstance(given, str) else given)]
+
+
 class ScrapeBody(PageOptions):
-    url: Address
+    url: Address | None = None
+    alexandria: Any = None
     max_age: int = Field(TWO_DAYS_MS, ge=0, le=10**13)
+
+    @property
+    def address(self) -> str:
+        if self.alexandria is not None:
+            raise NotOffered("Tools of other services are not offered here.")
+        if self.url is None:
+            raise Invalid("url: it is missing.")
+        return self.url
 
 
 class BatchBody(PageOptions):
     urls: list[Annotated[Text, Field(max_length=2000)]] = Field(min_length=1, max_length=MOST_BATCH)
     ignore_invalid_urls: bool = Field(default=False, alias="ignoreInvalidURLs")
     append_to_id: Text | None = Field(None, max_length=100)
-    webhook: Any = None
+    webhook: JobWebhook | None = None
 
 
 class CrawlOptions(Sent):
@@ -159,13 +188,13 @@ class CrawlOptions(Sent):
         """Their patterns are about the path; ours about the whole URL."""
         if self.regex_on_full_url or not written.startswith(("^", "/")):
             return written
-        return re.sub(r"^\^?", "^[a-z]+://[^/]+", written, count=1)
+        return ANY_ORIGIN + written.removeprefix("^")
 
 
 class CrawlBody(CrawlOptions):
     url: Address
     scrape_options: PageOptions = Field(default_factory=PageOptions)
-    webhook: Any = None
+    webhook: JobWebhook | None = None
 
 
 class MapBody(Sent):
@@ -196,13 +225,13 @@ class MonitorTarget(Sent):
     crawl_options: CrawlOptions = Field(default_factory=CrawlOptions)
 
     @property
-    def address(self) -> str:
-        given = [self.url] if self.url else self.urls
+    def addresses(self) -> list[str]:
         if self.type == "search":
             raise NotOffered("A monitor of the web's search results is not offered here.")
-        if len(given) != 1 or given[0] is None:
-            raise NotOffered("A monitor watches one page or one site here; make one for each.")
-        return given[0]
+        given = [*([self.url] if self.url else ()), *self.urls]
+        if not given or (self.type == "crawl" and len(given) > 1):
+            raise Invalid("targets: a target of type crawl needs one url, one of type scrape needs urls.")
+        return given
 
 
 class MonitorEmail(Sent):
@@ -214,17 +243,13 @@ class MonitorNotification(Sent):
     email: MonitorEmail | None = None
 
 
-class MonitorWebhook(Sent):
-    url: Annotated[Text, Field(max_length=500)]
-
-
 class MonitorChange(Sent):
     name: Text | None = Field(None, min_length=1, max_length=LONGEST_NAME)
     status: Literal["active", "paused"] | None = None
     schedule: MonitorSchedule | None = None
     targets: list[MonitorTarget] | None = Field(None, max_length=50)
     notification: MonitorNotification | None = None
-    webhook: MonitorWebhook | None = None
+    webhook: JobWebhook | None = None
 
 
 class NewMonitor(MonitorChange):

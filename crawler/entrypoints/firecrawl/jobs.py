@@ -4,7 +4,7 @@ Each is a crawl beside all others: `begin_crawl` and `start` in `handlers/crawls
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
@@ -20,13 +20,15 @@ from crawler.adapters.operating.event_tail import end as end_tasks
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.exports.firecrawl_documents import document
 from crawler.domain.markdown.page_formats import Wanted
+from crawler.domain.notices import hooks
+from crawler.domain.notices.hooks import Hook
 from crawler.domain.pages.scraped import PageEnd
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import Unusable, read
 from crawler.entrypoints.firecrawl.answers import as_json
-from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody
-from crawler.entrypoints.firecrawl.documents import document
+from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody, WantedFormat, Webhook
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
@@ -43,6 +45,8 @@ MOST_ERRORS = 1000
 KEPT = timedelta(days=365)
 DOOR = "door"
 """Key in a crawl's scope: which of the two it is, to Firecrawl's clients."""
+TRACKED = "tracked"
+"""Key in a crawl's scope: the modes of `changeTracking`, if its pages are told with it."""
 _STATUS = {
     CrawlStatus.PENDING: "scraping",
     CrawlStatus.IN_PROGRESS: "scraping",
@@ -70,35 +74,44 @@ Job = Annotated[CrawlJob, Depends(_job)]
 
 @router.post("/crawl")
 def start_crawl(request: Request, body: CrawlBody, tools: Tools, caller: Caller) -> Any:
-    _no_webhook(body.webhook)
-    project_id = own_or_single(caller, None)
+    project_id, tracked = own_or_single(caller, None), body.scrape_options.change_tracking
+    hook = _hook(tools, body.webhook, hooks.CRAWL, tracked)
     settings = body.settings(body.url, tools.settings.max_pages_ceiling)
     options = body.scrape_options.options()
-    told = body.model_dump(mode="json", by_alias=True, exclude={"scrape_options": {"headers"}}, exclude_unset=True)
-    crawl = tools.crawls.scrape.begin_crawl(project_id, body.url, settings, options, notes={DOOR: CRAWL, "told": told})
-    return _started(request, CRAWL, crawl.id)
+    secret = {"scrape_options": {"headers"}, "webhook": {"headers"}}
+    told = body.model_dump(mode="json", by_alias=True, exclude=secret, exclude_unset=True)
+    notes = {DOOR: CRAWL, "told": told, **_tracking(tracked)}
+    crawl = tools.crawls.scrape.begin_crawl(project_id, body.url, settings, options, notes=notes)
+    return _started(request, tools, CRAWL, crawl, hook)
 
 
 @router.post("/batch/scrape")
 def start_batch(request: Request, body: BatchBody, tools: Tools, caller: Caller) -> Any:
-    _no_webhook(body.webhook)
+    hook = _hook(tools, body.webhook, hooks.BATCH, body.change_tracking)
     if body.append_to_id:
         raise NotOffered("A batch cannot be added to here; start another one.")
     invalid = [url for url in body.urls if isinstance(read(url), Unusable)]
     if invalid and (not body.ignore_invalid_urls or len(invalid) == len(body.urls)):
         raise Invalid(f"{len(invalid)} of the urls cannot be fetched; ignoreInvalidURLs leaves such out.")
     urls = [url for url in body.urls if url not in invalid]
-    crawl = tools.crawls.scrape.start(own_or_single(caller, None), urls, body.options(), notes={DOOR: BATCH})
-    return {**_started(request, BATCH, crawl.id), "invalidURLs": invalid}
+    notes = {DOOR: BATCH, **_tracking(body.change_tracking)}
+    crawl = tools.crawls.scrape.start(own_or_single(caller, None), urls, body.options(), notes=notes)
+    return {**_started(request, tools, BATCH, crawl, hook), "invalidURLs": invalid}
 
 
-def _no_webhook(webhook: Any) -> None:
-    if webhook is not None:
-        raise NotOffered("Webhooks of single jobs are not offered here; watch the job by WebSocket, or a schedule.")
+def _hook(tools: App, webhook: Webhook | None, kind: str, tracked: WantedFormat | None) -> Hook | None:
+    """Before the job begins: an address that may not be reached is refused with it."""
+    return tools.notices.tell_hook.checked(webhook.hook(kind, tracked), webhook.headers) if webhook else None
 
 
-def _started(request: Request, kind: str, crawl_id: UUID) -> dict[str, Any]:
-    return {"success": True, "id": str(crawl_id), "url": f"{request.base_url}v2/{kind}/{crawl_id}"}
+def _tracking(tracked: WantedFormat | None) -> dict[str, Any]:
+    return {} if tracked is None else {TRACKED: tracked.modes}
+
+
+def _started(request: Request, tools: App, kind: str, crawl: CrawlJob, hook: Hook | None) -> dict[str, Any]:
+    if hook is not None:
+        tools.notices.tell_hook.begin(crawl, hook)
+    return {"success": True, "id": str(crawl.id), "url": f"{request.base_url}v2/{kind}/{crawl.id}"}
 
 
 @router.get("/crawl/active")
@@ -143,7 +156,8 @@ def list_errors(crawl: Job, tools: Tools) -> Any:
         for number, (end, at) in enumerate(found)
         if end.reason != Reason.ROBOTS
     ]
-    return {"errors": errors, "robotsBlocked": [end.url for end, _ in found if end.reason == Reason.ROBOTS]}
+    forbidden = [end.url for end, _ in found if end.reason == Reason.ROBOTS]
+    return {"success": True, "errors": errors, "robotsBlocked": forbidden}
 
 
 @router.delete("/crawl/{job_id}")
@@ -210,10 +224,11 @@ async def _pages(
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Pages of the job in the order they came, from this one on: some of them, or all that are there."""
     wanted = await run_in_threadpool(tools.crawls.scrape.wanted, crawl.id) or Wanted()
+    modes = (await run_in_threadpool(tools.store.get_scope, crawl.id)).get(TRACKED)
     size = 0
     while ends := await run_in_threadpool(tools.crawls.scraped_pages.list_done, crawl.id, skip, PAGES_AT_ONCE):
         for end in ends:
-            page = await _page(tools, waits, crawl, end, wanted)
+            page = await _page(tools, waits, crawl, end, wanted, modes)
             size += sum(len(value) for value in page.values() if isinstance(value, str))
             yield page
             if not whole and size > MOST_BYTES:
@@ -223,12 +238,18 @@ async def _pages(
             return
 
 
-async def _page(tools: App, waits: PageWaits, crawl: CrawlJob, end: PageEnd, wanted: Wanted) -> dict[str, Any]:
+async def _page(
+    tools: App, waits: PageWaits, crawl: CrawlJob, end: PageEnd, wanted: Wanted, modes: Sequence[str] | None
+) -> dict[str, Any]:
     try:
         version = await run_in_threadpool(tools.crawls.scrape.version, crawl, end)
-        return document(await waits.show(version, wanted), end.url)
+        told = document(*await waits.show(version, wanted), end.url)
+        if modes is not None:
+            track = tools.changes.check_pages.track
+            told["changeTracking"] = await run_in_threadpool(track, crawl.id, crawl.project_id, version, modes)
     except Invalid as exc:  # too much for a judge: the others are no worse for it
         return {"metadata": {"sourceURL": end.url, "url": end.url, "error": exc.message}}
+    return told
 
 
 def _told(crawl: CrawlJob) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Decided in `handlers/notices/set_schedule.py` and `handlers/changes`.
 
 import re
 import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -13,22 +14,23 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from crawler.bootstrap import App
 from crawler.domain import judging
-from crawler.domain.changes.summary import ChangedPage, CrawlChanges
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType
+from crawler.domain.changes.checks import CHANGED, CheckedPage
+from crawler.domain.changes.summary import CrawlChanges
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import page_id
+from crawler.domain.notices.hooks import MONITOR, Hook
 from crawler.domain.notices.schedule import Schedule
 from crawler.entrypoints.firecrawl.answers import as_json
-from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule, MonitorTarget, NewMonitor
-from crawler.entrypoints.firecrawl.documents import parsed_diff
+from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule, NewMonitor
+from crawler.entrypoints.firecrawl.targets import crawl_of, shown_targets, target_of
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.errors import Forbidden, Invalid, NotFound
-from crawler.handlers.crawls.scrape_pages import not_fetched
+from crawler.handlers.changes.check_pages import CheckPages
 
 router = APIRouter()
 
-MOST_PAGES = 10_000
 MOST_DIFFS = 25
 """Changed pages of one answer that are shown with their diff: each is read by a judge."""
 DIFF_SECONDS = 15.0
@@ -44,7 +46,7 @@ _STATUS = {
     CrawlStatus.FAILED: "failed",
     CrawlStatus.CANCELLED: "failed",
 }
-Limit = Annotated[int, Query(ge=1, le=100)]
+Limit = Annotated[int, Query(ge=1, le=100)]  # changed pages come with their diff: each is read by a judge
 Offset = Annotated[int, Query(ge=0, le=1_000_000)]
 
 
@@ -66,12 +68,12 @@ Monitored = Annotated[tuple[Project, Schedule], Depends(_monitor)]
 def create_monitor(body: NewMonitor, tools: Tools, caller: Caller) -> Any:
     if caller.project_ids is not None:
         raise Forbidden("A monitor is a new project, and this API key is limited to some.")
-    target = _only(body.targets)
-    settings = _settings(target, tools)
-    config = _schedule(body)
-    project = tools.projects.manage.create(name=body.name, website_url=target.address, settings=settings)
+    website, settings = crawl_of(body.targets, tools.settings.max_pages_ceiling)
+    config, hook = _schedule(body), _hook(tools, body)
+    project = tools.projects.manage.create(name=body.name, website_url=website, settings=settings)
     try:
         schedule = tools.notices.set_schedule(project.id, {"enabled": body.status != "paused", **config})
+        _keep(tools, project, body, hook)
     except Exception:
         tools.projects.manage.delete(project.id)
         raise
@@ -98,15 +100,29 @@ def change_monitor(monitor: Monitored, body: MonitorChange, tools: Tools) -> Any
     project, _ = monitor
     changes: dict[str, Any] = {"name": body.name} if body.name else {}
     if body.targets is not None:
-        target = _only(body.targets)
-        changes |= {"website_url": target.address, "settings": _settings(target, tools)}
-    config = _schedule(body)
+        website, settings = crawl_of(body.targets, tools.settings.max_pages_ceiling)
+        changes |= {"website_url": website, "settings": settings}
+    config, hook = _schedule(body), _hook(tools, body)
     if body.status is not None:
         config["enabled"] = body.status == "active"
     if changes:
         project = tools.projects.manage.change(project.id, changes)
     schedule = tools.notices.set_schedule(project.id, config)
+    _keep(tools, project, body, hook)
     return {"success": True, "data": _shown(tools, project, schedule)}
+
+
+def _hook(tools: App, body: MonitorChange) -> Hook | None:
+    webhook = body.webhook
+    return tools.notices.tell_hook.checked(webhook.hook(MONITOR), webhook.headers) if webhook else None
+
+
+def _keep(tools: App, project: Project, body: MonitorChange, hook: Hook | None) -> None:
+    """What a project and its schedule cannot hold. A webhook that is given as null is removed, as there."""
+    if body.targets:
+        tools.notices.hooks.set_targets(project.id, shown_targets(project.id, body.targets))
+    if "webhook" in body.model_fields_set:
+        tools.notices.tell_hook.set_for(project.id, hook)
 
 
 @router.delete("/monitor/{monitor_id}")
@@ -141,27 +157,16 @@ def get_check(
     crawl = tools.store.find_crawl(check_id)
     if crawl is None or crawl.project_id != monitor[0].id:
         raise NotFound("Check not found.")
-    changes = tools.changes.describe(crawl, pages=True)
-    pages = [one for one in _pages(tools, crawl, changes) if status in (None, one["status"])]
-    part = pages[skip : skip + limit]
-    _add_diffs(tools, crawl, changes, part)
+    check, targets = tools.changes.check_pages, tools.notices.hooks.list_targets(crawl.project_id)
+    pages = [page for page in check(crawl) if status in (None, page.status)]
+    chosen = pages[skip : skip + limit]
+    diffs = _diffs(check, crawl, chosen)
+    part = [_page(crawl, page, targets) | diffs.get(page.url, {}) for page in chosen]
     told: dict[str, Any] = {"success": True, "data": {**_check(tools, crawl), "pages": part}}
     if skip + limit < len(pages):
         asked = f"limit={limit}&skip={skip + limit}" + (f"&status={status}" if status else "")
         told["next"] = f"{str(request.url).partition('?')[0]}?{asked}"
     return as_json(told)
-
-
-def _only(targets: list[MonitorTarget]) -> MonitorTarget:
-    if len(targets) != 1:
-        raise Invalid("targets: a monitor has one target here; make a monitor for each.")
-    return targets[0]
-
-
-def _settings(target: MonitorTarget, tools: App) -> dict[str, Any]:
-    if target.type == "scrape":
-        return {"max_pages": 1, "max_depth": 0, "use_sitemaps": False}
-    return target.crawl_options.settings(target.address, tools.settings.max_pages_ceiling)
 
 
 def _schedule(body: MonitorChange) -> dict[str, Any]:
@@ -171,8 +176,6 @@ def _schedule(body: MonitorChange) -> dict[str, Any]:
     email = body.notification.email if body.notification else None
     if email is not None:
         config["notification_email"] = email.recipients[0] if email.enabled and email.recipients else None
-    if body.webhook is not None:
-        config |= {"notification_webhook": body.webhook.url, "notify_on": "always"}
     return config
 
 
@@ -201,9 +204,7 @@ def _cron(schedule: MonitorSchedule) -> str:
 def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
     config = schedule.config
     last = next((one for one in tools.store.list_crawls(project.id, 5) if not one.from_queue), None)
-    url, is_page = project.website_url or "", _is_one_page(project.settings)
-    target: dict[str, Any] = {"id": str(project.id), "type": "scrape" if is_page else "crawl"}
-    target |= {"urls": [url]} if is_page else {"url": url, "crawlOptions": {"limit": project.settings.max_pages}}
+    targets, hook = tools.notices.hooks.list_targets(project.id), tools.notices.tell_hook.find_for(project.id)
     mail = config.notification_email
     return {
         "id": str(project.id),
@@ -213,8 +214,8 @@ def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
         "nextRunAt": _iso(schedule.next_run_at),
         "lastRunAt": _iso(last.started_at if last else None),
         "currentCheckId": str(last.id) if last and not last.status.is_over else None,
-        "targets": [target],
-        "webhook": {"url": config.notification_webhook} if config.notification_webhook else None,
+        "targets": targets or [_site(project)],
+        "webhook": hook.model_dump(include={"url", "metadata", "events"}) if hook else None,
         "notification": {"email": {"enabled": True, "recipients": [mail]}} if mail else None,
         "retentionDays": RETENTION_DAYS,
         "estimatedCreditsPerMonth": 0,
@@ -224,8 +225,10 @@ def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _is_one_page(settings: CrawlConfig) -> bool:
-    return settings.max_pages == 1 and settings.max_depth == 0
+def _site(project: Project) -> dict[str, Any]:
+    """What a project watches that was not made at this door."""
+    options = {"limit": project.settings.max_pages}
+    return {"id": str(project.id), "type": "crawl", "url": project.website_url or "", "crawlOptions": options}
 
 
 def _check(tools: App, crawl: CrawlJob) -> dict[str, Any]:
@@ -263,47 +266,33 @@ def _summary(crawl: CrawlJob, changes: CrawlChanges) -> dict[str, int]:
     }
 
 
-def _pages(tools: App, crawl: CrawlJob, changes: CrawlChanges) -> list[dict[str, Any]]:
-    """Every page of the check with what became of it: what is told first, then what stayed the same."""
-    known = changes.summary is not None
-    kinds = dict.fromkeys(changes.new_page_urls, "new") | dict.fromkeys(changes.changed_page_urls, "changed")
-    done = tools.crawls.scraped_pages.list_done(crawl.id, 0, MOST_PAGES)
-    told: list[tuple[str, str, int | None, str | None]] = [
-        (end.url, kinds.get(end.url, "same" if known else "new"), end.http_status, None) for end in done
-    ]
-    told += [(url, "removed", None, None) for url in changes.removed_page_urls]
-    gone = set(changes.removed_page_urls)
-    bad = tools.crawls.scraped_pages.list_bad(crawl.id, MOST_PAGES, only_failed=True)
-    told += [(end.url, "error", end.http_status, not_fetched(end).message) for end, _ in bad if end.url not in gone]
-    order = {"changed": 0, "new": 1, "removed": 2, "error": 3, "same": 4}
-    return [
-        {
-            "id": str(page_id(crawl.project_id, url)),
-            "targetId": str(crawl.project_id),
-            "url": url,
-            "status": kind,
-            "statusCode": code,
-            "error": error,
-            "createdAt": (crawl.completed_at or crawl.created_at).isoformat(),
-        }
-        for url, kind, code, error in sorted(told, key=lambda one: (order[one[1]], one[0]))
-    ]
-
-
-def _add_diffs(tools: App, crawl: CrawlJob, changes: CrawlChanges, pages: list[dict[str, Any]]) -> None:
+def _diffs(check: CheckPages, crawl: CrawlJob, pages: Sequence[CheckedPage]) -> dict[str, dict[str, Any]]:
+    """What changed on the first changed ones, by URL, within bounds of time and size."""
     judging.until.set(time.monotonic() + DIFF_SECONDS)
-    left = MOST_DIFF_CHARS
-    versions: dict[str, ChangedPage] = {page.url: page for page in changes.changed_pages or ()}
-    for page in [one for one in pages if one["status"] == "changed" and one["url"] in versions][:MOST_DIFFS]:
-        both = versions[page["url"]]
-        try:
-            diff = tools.changes.compare_versions(crawl.project_id, both.page_id, both.from_version, both.to_version)
-        except (Invalid, NotFound):  # too large to be compared, or no longer kept
+    left, found = MOST_DIFF_CHARS, {}
+    for page in [one for one in pages if one.status == CHANGED][:MOST_DIFFS]:
+        diff = check.diff(crawl, page)
+        if diff is None:
             continue
-        left -= len(diff.diff.unified)
+        left -= len(diff["text"])
         if left < 0:
-            return
-        page["diff"] = {"text": diff.diff.unified, "json": parsed_diff(diff.diff.unified)}
+            break
+        found[page.url] = {"diff": diff}
+    return found
+
+
+def _page(crawl: CrawlJob, page: CheckedPage, targets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": str(page_id(crawl.project_id, page.url)),
+        "targetId": target_of(page.url, targets) or str(crawl.project_id),
+        "url": page.url,
+        "status": page.status,
+        "previousScrapeId": page.before,
+        "currentScrapeId": page.version,
+        "statusCode": page.http_status,
+        "error": page.error,
+        "createdAt": (crawl.completed_at or crawl.created_at).isoformat(),
+    }
 
 
 def _iso(at: datetime | None) -> str | None:

@@ -10,15 +10,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from crawler.bootstrap import App
+from crawler.domain.exports.firecrawl_documents import document, error_document
 from crawler.domain.pages.scraped import MappedUrl
 from crawler.entrypoints.firecrawl.answers import as_json
-from crawler.entrypoints.firecrawl.bodies import GIT_DIFF, MapBody, ScrapeBody, SearchBody, WantedFormat
-from crawler.entrypoints.firecrawl.documents import change_tracking, document, error_document
+from crawler.entrypoints.firecrawl.bodies import MapBody, ScrapeBody, SearchBody
 from crawler.entrypoints.firecrawl.refusals import TIMED_OUT, refusal
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
-from crawler.entrypoints.http.page_waits import LONGEST_SECONDS, Later, PageEnded, PageWaits, Scrape, Scraped
+from crawler.entrypoints.http.page_waits import LONGEST_SECONDS, Later, PageEnded, PageWaits, Scrape
 from crawler.errors import Invalid
 from crawler.handlers.crawls.map_site import MOST_URLS, MapOptions
 
@@ -31,34 +30,24 @@ MOST_PROJECTS = 20
 @router.post("/scrape")
 async def scrape(request: Request, body: ScrapeBody, tools: Tools, caller: Caller) -> Any:
     waits: PageWaits = request.app.state.waits
-    project_id, tracked, options = own_or_single(caller, None), body.change_tracking, body.options()
+    url, tracked, options = body.address, body.change_tracking, body.options()
+    project_id = own_or_single(caller, None)
     max_age = timedelta(0) if tracked else timedelta(milliseconds=min(body.max_age, 10**12))
-    asked = Scrape(project_id, body.url, options, max_age, body.timeout_seconds)
+    asked = Scrape(project_id, url, options, max_age, body.timeout_seconds)
     try:
         found = await waits.scrape(asked, caller.id)
     except PageEnded as exc:
         if not exc.end.http_status or exc.end.http_status < 400:
             raise
-        return {"success": True, "data": error_document(exc.end, body.url)}
+        return {"success": True, "data": error_document(exc.end, url, exc.message)}
     if isinstance(found, Later):
         return refusal(408, "The page did not come in time; it is still being fetched.", TIMED_OUT)
-    told = document(found.page, body.url, from_store=found.from_store)
+    told = document(*found.page, url, from_store=found.from_store)
     if tracked is not None:
-        told["changeTracking"] = await run_in_threadpool(_tracked, tools, found, tracked)
+        track = tools.changes.check_pages.track
+        args = found.crawl_id, found.project_id, found.page.version, tracked.modes
+        told["changeTracking"] = await run_in_threadpool(track, *args)
     return await run_in_threadpool(as_json, {"success": True, "data": told})
-
-
-def _tracked(tools: App, found: Scraped, tracked: WantedFormat) -> dict[str, Any]:
-    version = found.page.version
-    is_new = found.crawl_id is not None and version.crawl_id == found.crawl_id
-    before = tools.crawls.scraped_pages.find_before(version.version_id) if is_new else None
-    diff = None
-    if before is not None and GIT_DIFF in tracked.modes:
-        compared = tools.changes.compare_versions(
-            found.project_id, version.page_id, before.version_id, version.version_id
-        )
-        diff = compared.diff.unified
-    return change_tracking(before, version, is_new_version=is_new, diff=diff)
 
 
 @router.post("/map")

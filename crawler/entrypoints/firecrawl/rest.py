@@ -11,7 +11,9 @@ from crawler.entrypoints.http.page_waits import MOST_PER_KEY
 router = APIRouter()
 
 METHODS = ["GET", "POST", "DELETE", "PATCH", "PUT"]
-_NOT_HERE = ("extract", "agent", "browser", "parse", "llmstxt", "deep-research", "research", "interact")
+_NOT_HERE = (
+    "extract", "agent", "browser", "parse", "llmstxt", "deep-research", "research", "interact", "feedback",
+)  # fmt: skip
 
 
 @router.get("/concurrency-check")
@@ -39,3 +41,4 @@ for _name in _NOT_HERE:
     router.add_api_route(f"/{_name}", _refuse, methods=METHODS)
     router.add_api_route(f"/{_name}/{{rest:path}}", _refuse, methods=METHODS)
 router.add_api_route("/scrape/{job_id}/interact", _refuse, methods=METHODS)
+router.add_api_route("/search/{rest:path}", _refuse, methods=METHODS)

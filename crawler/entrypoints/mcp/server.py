@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 from crawler import __version__
@@ -113,7 +114,11 @@ def _crawls(server: MCPServer, call: CallService) -> None:
         project = await call("POST", "/projects", body, _headers(ctx))
         when = {"frequency": frequency} if " " not in frequency else {"frequency": "cron", "cron": frequency}
         where = f"/projects/{project['id']}/schedule"
-        schedule = await call("PUT", where, {"enabled": True, **when}, _headers(ctx))
+        try:
+            schedule = await call("PUT", where, {"enabled": True, **when}, _headers(ctx))
+        except ToolError:  # a project that nobody asked for alone
+            await call("DELETE", f"/projects/{project['id']}", {}, _headers(ctx))
+            raise
         return _told({"project_id": project["id"], "next_run_at": schedule["next_run_at"]})
 
 

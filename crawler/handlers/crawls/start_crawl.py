@@ -66,7 +66,8 @@ class StartCrawl:
         options = self._options(project, config or {})
         seed = parse(urls[0] if urls else seed_url or project.website_url or _no_seed(project))
         if not urls:
-            options = _with_params_of(seed, options)
+            for named in (seed, *map(parse, options.start_urls)):
+                options = _with_params_of(named, options)
             Scope.of(seed.href, options)  # refuses invalid hosts before a worker meets them
         first = not urls and not self._store.has_full_crawl(project_id)
         crawl = CrawlJob.create(
@@ -81,7 +82,7 @@ class StartCrawl:
         started = self._store.add_crawl(
             crawl,
             idempotency_key=idempotency_key,
-            urls=first_urls(crawl, [parse(url) for url in urls] or [seed]),
+            urls=first_urls(crawl, [parse(url) for url in urls or (seed.href, *options.start_urls)]),
             opened=opened,
         )
         if first and config and started.id == crawl.id:
@@ -167,19 +168,19 @@ def first_urls(crawl: CrawlJob, urls: Sequence[Url]) -> list[Found]:
     fetch_only = crawl.crawl_type is CrawlType.FETCH_ONLY
     found: dict[str, Found] = {}
     for seq, url in enumerate(urls):
-        normalized = normalize(url, rule)
+        normalized, is_seed = normalize(url, rule), not fetch_only and seq == 0
         found.setdefault(
             normalized,
             Found(
                 UrlKey(crawl.id, normalized),
                 url.href,
                 depth=0,
-                priority=Priority.OTHER if fetch_only else Priority.HOMEPAGE,
+                priority=Priority.HOMEPAGE if is_seed else Priority.OTHER if fetch_only else Priority.INCLUDED,
                 seq=seq,
                 state=FetchState.QUEUED,
                 reason=None,
-                rule="given" if fetch_only else "homepage",
-                source=Source.LIST if fetch_only else Source.SEED,
+                rule="homepage" if is_seed else "given",
+                source=Source.SEED if is_seed else Source.LIST,
                 parent=None,
             ),
         )

@@ -22,12 +22,14 @@ class RecoverSchedules:
         run_due: Callable[[], int],
         untold: Callable[[datetime], list[UUID]],
         held: Callable[[datetime], list[UUID]],
+        hooks: Callable[[], None],
         hints: Hints,
         clock: Clock,
     ) -> None:
         self._run_due = run_due
         self._untold = untold
         self._held = held
+        self._hooks = hooks
         self._hints = hints
         self._clock = clock
 
@@ -36,3 +38,4 @@ class RecoverSchedules:
         now = self._clock()
         for crawl_id in dict.fromkeys((*self._untold(now - UNTOLD_GRACE), *self._held(now))):
             self._hints.notify(crawl_id)
+        self._hooks()

@@ -53,5 +53,5 @@ def test_a_missing_extra_is_told_before_anything_else(monkeypatch: pytest.Monkey
     check = browser_here(Settings(chromium=None))
     assert check.message == "crawl4ai is not installed; pages stay as they are fetched."
     assert check.fix is not None
-    assert "crawler[render]" in check.fix
+    assert "crawl-watcher[render]" in check.fix
     assert why_unavailable(None) == NO_PACKAGE

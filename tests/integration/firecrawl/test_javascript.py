@@ -46,7 +46,15 @@ def test_every_call_of_the_javascript_client(door: Door, shop: Site, script: Pat
     assert (told["crawl"]["status"], sorted(told["crawl"]["urls"])) == ("completed", pages)
     assert told["active"]
     assert (told["watched"]["status"], sorted(told["watched"]["seen"])) == ("completed", pages)
-    assert told["errors"] == {"errors": [shop.url("/gone")], "robots": [shop.url("/private")]}
+    assert told["errors"] == [{"errors": [shop.url("/gone")], "robots": [shop.url("/private")]}] * 2
+    assert told["status"] == [3, 3]
+    assert (told["oldScrape"], told["oldMap"] >= 3, told["oldCrawl"], told["oldBatch"]) == ("Kettles", True, 3, 2)
+    assert (told["oldStarted"], told["oldBatchStarted"]) == ("string", "string")
+    assert (told["search"], told["concurrency"], told["queue"]) == ([], True, True)
+    assert told["batchErrors"] == [[shop.url("/gone")]] * 2
+    assert told["batchCancelled"] in (False, 409)
+    assert told["targets"] == ["crawl", "scrape"]
+    assert set(told["notOffered"].values()) == {501}, told["notOffered"]
     assert told["cancelled"] in (False, 409)
     assert (told["batch"]["status"], sorted(told["batch"]["urls"])) == ("completed", pages[1:])
     assert told["listed"] == [True]

@@ -75,6 +75,24 @@ notifications = Table(
     Index("ix_notifications_held", "deliver_at", postgresql_where=text("status = 'held'")),
 )
 
+# What the Firecrawl door keeps of one crawl (the id is the crawl's), or of a monitor (the project's): its webhook.
+door_jobs = Table(
+    "door_jobs",
+    metadata,
+    Column("id", UUID_, primary_key=True),
+    project(),
+    Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE")),
+    json("hook"),
+    json("targets", "[]"),  # what a monitor watches, as it was asked for
+    count("told"),
+    count("tries"),
+    Column("answer", Text),
+    when("due_at"),  # null: nothing more is told
+    Index("ix_door_jobs_project", "project_id"),
+    Index("ix_door_jobs_crawl", "crawl_id"),
+    Index("ix_door_jobs_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+)
+
 noise_rules = Table(
     "noise_rules",
     metadata,

@@ -4,15 +4,21 @@ import base64
 import re
 from typing import Any
 
+from crawler.domain.markdown.page_formats import ShapedPage
 from crawler.domain.pages.scraped import PageEnd, ScrapedVersion
-from crawler.handlers.crawls.scrape_pages import ShownPage, not_fetched
 
 _HUNK = "@@"
 _OWN_NAMES = {"description", "title", "language"}
 
 
-def document(shown: ShownPage, source_url: str, *, from_store: bool = False) -> dict[str, Any]:
-    version, shaped, picture = shown
+def document(
+    version: ScrapedVersion,
+    shaped: ShapedPage,
+    picture: bytes | None,
+    source_url: str,
+    *,
+    from_store: bool = False,
+) -> dict[str, Any]:
     found = {
         "markdown": shaped.markdown,
         "html": shaped.html,
@@ -40,9 +46,8 @@ def document(shown: ShownPage, source_url: str, *, from_store: bool = False) -> 
     return {**{name: value for name, value in found.items() if value is not None}, "metadata": kept}
 
 
-def error_document(end: PageEnd, source_url: str) -> dict[str, Any]:
+def error_document(end: PageEnd, source_url: str, words: str) -> dict[str, Any]:
     """A page that the server answered for with an error status: an answer, too."""
-    words = not_fetched(end).message
     return {
         "markdown": "",
         "metadata": {"sourceURL": source_url, "url": end.url, "statusCode": end.http_status, "error": words},
@@ -58,7 +63,7 @@ def _name(written: str) -> str:
 
 
 def change_tracking(
-    before: ScrapedVersion | None, version: ScrapedVersion, *, is_new_version: bool, diff: str | None
+    before: ScrapedVersion | None, version: ScrapedVersion, *, is_new_version: bool, diff: dict[str, Any] | None
 ) -> dict[str, Any]:
     if not is_new_version:
         status, previous = "same", version.changed_at
@@ -72,7 +77,7 @@ def change_tracking(
         "visibility": "visible",
     }
     if diff is not None:
-        told["diff"] = {"text": diff, "json": parsed_diff(diff)}
+        told["diff"] = diff
     return told
 
 
