@@ -65,6 +65,8 @@ class Outcome(NamedTuple):
     failure: Reason | None = None
     error: str = ""
     is_file: bool = False
+    unready: bool = False
+    """A step before reading could not be taken."""
 
 
 FILE = Outcome(failure=Reason.CONTENT_TYPE, error="The browser got a file, not a page.", is_file=True)

@@ -21,10 +21,12 @@ from crawler.adapters.browser.egress_proxy import Door, EgressProxy
 from crawler.adapters.browser.errors import error_name, reason_of
 from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
 from crawler.adapters.browser.page_idle import Network, World
+from crawler.adapters.browser.page_steps import StepFailed, StepTaker
 from crawler.adapters.browser.request_gate import FILE, Gate, Outcome, without_fragment
 from crawler.adapters.browser.screenshot import take_screenshot
 from crawler.adapters.curl.errors import REFUSED, one_line
 from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.crawls.page_steps import Step
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest, Screenshot
 from crawler.errors import EgressRefused
@@ -35,6 +37,8 @@ VIEWPORT = {"width": 1280, "height": 1024}
 _SAVED = "Download is starting"
 """Chromium's error for a navigation that ends in no document."""
 _PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
+STEPS_SHARE = 0.8
+"""Of the visit's time, when the steps before reading have to be over."""
 OTHER_BODY_BYTES = 64 * 1024
 """Bytes kept of a response that is not 2xx, as in the HTTP lane."""
 
@@ -101,6 +105,7 @@ class Visit:
         page = await self._open_tab(door, gate)
         world = World(gate.session, gate.frame)
         seconds = self._options.timeout_seconds
+        steps = self._request.steps if isinstance(self._request, RenderRequest) else ()
         drive = Drive(
             page,
             world,
@@ -110,6 +115,7 @@ class Visit:
             scrolls=self._request.scrolls if isinstance(self._request, RenderRequest) else 0,
             wait_seconds=self._request.wait_seconds if isinstance(self._request, RenderRequest) else 0.0,
             on_scroll=gate.stay,
+            before_reading=(lambda: self._take_steps(page, world, gate, steps)) if steps else None,
         )
         driving = self._begin(drive.run(self._request.url))
         decided = self._begin(gate.wait_decided())
@@ -121,6 +127,16 @@ class Visit:
         if gate.outcome is None:
             gate.decide(self._explain(gate, door, driving.exception()))
         return self._result(gate.outcome)
+
+    async def _take_steps(self, page: Page, world: World, gate: Gate, steps: tuple[Step, ...]) -> None:
+        """Take the steps before reading. A page on which they cannot be taken is not read: half of it is no page."""
+        gate.stay()
+        until = self._began_at + self._options.timeout_seconds * STEPS_SHARE
+        try:
+            await StepTaker(page, world, self._network, until).take(steps)
+        except StepFailed as exc:
+            gate.decide(Outcome(failure=Reason.TIMEOUT, error=str(exc), unready=True))
+            await asyncio.Event().wait()
 
     async def _cookies(self, gate: Gate) -> str:
         """New cookies, if the page wanted to reload with them."""
@@ -268,6 +284,7 @@ class Visit:
             refused=tuple(f"{host}:{port}" for host, port in self._door.refusals) if self._door else (),
             again=self._again,
             is_file=outcome.is_file,
+            unready=outcome.unready,
             requests=self._network.requests,
         )
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.crawls.page_steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class RenderRequest(FetchRequest):
     """Times to make the page show more: `CrawlConfig.max_scrolls`."""
     wait_seconds: float = 0.0
     """`CrawlConfig.render_wait_seconds`."""
+    steps: tuple[Step, ...] = ()
+    """What is done on the page before it is read: `CrawlConfig.page_steps`."""
     cookies: str = ""
     """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
@@ -51,5 +54,7 @@ class RenderedPage(FetchResult):
     """The page set these cookies (JSON) and wants to be loaded anew: with them it may be another."""
     is_file: bool = False
     """The browser would save it: it is to be had without one."""
+    unready: bool = False
+    """A step before reading could not be taken: what the server sends, or the page as it is, would be another page."""
     requests: int = 0
     """What the page asked for in all, itself included."""

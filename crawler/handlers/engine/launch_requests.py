@@ -10,6 +10,7 @@ from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
+from crawler.domain.crawls.page_steps import steps_at
 from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
 from crawler.domain.reasons import FAILED, Reason
@@ -198,6 +199,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             screenshot=config.screenshots and ticket.probe is None,
             scrolls=config.max_scrolls,
             wait_seconds=config.render_wait_seconds,
+            steps=steps_at(config.page_steps, lease.url),
             cookies=ticket.visit.cookies,
         )
     # A comparison needs both bodies.

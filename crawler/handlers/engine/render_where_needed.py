@@ -36,6 +36,7 @@ from crawler.domain.rendering.signals import (
     decide_homepage,
     decide_mode,
     decide_page,
+    decide_steps,
     note_without_browser,
 )
 from crawler.domain.rendering.url_shapes import (
@@ -115,7 +116,8 @@ class RenderWhereNeeded:
 
     def _plan(self, ticket: RequestTicket) -> Visit:
         context, key = ticket.context, ticket.key.normalized_url
-        asked, site = decide_mode(context.crawl.config), context.site
+        config, site = context.crawl.config, context.site
+        asked = decide_mode(config) or decide_steps(config, ticket.lease.url)
         if asked is not None:
             return self._both_ways(ticket, Visit(render=True, compare=needs_light_copy(ticket.previous), why=asked))
         if site is None or not site.render:
@@ -243,7 +245,9 @@ class RenderWhereNeeded:
             measured = exact(page.measure, to_utf8(result.body, result.content_type)[0])
             decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
-            return decision
+            return decide_steps(context.crawl.config, ticket.lease.url) or decision
+        if by_steps := decide_steps(context.crawl.config, ticket.lease.url):
+            return by_steps
         if context.site is not None and context.site.render and context.lacks_browser:
             return context.site
         decision = decide_page(page.measure, rule, page.text, context.frame)

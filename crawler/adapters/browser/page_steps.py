@@ -1,0 +1,118 @@
+"""Take declared steps in a tab: click, wait, scroll and, to sign in, open and fill.
+
+Which steps there are: `domain/crawls/page_steps.py`. What fails is said in our own words: the browser's would hold
+what was filled in.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator, Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from crawler.adapters.browser.more_content import BEGIN_SECONDS, COUNT, SCROLL
+from crawler.adapters.browser.page_idle import Network, World, settle
+from crawler.domain.crawls.page_steps import XPATH, Do, Step
+
+STEP_SECONDS = 10.0
+"""For so long a step waits for its element."""
+OPTIONAL_SECONDS = 1.0
+"""For one that need not be there, or may be there no more."""
+
+
+class StepFailed(Exception):
+    """A step could not be taken; its message is for people."""
+
+
+@dataclass(slots=True)
+class StepTaker:
+    page: Page
+    world: World
+    network: Network
+    until: float
+    """Monotonic time at which all steps must be over."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    may_fill: Callable[[str], bool] = lambda _: False
+    """Whether secrets may be filled into the page at this URL."""
+    opening: Callable[[str], None] = lambda _: None
+    """Called before a page is opened."""
+
+    async def take(self, steps: tuple[Step, ...]) -> None:
+        """Raises StepFailed."""
+        for number, step in enumerate(steps, 1):
+            try:
+                await self._take(step)
+            except PlaywrightTimeout:
+                raise StepFailed(f"Step {number} ({step.line}): nothing it names was there in time.") from None
+            except PlaywrightError:
+                raise StepFailed(f"Step {number} ({step.line}): the browser could not do it.") from None
+            except StepFailed as exc:
+                raise StepFailed(f"Step {number} ({step.line}): {exc}") from None
+
+    async def _take(self, step: Step) -> None:
+        match step.do:
+            case Do.OPEN:
+                self.opening(step.url)
+                await self.page.goto(step.url, wait_until="commit", timeout=self._left_ms())
+            case Do.FILL:
+                await self._fill(step)
+            case Do.CLICK:
+                await self._click(step)
+            case Do.WAIT:
+                await self._find(step).wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
+            case Do.SCROLL:
+                await self._scroll(step.times)
+        if step.do is not Do.FILL:
+            await self._settle()
+
+    async def _fill(self, step: Step) -> None:
+        found = self._find(step)
+        await found.wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
+        if not self.may_fill(self.page.url):
+            raise StepFailed("the page is of an origin that no 'open' names, so nothing is filled in.")
+        if step.secret not in self.secrets:
+            raise StepFailed(f"there is no secret {step.secret}.")
+        await found.fill(self.secrets[step.secret], timeout=self._left_ms(STEP_SECONDS))
+
+    async def _click(self, step: Step) -> None:
+        found = self._find(step)
+        for _ in range(step.times):
+            try:
+                await found.click(timeout=self._left_ms(STEP_SECONDS if step.needed else OPTIONAL_SECONDS))
+            except PlaywrightTimeout:
+                if step.needed:
+                    raise
+                return
+            if step.times > 1:
+                await asyncio.sleep(BEGIN_SECONDS)
+                await self._settle()
+
+    async def _scroll(self, times: int) -> None:
+        count = await self.world.ask(COUNT)
+        for _ in range(times):
+            await self.world.ask(SCROLL)
+            await asyncio.sleep(BEGIN_SECONDS)
+            await self._settle()
+            before, count = count, await self.world.ask(COUNT)
+            if int(count or 0) <= int(before or 0):
+                return
+
+    async def _settle(self) -> None:
+        await settle(self.world, self.network, self._left())
+
+    def _find(self, step: Step) -> Locator:
+        if step.selector.startswith(XPATH):
+            return self.page.locator(f"xpath={step.selector.removeprefix(XPATH)}").first
+        return self.page.locator(f"css={step.selector}").first
+
+    def _left(self) -> float:
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise StepFailed("the time for all steps was over.")
+        return left
+
+    def _left_ms(self, most: float = STEP_SECONDS) -> float:
+        return max(1.0, min(most, self._left()) * 1000)
