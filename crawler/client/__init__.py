@@ -46,6 +46,7 @@ from crawler.client.errors import (
 )
 from crawler.client.hosts import Host, HostList
 from crawler.client.keys import IssuedKey, Key
+from crawler.client.logins import Login
 from crawler.client.noise import NoiseRule, Trial
 from crawler.client.notifications import Notification
 from crawler.client.pages import Diff, Page, Snapshot, Version, WholePage
@@ -103,6 +104,7 @@ __all__ = [
     "IssuedKey",
     "Key",
     "KindReport",
+    "Login",
     "MappedUrl",
     "MissingPage",
     "MovedPage",

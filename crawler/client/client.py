@@ -15,6 +15,7 @@ from crawler.client.documents import Documents
 from crawler.client.errors import StillRunning
 from crawler.client.hosts import Hosts
 from crawler.client.keys import Keys
+from crawler.client.logins import Logins
 from crawler.client.noise import Noise
 from crawler.client.notifications import Notifications
 from crawler.client.pages import Pages
@@ -62,6 +63,7 @@ class Client:
         self._connection = Connection(url, key, timeout=timeout, retries=retries, sleep=sleep)
         self.projects = Projects(self._connection)
         self.credentials = Credentials(self._connection)
+        self.logins = Logins(self._connection)
         self.crawls = Crawls(self._connection)
         self.pages = Pages(self._connection)
         self.reports = Reports(self._connection)

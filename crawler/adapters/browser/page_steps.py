@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from crawler.adapters.browser.errors import error_name
 from crawler.adapters.browser.more_content import BEGIN_SECONDS, COUNT, SCROLL
 from crawler.adapters.browser.page_idle import Network, World, settle
 from crawler.domain.crawls.page_steps import XPATH, Do, Step
@@ -27,6 +28,14 @@ class StepFailed(Exception):
     """A step could not be taken; its message is for people."""
 
 
+class PageNotOpened(StepFailed):
+    """The network failed, not the step."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The browser said {name}.")
+        self.name = name
+
+
 @dataclass(slots=True)
 class StepTaker:
     page: Page
@@ -37,8 +46,6 @@ class StepTaker:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     may_fill: Callable[[str], bool] = lambda _: False
     """Whether secrets may be filled into the page at this URL."""
-    opening: Callable[[str], None] = lambda _: None
-    """Called before a page is opened."""
 
     async def take(self, steps: tuple[Step, ...]) -> None:
         """Raises StepFailed."""
@@ -49,27 +56,39 @@ class StepTaker:
                 raise StepFailed(f"Step {number} ({step.line}): nothing it names was there in time.") from None
             except PlaywrightError:
                 raise StepFailed(f"Step {number} ({step.line}): the browser could not do it.") from None
+            except PageNotOpened:
+                raise
             except StepFailed as exc:
                 raise StepFailed(f"Step {number} ({step.line}): {exc}") from None
 
     async def _take(self, step: Step) -> None:
         match step.do:
             case Do.OPEN:
-                self.opening(step.url)
-                await self.page.goto(step.url, wait_until="commit", timeout=self._left_ms())
+                await self._open(step.url)
             case Do.FILL:
                 await self._fill(step)
             case Do.CLICK:
                 await self._click(step)
             case Do.WAIT:
-                await self._find(step).wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
+                found = locate(self.page, step.selector)
+                await found.wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
             case Do.SCROLL:
                 await self._scroll(step.times)
         if step.do is not Do.FILL:
             await self._settle()
 
+    async def _open(self, url: str) -> None:
+        try:
+            await self.page.goto(url, wait_until="commit", timeout=self._left_ms())
+        except PlaywrightTimeout:
+            raise PageNotOpened("ERR_TIMED_OUT") from None
+        except PlaywrightError as exc:
+            if name := error_name(exc.message):
+                raise PageNotOpened(name) from None
+            raise
+
     async def _fill(self, step: Step) -> None:
-        found = self._find(step)
+        found = locate(self.page, step.selector)
         await found.wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
         if not self.may_fill(self.page.url):
             raise StepFailed("the page is of an origin that no 'open' names, so nothing is filled in.")
@@ -78,7 +97,7 @@ class StepTaker:
         await found.fill(self.secrets[step.secret], timeout=self._left_ms(STEP_SECONDS))
 
     async def _click(self, step: Step) -> None:
-        found = self._find(step)
+        found = locate(self.page, step.selector)
         for _ in range(step.times):
             try:
                 await found.click(timeout=self._left_ms(STEP_SECONDS if step.needed else OPTIONAL_SECONDS))
@@ -103,11 +122,6 @@ class StepTaker:
     async def _settle(self) -> None:
         await settle(self.world, self.network, self._left())
 
-    def _find(self, step: Step) -> Locator:
-        if step.selector.startswith(XPATH):
-            return self.page.locator(f"xpath={step.selector.removeprefix(XPATH)}").first
-        return self.page.locator(f"css={step.selector}").first
-
     def _left(self) -> float:
         left = self.until - time.monotonic()
         if left <= 0:
@@ -116,3 +130,10 @@ class StepTaker:
 
     def _left_ms(self, most: float = STEP_SECONDS) -> float:
         return max(1.0, min(most, self._left()) * 1000)
+
+
+def locate(page: Page, selector: str) -> Locator:
+    """The first element that the selector names."""
+    if selector.startswith(XPATH):
+        return page.locator(f"xpath={selector.removeprefix(XPATH)}").first
+    return page.locator(f"css={selector}").first

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.crawls.page_steps import Step
+from crawler.domain.hosts.logins import Login, SignedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class RenderRequest(FetchRequest):
     """`CrawlConfig.render_wait_seconds`."""
     steps: tuple[Step, ...] = ()
     """What is done on the page before it is read: `CrawlConfig.page_steps`."""
+    login: Login | None = None
+    """With a session: the page is read with it. Without one: the visit signs in, and reads no page."""
     cookies: str = ""
     """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
@@ -56,5 +59,10 @@ class RenderedPage(FetchResult):
     """The browser would save it: it is to be had without one."""
     unready: bool = False
     """A step before reading could not be taken: what the server sends, or the page as it is, would be another page."""
+    session: str = field(default="", repr=False)
+    """Of a visit that signed in: what it brought."""
+    login_problem: str = ""
+    """Of a visit that was to sign in: why it could not."""
+    signed_out: SignedOut = SignedOut.NO
     requests: int = 0
     """What the page asked for in all, itself included."""

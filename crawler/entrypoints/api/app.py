@@ -23,6 +23,7 @@ from crawler.entrypoints.api.routes import (
     hosts,
     keys,
     live,
+    logins,
     mutes,
     noise,
     notebooks,
@@ -61,6 +62,7 @@ POOL_SIZE = 10
 _ROUTERS = (
     projects,
     credentials,
+    logins,
     phases,
     crawls,
     examine,

@@ -24,6 +24,7 @@ SUBCOMMANDS = (
     Subcommand("rebuild-frontier", "crawls:rebuild_frontier", "Fill a crawl's queue in Redis anew."),
     Subcommand("project", "projects:projects", "Websites to crawl and watch."),
     Subcommand("credential", "credentials:credentials", "Headers, cookies and logins a project sends."),
+    Subcommand("login", "logins:logins", "Steps that sign a project in, in a browser."),
     Subcommand("source", "sources:sources", "Add pages of a website to a project."),
     Subcommand("crawl", "crawls:crawls", "Look at crawls and steer them."),
     Subcommand("queue", "queue:queue", "URLs of many sites, fetched in batches."),

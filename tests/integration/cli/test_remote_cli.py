@@ -492,6 +492,23 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
+def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> None:
+    origin = stage.site.url("").rstrip("/")
+    steps = (f"open {origin}/in", "fill #user from user", "click button")
+    given = [part for step in steps for part in ("--step", step)]
+    for place in (stage.here.but(SITE_USER="hunter2"), stage.there.but(SITE_USER="hunter2")):
+        stage.told(place, "project", "set", "PROJECT", "--render", "auto")
+        assert "None yet" in stage.told(place, "login", "list", "PROJECT")
+        said = stage.told(place, "login", "set", "PROJECT", *given, "--secret-env", "user=SITE_USER")
+        assert said == f"Stored for {origin}. Its pages are read in a browser from now on.\n"
+        shown = stage.told(place, "login", "list", "PROJECT")
+        assert "untried" in shown
+        assert "hunter2" not in shown + stage.told(place, "login", "list", "PROJECT", "--json")
+        assert "No worker with a browser" in stage.told(place, "login", "try", "PROJECT", status=5)
+        assert "is no step" in stage.told(place, "login", "set", "PROJECT", "--step", "press", status=2)
+        assert stage.told(place, "login", "remove", "PROJECT") == "Removed.\n"
+
+
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")

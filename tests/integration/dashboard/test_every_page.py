@@ -27,6 +27,7 @@ PAGES = {
     "project": "/projects/{project}",
     "edit": "/projects/{project}/edit",
     "credentials": "/projects/{project}/credentials",
+    "logins": "/projects/{project}/logins",
     "pages": "/projects/{project}/pages",
     "project changes": "/projects/{project}/changes",
     "noise": "/projects/{project}/noise",

@@ -31,6 +31,7 @@ from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
+from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
 
@@ -203,6 +204,10 @@ class LocalBackend:
     @property
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
+
+    @property
+    def logins(self) -> ManageLogins:
+        return self._tools.projects.logins
 
     @property
     def recipients(self) -> ManageRecipients:

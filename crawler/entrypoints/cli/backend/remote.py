@@ -31,6 +31,7 @@ from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import RemoteCategories
 from crawler.entrypoints.cli.backend.documents import RemoteDocuments
 from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
+from crawler.entrypoints.cli.backend.logins import RemoteLogins
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.recipients import RemoteMutes, RemoteRecipients
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
@@ -278,6 +279,10 @@ class RemoteBackend:
     @property
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
+
+    @property
+    def logins(self) -> RemoteLogins:
+        return RemoteLogins(self._client.logins)
 
     @property
     def recipients(self) -> RemoteRecipients:
