@@ -67,7 +67,7 @@ from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
 from crawler.client.system import Check, Health, RuntimeSettings
-from crawler.client.watching import WatchPreview, WatchRule
+from crawler.client.watching import Picked, WatchPreview, WatchRule
 
 __all__ = [
     "Audit",
@@ -118,6 +118,7 @@ __all__ = [
     "Page",
     "PageChange",
     "PageMetadata",
+    "Picked",
     "Previewed",
     "Problem",
     "Progress",

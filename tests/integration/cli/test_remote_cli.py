@@ -492,6 +492,16 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
+def test_a_selector_is_picked_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        said = stage.told(place, "watch-rule", "pick", "PROJECT", stage.site.url("/"), "--selector", "body")
+        assert said.startswith("body\n")
+        assert "1 element: " in said
+        assert "no page at this address" in stage.told(
+            place, "watch-rule", "pick", "PROJECT", stage.site.url("/none"), "--text", "x", status=4
+        )
+
+
 def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> None:
     origin = stage.site.url("").rstrip("/")
     steps = (f"open {origin}/in", "fill #user from user", "click button")

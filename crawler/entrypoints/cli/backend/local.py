@@ -219,7 +219,7 @@ class LocalBackend:
 
     @property
     def watching(self) -> LocalWatch:
-        return LocalWatch(self._tools.watching.manage, self._tools.watching.preview)
+        return LocalWatch(self._tools.watching.manage, self._tools.watching.preview, self._tools.watching.pick)
 
     @property
     def documents(self) -> LocalDocuments:

@@ -16,6 +16,7 @@ from crawler.entrypoints.dashboard.pages import (
     notifications,
     one_page,
     page_diff,
+    pick,
     project,
     project_bulk,
     project_changes,
@@ -39,7 +40,7 @@ from crawler.entrypoints.dashboard.pages import (
 PAGES = (
     login, signed_links, projects, feed, feeds, find_and_help, project_bulk,
     project_form, credentials, logins, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
-    crawl_changes, project_changes, noise, watch, one_page, page_diff, notifications,
+    crawl_changes, project_changes, noise, watch, one_page, pick, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,
     queue, queue_add, queue_categories, queue_entry, documents,
 )  # fmt: skip
