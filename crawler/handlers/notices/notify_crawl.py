@@ -14,11 +14,13 @@ from itertools import product
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from crawler.domain.changes.advice import AdviceWish, Advised
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
+from crawler.domain.notices.advice_words import advice_payload, advice_reasons, advice_sections
 from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.mutes import Mute, unmuted
@@ -117,6 +119,7 @@ class Audience(NamedTuple):
     recipients: Callable[[UUID], Sequence[Recipient]]
     mutes: Callable[[UUID, datetime], Sequence[Mute]]
     fill: FillTemplates
+    advise: Callable[[CrawlJob, AdviceWish, Sequence[PageDigest]], Advised]
 
 
 class NotifyCrawl:
@@ -191,11 +194,12 @@ class NotifyCrawl:
         receivers = targets(schedule)
         others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
         failures = self._failures(schedule, crawl) if receivers or others else []
-        own = [*failures, *self._changes(schedule, crawl)] if receivers else []
+        advised = self._advised(schedule, crawl) if receivers or others else None
+        own = [*failures, *self._changes(schedule, crawl, advised)] if receivers else []
         yield from (_Order(notice, target) for notice, target in product(own, receivers))
         for recipient in others:
             at = recipient.deliver_at(self._clock())
-            told = [*(failures if recipient.failures else ()), *self._changes_for(recipient, crawl)]
+            told = [*(failures if recipient.failures else ()), *self._changes_for(recipient, crawl, advised)]
             yield from (_Order(notice, recipient.target, at) for notice in told)
 
     def resend(self, notification_id: UUID) -> DeliveryResult:
@@ -220,13 +224,22 @@ class NotifyCrawl:
             found.append(Notice(NoticeKind.RECOVERED, mail, recovered_payload(project, crawl, now, link)))
         return found
 
-    def _changes(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
+    def _advised(self, schedule: Schedule, crawl: CrawlJob) -> Advised | None:
+        """What a language model says about the changes, if somebody wishes to know."""
+        wish = schedule.config.advice
+        if wish is None or not (crawl.change_summary or {}).get("changed_page_urls"):
+            return None
+        return self._audience.advise(crawl, wish, self._digest(crawl.id))
+
+    def _changes(self, schedule: Schedule, crawl: CrawlJob, advised: Advised | None) -> list[Notice]:
         if crawl.change_summary is None or not schedule.config.notify_on_changes:
             return []
-        reasons = self._reasons(crawl, schedule.config.conditions)
-        return self._notice(crawl, reasons) if reasons or should_notify(schedule.config, crawl.change_summary) else []
+        reasons = self._reasons(crawl, schedule.config.conditions, advised)
+        if not reasons and not should_notify(schedule.config, crawl.change_summary):
+            return []
+        return [] if advised and advised.silences else self._notice(crawl, reasons, advised)
 
-    def _changes_for(self, recipient: Recipient, crawl: CrawlJob) -> list[Notice]:
+    def _changes_for(self, recipient: Recipient, crawl: CrawlJob, advised: Advised | None) -> list[Notice]:
         """Who has conditions is told by them, not by those of watch rules."""
         if crawl.change_summary is None or recipient.is_muted(self._clock()):
             return []
@@ -237,22 +250,27 @@ class NotifyCrawl:
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
-            for notice in self._notice(crawl, reasons)
+            for notice in self._notice(crawl, reasons, advised)
         ]
 
-    def _reasons(self, crawl: CrawlJob, conditions: Conditions | None) -> list[TellReason]:
+    def _reasons(
+        self, crawl: CrawlJob, conditions: Conditions | None, advised: Advised | None = None
+    ) -> list[TellReason]:
         now = self._clock()
-        return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
+        found = [*self._decide(crawl, conditions), *(advice_reasons(advised) if advised else ())]
+        return unmuted(found, self._audience.mutes(crawl.project_id, now), now)
 
-    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason]) -> list[Notice]:
+    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], advised: Advised | None) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""
         project, sender, summary = self._crawls.get_project(crawl.project_id), self._sender, crawl.change_summary or {}
         digests = self._digest(crawl.id)
         changed = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
         pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
         payload = webhook_payload(project, crawl, self._clock(), sender.link(crawl), pages)
-        mail = changes_mail(sender, project, crawl, (*watched_sections(summary, reasons), *changed))
-        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons))]
+        said = advised.found if advised else ()
+        sections = (*watched_sections(summary, reasons), *advice_sections(said), *changed)
+        mail = changes_mail(sender, project, crawl, sections)
+        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons) | advice_payload(said))]
 
     def _tell(self, crawl: CrawlJob, order: "_Order") -> bool:
         notice, target, at = order

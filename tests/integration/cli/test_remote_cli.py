@@ -492,6 +492,14 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
+def test_a_wish_is_set_and_taken_back_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        given = ("--frequency", "daily", "--email", "ops@example.org", "--advise", "Refunds, please.")
+        said = stage.told(place, "schedule", "set", "PROJECT", *given, "--advice-silences")
+        assert "matters to “Refunds, please.”, which may silence the others" in " ".join(said.split())
+        assert "Refunds" not in stage.told(place, "schedule", "set", "PROJECT", "--advise", "")
+
+
 def test_a_selector_is_picked_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         said = stage.told(place, "watch-rule", "pick", "PROJECT", stage.site.url("/"), "--selector", "body")
