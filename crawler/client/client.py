@@ -7,6 +7,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from crawler.client.categories import Categories
+from crawler.client.change_feeds import ChangeFeeds
 from crawler.client.connection import Call, Connection, given, path
 from crawler.client.crawl_values import Crawl, Progress
 from crawler.client.crawls import Crawls
@@ -70,6 +71,7 @@ class Client:
         self.hosts = Hosts(self._connection)
         self.keys = Keys(self._connection)
         self.schedules = Schedules(self._connection)
+        self.change_feeds = ChangeFeeds(self._connection)
         self.noise = Noise(self._connection)
         self.recipients = Recipients(self._connection)
         self.mutes = Mutes(self._connection)

@@ -1,4 +1,7 @@
-"""Logins of projects: steps that sign in to an origin, with secrets and session encrypted."""
+"""Logins of projects: steps that sign in to an origin, with secrets and session encrypted.
+
+Atom feeds of a tag. Which crawl took a document out.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +11,8 @@ revision = "0025"
 down_revision = "0022"
 branch_labels = None
 depends_on = None
+
+_PROJECT = "coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid)"
 
 
 def upgrade() -> None:
@@ -33,6 +38,16 @@ def upgrade() -> None:
         ),
     )
 
+    op.add_column("documents", sa.Column("deleted_by", UUID(as_uuid=True)))
+    op.add_column("feed_tokens", sa.Column("tag", sa.Text(), server_default="", nullable=False))
+    op.drop_index("uq_feed_tokens_project", table_name="feed_tokens")
+    op.create_index("uq_feed_tokens_project", "feed_tokens", [sa.text(_PROJECT), "tag"], unique=True)
+
 
 def downgrade() -> None:
+    op.execute("DELETE FROM feed_tokens WHERE tag <> ''")
+    op.drop_index("uq_feed_tokens_project", table_name="feed_tokens")
+    op.drop_column("feed_tokens", "tag")
+    op.create_index("uq_feed_tokens_project", "feed_tokens", [sa.text(_PROJECT)], unique=True)
+    op.drop_column("documents", "deleted_by")
     op.drop_table("project_logins")

@@ -13,6 +13,7 @@ from crawler.config import load_settings
 from crawler.entrypoints.api.live.audience import Audience
 from crawler.entrypoints.api.routes import (
     categories,
+    change_feeds,
     crawls,
     credentials,
     docs_page,
@@ -73,6 +74,7 @@ _ROUTERS = (
     scrape,
     documents,
     history,
+    change_feeds,
     schedule,
     noise,
     watch,

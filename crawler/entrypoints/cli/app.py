@@ -16,6 +16,7 @@ SUBCOMMANDS = (
     Subcommand("move", "move:move", "To a Postgres and Redis of your own."),
     Subcommand("export", "exports:export", "Write a crawl's pages to files."),
     Subcommand("changes", "changes:changes", "What a crawl found changed."),
+    Subcommand("feed", "change_feeds:change_feeds", "Atom feeds of changes."),
     Subcommand("audit", "audit:audit", "Was a crawl polite? Counted, by host."),
     Subcommand("explain", "explain:explain", "Why a URL was (not) crawled."),
     Subcommand("report", "report:report", "Broken links, redirects, titles and more."),

@@ -492,6 +492,14 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
+def test_addresses_of_feeds_are_made_and_revoked_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert stage.told(place, "feed", "create", "--tag", "Shops").strip().endswith(".atom")
+        assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", "PROJECT")
+        assert stage.told(place, "feed", "revoke", "--tag", "shops") == "Revoked.\n"
+        assert "not both" in stage.told(place, "feed", "create", "--tag", "x", "--project", "PROJECT", status=2)
+
+
 def test_a_wish_is_set_and_taken_back_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         given = ("--frequency", "daily", "--email", "ops@example.org", "--advise", "Refunds, please.")

@@ -28,6 +28,7 @@ PAGES = {
     "edit": "/projects/{project}/edit",
     "credentials": "/projects/{project}/credentials",
     "logins": "/projects/{project}/logins",
+    "recipients": "/projects/{project}/recipients",
     "pages": "/projects/{project}/pages",
     "project changes": "/projects/{project}/changes",
     "noise": "/projects/{project}/noise",

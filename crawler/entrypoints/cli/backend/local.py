@@ -205,6 +205,16 @@ class LocalBackend:
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
 
+    def create_change_feed(self, project_id: UUID | None, tag: str) -> str:
+        settings = self._tools.settings
+        if project_id is not None:
+            self._tools.store.get_project(project_id)
+        token = self._tools.changes.feed_tokens.issue(project_id, tag)
+        return f"{(settings.dashboard_url or settings.api_url or '').rstrip('/')}/feeds/{token}.atom"
+
+    def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
+        self._tools.changes.feed_tokens.revoke(project_id, tag)
+
     @property
     def logins(self) -> ManageLogins:
         return self._tools.projects.logins

@@ -280,6 +280,12 @@ class RemoteBackend:
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
 
+    def create_change_feed(self, project_id: UUID | None, tag: str) -> str:
+        return self._client.change_feeds.create(project_id=project_id, tag=tag)
+
+    def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
+        self._client.change_feeds.revoke(project_id=project_id, tag=tag)
+
     @property
     def logins(self) -> RemoteLogins:
         return RemoteLogins(self._client.logins)

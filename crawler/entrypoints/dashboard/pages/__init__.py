@@ -26,6 +26,7 @@ from crawler.entrypoints.dashboard.pages import (
     queue_add,
     queue_categories,
     queue_entry,
+    recipients,
     schedule,
     schedule_backtest,
     signed_links,
@@ -40,7 +41,7 @@ from crawler.entrypoints.dashboard.pages import (
 PAGES = (
     login, signed_links, projects, feed, feeds, find_and_help, project_bulk,
     project_form, credentials, logins, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
-    crawl_changes, project_changes, noise, watch, one_page, pick, page_diff, notifications,
+    recipients, crawl_changes, project_changes, noise, watch, one_page, pick, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,
     queue, queue_add, queue_categories, queue_entry, documents,
 )  # fmt: skip
