@@ -29,6 +29,7 @@ from benchmarks import (
     results,
     schedules,
     startup,
+    watching,
     wikis,
 )
 from benchmarks.comparison import CRAWLERS
@@ -47,6 +48,7 @@ PARTS = {
     "recrawl": recrawl,
     "diff": diff,
     "noise": noise,
+    "watching": watching,
     "schedules": schedules,
     "queue": acquisition,
     "documents": documents,

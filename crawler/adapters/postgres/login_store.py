@@ -16,6 +16,7 @@ from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.adapters.postgres.secret_key_owner import claim_secret_key
 from crawler.domain.crawls.page_steps import login_steps
 from crawler.domain.hosts.logins import (
+    LASTING_SECONDS,
     LOOPS,
     MOST_LOGINS,
     MOST_SIGN_INS,
@@ -73,11 +74,13 @@ class LoginStore:
             row = db.execute(text(f"{_ONE} FOR UPDATE"), given).one_or_none()
             if row is None:
                 return None
-            tries = row.tries if row.tried_for == crawl_id else 0
+            is_own = row.tried_for == crawl_id
+            is_recent = row.tried_at is not None and now - row.tried_at < timedelta(seconds=LASTING_SECONDS)
+            tries = row.tries if is_own and is_recent else 0
             if session := self._session(row):
                 login = Login(row.origin, login_steps(row.steps), row.signed_in, {}, session, row.session_at, tries)
                 return LoginTurn(login)
-            if row.state == LoginState.FAILED and tries:
+            if row.state == LoginState.FAILED and is_own:
                 return LoginTurn(problem=row.problem or "The login failed.")
             if row.taken_until is not None and row.taken_until > now:
                 return LoginTurn()

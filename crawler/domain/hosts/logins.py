@@ -22,12 +22,14 @@ MAX_SESSION = 256 * 1024
 MOST_LOGINS = 20
 """Origins of a project."""
 MOST_SIGN_INS = 3
-"""In one crawl; a site that signs out more often has a login that loops."""
+"""In a row, in one crawl; a site that signs out so often has a login that loops."""
+LASTING_SECONDS = 600.0
+"""A session that held for so long ended by itself: the login after it is none in a row."""
 SIGN_IN_SECONDS = 90.0
 """For so long nobody else signs in to the same origin."""
 WAIT_SECONDS = 3.0
 """After so long a page asks again whether somebody else has signed in."""
-LOOPS = f"The site asked to sign in again and again: after {MOST_SIGN_INS} logins in this crawl no more are tried."
+LOOPS = f"The site asked to sign in again and again: after {MOST_SIGN_INS} logins in a row no more are tried."
 
 SecretName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 

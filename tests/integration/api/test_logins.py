@@ -1,5 +1,6 @@
 """Logins over HTTP: stored, listed without secrets, tried, removed."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -89,3 +90,19 @@ def test_one_page_signs_in_while_others_wait_and_a_failed_login_is_not_repeated_
     again = store.take_turn(project_id, ORIGIN, new_id(3), now)
     assert again is not None
     assert again.login is not None, "the next crawl tries again"
+
+
+def test_sessions_that_end_by_themselves_are_renewed_in_a_long_crawl_and_others_are_a_loop(service: Service) -> None:
+    project_id, tools = service.project()["id"], service.engine.tools
+    service("PUT", f"/projects/{project_id}/logins", json=login())
+    now, crawl, store = tools.clock(), new_id(1), tools.logins
+
+    def signs_in(after: timedelta) -> bool:
+        turn = store.take_turn(project_id, ORIGIN, crawl, now + after)
+        assert turn is not None
+        store.keep(project_id, ORIGIN, "{}", now + after)
+        store.lose(project_id, ORIGIN, now + after)
+        return turn.login is not None
+
+    assert all(signs_in(timedelta(hours=hours)) for hours in range(8))
+    assert [signs_in(timedelta(hours=9, seconds=second)) for second in range(4)] == [True, True, True, False]

@@ -89,8 +89,8 @@ class LoginSite:
 
 
 @contextmanager
-def login_site() -> Iterator[LoginSite]:
+def login_site(host: str = "127.0.0.1") -> Iterator[LoginSite]:
     site = LoginSite()
-    with answering(site.respond) as server:
+    with answering(site.respond, host) as server:
         site.server = server
         yield site

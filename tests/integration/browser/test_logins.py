@@ -5,10 +5,13 @@ from uuid import UUID
 
 import pytest
 
+from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.hosts.logins import LoginState, StoredLogin
+from crawler.domain.crawls.page_steps import login_steps
+from crawler.domain.hosts.logins import Login, LoginState, StoredLogin
+from crawler.domain.reasons import Reason
 from crawler.handlers.hosts.manage_logins import checked_login
-from tests.integration.browser.driving import asked
+from tests.integration.browser.driving import VICTIM, asked, fetch
 from tests.integration.browser.login_site import PASSWORD, USER, LoginSite, login_site
 from tests.integration.browser.two_lanes import TwoLanes
 
@@ -89,6 +92,45 @@ def test_a_login_that_fails_is_told_and_not_repeated_in_the_crawl(two_lanes: Two
     assert "still asks to sign in" in str(login.problem)
     assert [request.method for request in site.server.requests].count("POST") == 2  # type: ignore[union-attr]
     assert PASSWORD not in str(failed) + str(login)
+
+
+@pytest.mark.slow
+def test_a_session_that_is_lost_and_cannot_be_had_again_is_failing_and_removes_nothing(
+    two_lanes: TwoLanes, site: LoginSite
+) -> None:
+    site.pages["/"] = "<a href=/a>A</a><a href=/b>B</a>"
+    project_id = give_login(two_lanes, site)
+    crawl(two_lanes, project_id)
+    site.uses["s1"], site.accepts = 1, False
+    blind = crawl(two_lanes, project_id)
+    summary = blind.change_summary or {}
+    assert (summary["removed_page_urls"], summary["changed_page_urls"]) == ([], [])
+    assert (summary["coverage"]["failing"], summary["coverage"]["code"]) == (True, "credentials_expired")
+    reasons = two_lanes.rows("SELECT reason FROM crawl_discovered_urls WHERE crawl_job_id = :id", id=blind.id)
+    assert sorted(str(row["reason"]) for row in reasons) == ["login", "login", "unchanged"]
+    assert [request.method for request in site.server.requests].count("POST") == 2  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_what_a_site_keeps_in_the_browser_is_part_of_the_session(two_lanes: TwoLanes, site: LoginSite) -> None:
+    site.pages["/"] = (
+        "<p id=told></p><script>localStorage.theme ??= 'dark'; told.textContent = localStorage.seen</script>"
+    )
+    site.pages["/"] += "<script>localStorage.seen = 'seen before'</script>"
+    project_id = give_login(two_lanes, site)
+    crawl(two_lanes, project_id)
+    rows = two_lanes.rows("SELECT content_text FROM crawled_pages WHERE project_id = :id", id=project_id)
+    assert "seen before" in rows[0]["content_text"]
+
+
+@pytest.mark.slow
+def test_a_login_dials_nothing_that_may_not_be_dialled(browser: BrowserFetcher, site: LoginSite) -> None:
+    with login_site(VICTIM) as inside:
+        steps = login_steps([f"open {inside.url('/entrance')}", *site.steps()[1:]])
+        result = fetch(browser, site.url("/"), login=Login(site.url("/").rstrip("/"), steps, secrets=SECRETS))
+        assert asked(inside.server) == []  # type: ignore[arg-type]
+    assert (result.failure, result.session, result.login_problem) == (Reason.EGRESS, "", "")
+    assert PASSWORD not in repr(result)
 
 
 @pytest.mark.slow
