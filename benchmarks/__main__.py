@@ -30,6 +30,7 @@ from benchmarks import (
     results,
     schedules,
     startup,
+    watching,
     wikis,
 )
 from benchmarks.comparison import CRAWLERS
@@ -48,6 +49,7 @@ PARTS = {
     "recrawl": recrawl,
     "diff": diff,
     "noise": noise,
+    "watching": watching,
     "schedules": schedules,
     "queue": acquisition,
     "documents": documents,

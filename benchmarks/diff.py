@@ -44,9 +44,9 @@ def run(options: Options) -> str:
         EmbeddedServers(Path(folder)) as servers,
         ending_with_us(Path(folder)),
     ):
-        tools = _tools(servers.database_url, servers.redis_url)
+        tools = tools_of(servers.database_url, servers.redis_url)
         migrate(tools.database)
-        crawl_id = _stock(tools, pages)
+        crawl_id = stock(tools, pages)
         tools.database.dispose()
         spawn = multiprocessing.get_context("spawn")
         with spawn.Pool(1, maxtasksperchild=1) as processes:
@@ -55,12 +55,12 @@ def run(options: Options) -> str:
     return table(pages, rounds)
 
 
-def _tools(database_url: str, redis_url: str) -> App:
+def tools_of(database_url: str, redis_url: str) -> App:
     return build(load_settings(database_url=database_url, redis_url=redis_url))
 
 
 def _measure(database_url: str, redis_url: str, crawl_id: UUID) -> Measured:
-    tools = _tools(database_url, redis_url)
+    tools = tools_of(database_url, redis_url)
     tools.store.get_crawl(crawl_id)  # connected
     began = time.perf_counter()
     summary = tools.changes.diff_crawl(crawl_id).change_summary
@@ -81,7 +81,7 @@ def table(pages: int, rounds: list[Measured]) -> str:
 | megabytes of its process at most | {most:.0f} | < {MOST_MEGABYTES} |"""
 
 
-def _stock(tools: App, pages: int) -> UUID:
+def stock(tools: App, pages: int) -> UUID:
     """Of a hundred pages in the second crawl one is new, two are edited, one redirects to a new one, one is gone.
 
     What was edited has its bytes: a page of a manual, before and after, is weighed for each.

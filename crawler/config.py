@@ -116,6 +116,13 @@ class Settings(BaseSettings):
     embed_timeout_seconds: float = Field(15, gt=0, le=600, description="Deadline of an answer of it, tries included")
 
     # telling others
+    advise_url: str | None = Field(
+        None, description="An OpenAI-compatible service (https://host/v1) that says what changes mean; unset is none"
+    )
+    advise_model: str | None = Field(None, max_length=200, description="Its model")
+    advise_key: SecretStr | None = Field(None, description="Key sent to it")
+    advise_pages: int = Field(10, ge=1, le=100, description="Changed pages of a crawl that it is asked about")
+    advise_seconds: float = Field(10, gt=0, le=60, description="Longest time a notice waits for it")
     smtp_url: SecretStr | None = Field(None, description="smtp://user:password@host:port for mails")
     mail_from: str | None = Field(None, description="Sender of mails")
     webhook_secret: SecretStr | None = Field(None, description="whsec_… that signs webhooks")
@@ -245,6 +252,19 @@ class Settings(BaseSettings):
         if value and value != "local" and not re.fullmatch(r"https?://[^/\s@]+(/\S*)?", value):
             raise ValueError("must look like https://host/v1, without a user or password, or be 'local'")
         return value.rstrip("/") if value else value
+
+    @field_validator("advise_url")
+    @classmethod
+    def _is_adviser(cls, value: str | None) -> str | None:
+        if value and not re.fullmatch(r"https?://[^/\s@]+(/\S*)?", value):
+            raise ValueError("must look like https://host/v1, without a user or password")
+        return value.rstrip("/") if value else value
+
+    @model_validator(mode="after")
+    def _advises_wholly(self) -> Self:
+        if self.advise_url and not self.advise_model:
+            raise ValueError("CRAWLER_ADVISE_URL also needs CRAWLER_ADVISE_MODEL")
+        return self
 
     @model_validator(mode="after")
     def _embeds_wholly(self) -> Self:

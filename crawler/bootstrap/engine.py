@@ -27,6 +27,7 @@ from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.publish_events import PublishEvents
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.use_logins import UseLogins
 from crawler.handlers.engine.work_shift import MAX_ACTIVE, WorkShift
 from crawler.handlers.engine.write_batch import WriteBatch
 from crawler.handlers.pages.bounded_reading import BoundedReading
@@ -53,7 +54,7 @@ class Engine:
 
     @cached_property
     def crawl_state(self) -> CrawlStateReader:
-        return CrawlStateReader(self._app.database, self._app.credentials)
+        return CrawlStateReader(self._app.database, self._app.credentials, self._app.logins)
 
     @cached_property
     def contexts(self) -> CrawlContexts:
@@ -148,6 +149,7 @@ class Engine:
         return ProcessResponse(
             robots_and_backoff=self.robots_and_backoff,
             render=self.render_where_needed,
+            logins=self.use_logins,
             read_bounded=self.read_bounded,
             clock=self._app.clock,
             record_move=self.crawl_state.record_move,
@@ -172,6 +174,10 @@ class Engine:
         )
 
     @cached_property
+    def use_logins(self) -> UseLogins:
+        return UseLogins(self._app.logins, self._app.clock)
+
+    @cached_property
     def work_shift(self) -> WorkShift:
         return self._shift(self.fetcher)
 
@@ -194,6 +200,7 @@ class Engine:
                 contexts=self.contexts,
                 robots_and_backoff=self.robots_and_backoff,
                 render=self.render_where_needed,
+                logins=self.use_logins,
                 probe_tasks=self.probes.tasks,
                 existing=self._app.documents.store.existing,
                 clock=self._app.clock,

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from crawler.adapters.notices.adviser import Adviser
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.notices.hook_store import HookStore
@@ -31,6 +32,7 @@ from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.send_test import Senders, SendTest
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
+from crawler.handlers.notices.take_advice import TakeAdvice
 from crawler.handlers.notices.tell_hook import TellHook
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
 from crawler.handlers.notices.watch_url import WatchUrl
@@ -130,11 +132,21 @@ class Notices:
         return Sender(settings.product_name, settings.dashboard_url or settings.api_url, self.sign)
 
     @cached_property
+    def take_advice(self) -> TakeAdvice:
+        settings = self._app.settings
+        adviser = None
+        if settings.advise_url and settings.advise_model:
+            key = settings.advise_key.get_secret_value() if settings.advise_key else None
+            adviser = Adviser(settings.advise_url, settings.advise_model, key=key, ca_bundle=settings.ca_bundle)
+        keep, bounds = self.notifications.keep_advice, (settings.advise_pages, settings.advise_seconds)
+        return TakeAdvice(adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1])
+
+    @cached_property
     def notify_crawl(self) -> NotifyCrawl:
         return NotifyCrawl(
             self._app.store,
             self.schedules,
-            Audience(self.recipients.of_project, self.mutes.of_project, self.fill_templates),
+            Audience(self.recipients.of_project, self.mutes.of_project, self.fill_templates, self.take_advice),
             self.notifications,
             self.send,
             self._app.changes.digest,

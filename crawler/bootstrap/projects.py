@@ -4,11 +4,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawler.adapters.crawls.project_list import ProjectList
+from crawler.adapters.operating.queues import LANE_QUEUE
 from crawler.adapters.pages.sample import PageSample
+from crawler.domain.crawls.crawl_choices import RenderMode
+from crawler.domain.crawls.frontier import Lane
 from crawler.handlers.crawls.manage_projects import ManageProjects
 from crawler.handlers.crawls.preview_scope import PreviewScope
 from crawler.handlers.crawls.preview_settings import PreviewSettings
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions
 from crawler.handlers.hosts.manage_credentials import ManageCredentials
+from crawler.handlers.hosts.manage_logins import ManageLogins
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -27,6 +32,21 @@ class Projects:
     @cached_property
     def credentials(self) -> ManageCredentials:
         return ManageCredentials(self._app.credentials, self._app.store, self._app.clock)
+
+    @cached_property
+    def logins(self) -> ManageLogins:
+        options = ScrapeOptions(render=RenderMode.ALWAYS)
+        return ManageLogins(
+            self._app.logins,
+            self._app.store,
+            lambda project_id, url: self._app.crawls.scrape.start(project_id, [url], options),
+            self._has_browser,
+            self._app.clock,
+        )
+
+    def _has_browser(self) -> bool:
+        workers = self._app.operating.live_workers.of(LANE_QUEUE[Lane.BROWSER])
+        return any(not state.lack for state in workers.values())
 
     @cached_property
     def overview(self) -> ProjectList:

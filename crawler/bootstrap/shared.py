@@ -8,6 +8,7 @@ from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.operating.event_stream import EventStream
 from crawler.adapters.postgres.credential_store import CredentialStore
+from crawler.adapters.postgres.login_store import LoginStore
 from crawler.adapters.postgres.runtime_settings import RuntimeSettingsStore
 from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.bootstrap.secret_key import secret_box_of
@@ -64,6 +65,10 @@ class Shared(Servers):
     def objects(self) -> ObjectStore | None:
         """Where new pages are kept; None if that is Postgres."""
         return ObjectStore(self.settings.snapshot_url) if self.settings.snapshot_url else None
+
+    @cached_property
+    def logins(self) -> LoginStore:
+        return LoginStore(self.database, lambda: self.secret_box)
 
     @cached_property
     def credentials(self) -> CredentialStore:

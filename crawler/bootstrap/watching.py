@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from crawler.adapters.watching.watch_store import WatchStore
 from crawler.handlers.watching.decide_telling import DecideTelling
 from crawler.handlers.watching.manage_watch import ManageWatch
+from crawler.handlers.watching.pick_selector import PickSelector
 from crawler.handlers.watching.preview_watch import PreviewWatch
 from crawler.handlers.watching.try_on_past import TryOnPast
 from crawler.handlers.watching.watch_values import WatchValues
@@ -38,6 +39,11 @@ class Watching:
     @cached_property
     def try_on_past(self) -> TryOnPast:
         return TryOnPast(self.rules, self.values, self.decide)
+
+    @cached_property
+    def pick(self) -> PickSelector:
+        pages = self._app.pages
+        return PickSelector(self._app.store, pages.neighbours, pages.content, self._app.judging.for_people)
 
     @cached_property
     def preview(self) -> PreviewWatch:

@@ -46,6 +46,7 @@ from crawler.client.errors import (
 )
 from crawler.client.hosts import Host, HostList
 from crawler.client.keys import IssuedKey, Key
+from crawler.client.logins import Login
 from crawler.client.noise import NoiseRule, Trial
 from crawler.client.notifications import Notification
 from crawler.client.pages import Diff, Page, Snapshot, Version, WholePage
@@ -66,7 +67,7 @@ from crawler.client.reports import Finding, KindReport, Report
 from crawler.client.schedules import Schedule, SlotRun
 from crawler.client.scraping import MappedUrl, PageMetadata, ScrapedPage, ScrapeJob, SiteMap
 from crawler.client.system import Check, Health, RuntimeSettings
-from crawler.client.watching import WatchPreview, WatchRule
+from crawler.client.watching import Picked, WatchPreview, WatchRule
 
 __all__ = [
     "Audit",
@@ -103,6 +104,7 @@ __all__ = [
     "IssuedKey",
     "Key",
     "KindReport",
+    "Login",
     "MappedUrl",
     "MissingPage",
     "MovedPage",
@@ -116,6 +118,7 @@ __all__ = [
     "Page",
     "PageChange",
     "PageMetadata",
+    "Picked",
     "Previewed",
     "Problem",
     "Progress",

@@ -7,6 +7,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from crawler.client.categories import Categories
+from crawler.client.change_feeds import ChangeFeeds
 from crawler.client.connection import Call, Connection, given, path
 from crawler.client.crawl_values import Crawl, Progress
 from crawler.client.crawls import Crawls
@@ -15,6 +16,7 @@ from crawler.client.documents import Documents
 from crawler.client.errors import StillRunning
 from crawler.client.hosts import Hosts
 from crawler.client.keys import Keys
+from crawler.client.logins import Logins
 from crawler.client.noise import Noise
 from crawler.client.notifications import Notifications
 from crawler.client.pages import Pages
@@ -62,12 +64,14 @@ class Client:
         self._connection = Connection(url, key, timeout=timeout, retries=retries, sleep=sleep)
         self.projects = Projects(self._connection)
         self.credentials = Credentials(self._connection)
+        self.logins = Logins(self._connection)
         self.crawls = Crawls(self._connection)
         self.pages = Pages(self._connection)
         self.reports = Reports(self._connection)
         self.hosts = Hosts(self._connection)
         self.keys = Keys(self._connection)
         self.schedules = Schedules(self._connection)
+        self.change_feeds = ChangeFeeds(self._connection)
         self.noise = Noise(self._connection)
         self.recipients = Recipients(self._connection)
         self.mutes = Mutes(self._connection)

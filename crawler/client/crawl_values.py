@@ -271,6 +271,20 @@ class RedirectedPages(Value):
     example_urls: tuple[str, ...] = ()
 
 
+class Advice(Value):
+    """What a language model says of a changed page."""
+
+    url: str
+    sentence: str | None
+    matters: bool | None
+    """Whether it matters to the wish; None: nobody could tell."""
+    problem: str | None
+    prompt: str
+    """SHA-256 of what was asked."""
+    model: str
+    at: datetime
+
+
 class WatchedValue(Value):
     """A value that a watch rule names and that changed, or a selector that names nothing any more."""
 
@@ -346,6 +360,8 @@ class Changes(Value):
     watched: tuple[WatchedValue, ...] = ()
     watch_unread: tuple[str, ...] = ()
     """Watched pages whose values could not be read."""
+    advice: tuple[Advice, ...] = ()
+    """What a language model says of the first changed pages, if it is asked."""
     texts: tuple[PageText, ...] | None = None
     """The diff of the first changed pages, line by line, if it was requested."""
     changed_pages: tuple[PageChange, ...] | None = None

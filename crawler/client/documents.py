@@ -39,10 +39,22 @@ class Chunk(Value):
     embedded: bool
 
 
+class PageChange(Value):
+    """What changed on a document's page, so that the document did."""
+
+    kind: str
+    """new, changed or removed."""
+    crawl_id: UUID
+    version_id: UUID | None
+    previous_version_id: UUID | None
+
+
 class DocumentChange(Value):
     type: str
     """The type of the change: upsert or delete."""
     document: Document
+    change: PageChange | None = None
+    """The change of its page that caused it; None if it is no longer known."""
     chunks: tuple[Chunk, ...] | None
     """The document's chunks, if they were requested."""
 

@@ -31,6 +31,8 @@ class Schedule(Value):
     notify_on: str
     conditions: dict[str, Any] | None = None
     """Changes that are told in any case."""
+    advice: dict[str, Any] | None = None
+    """What a language model is asked about changes: wish, may_silence."""
     notify_after_failures: int
     notification_email: str | None
     notification_webhook: str | None

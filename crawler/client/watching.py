@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from crawler.client.connection import Call, Connection, path
+from crawler.client.connection import Call, Connection, given, path
 from crawler.client.value import Value, read
 
 
@@ -50,6 +50,28 @@ class WatchPreview(Value):
     warnings: tuple[str, ...]
 
 
+class VersionMatch(Value):
+    """What a selector named in one version of a page."""
+
+    version_id: UUID
+    fetched_at: datetime
+    count: int
+    texts: tuple[str, ...]
+    """What the first few elements say."""
+    note: str | None = None
+
+
+class Picked(Value):
+    """A selector, and what it named in the last versions of a page."""
+
+    page_id: UUID
+    selector: str
+    text: str
+    alike: str | None
+    """A selector of all elements that are like the one that was picked."""
+    versions: tuple[VersionMatch, ...]
+
+
 class Watching:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -86,3 +108,9 @@ class Watching:
         """What a rule finds on stored pages; nothing is kept."""
         where = path("projects", project_id, "watch-preview")
         return read(WatchPreview, self._connection.json(Call("POST", where, body=rule, repeatable=True)))
+
+    def pick(self, project_id: UUID | str, url: str, *, text: str = "", selector: str = "") -> Picked:
+        """A selector of the smallest element of a stored page that has this text, and what it named in the last ten
+        versions; with `selector`, what that one named."""
+        query = given(url=url, text=text or None, selector=selector or None)
+        return read(Picked, self._connection.get(path("projects", project_id, "picked"), **query))

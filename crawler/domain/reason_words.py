@@ -59,6 +59,7 @@ MEANINGS: dict[Reason, str] = {
         "Each of three workers was lost while it had this page; look into the workers' log before it is tried again."
     ),
     Reason.PARSE: "What came could not be read or stored as a page; look at it with a browser.",
+    Reason.LOGIN: "The project's login failed; 'crawler login list' says why, and 'crawler login try' tries it.",
     # notes on stored pages
     Reason.RENDER_UNAVAILABLE: (
         "It is stored as it was fetched, as there was no browser to render it; 'crawler doctor' says how to get one."
@@ -103,6 +104,7 @@ NAMES: dict[Reason, str] = {
     Reason.RATE_LIMITED: "too many requests",
     Reason.POISON: "workers were lost with it",
     Reason.PARSE: "not readable as a page",
+    Reason.LOGIN: "login failed",
     Reason.RENDER_UNAVAILABLE: "no browser to render it",
     Reason.RENDER_FAILED: "rendering failed",
     Reason.UNCHANGED: "unchanged",

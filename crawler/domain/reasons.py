@@ -40,6 +40,7 @@ class Reason(StrEnum):
     RATE_LIMITED = "rate_limited"
     POISON = "poison"
     PARSE = "parse"
+    LOGIN = "login"
     # notes on stored pages
     RENDER_UNAVAILABLE = "render_unavailable"
     RENDER_FAILED = "render_failed"
@@ -59,6 +60,7 @@ FAILED: frozenset[Reason] = frozenset(
         Reason.RATE_LIMITED,
         Reason.POISON,
         Reason.PARSE,
+        Reason.LOGIN,
     }
 )
 NOTES: frozenset[Reason] = frozenset({Reason.RENDER_UNAVAILABLE, Reason.RENDER_FAILED, Reason.UNCHANGED})

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,11 @@ class Request:
     line: str
     headers: dict[str, str]
     at: float
+    body: bytes = b""
+
+    @property
+    def method(self) -> str:
+        return self.line.split()[0]
 
     @property
     def path(self) -> str:
@@ -56,6 +61,8 @@ def serving(
             while (head := _read_head(stream, buffered)) is not None:
                 raw, buffered = head
                 request = _parse(raw)
+                body, buffered = _read_body(stream, buffered, int(request.headers.get("content-length", 0)))
+                request = replace(request, body=body)
                 server.requests.append(request)
                 answer = respond(stream, request)
                 if answer is None:
@@ -110,6 +117,12 @@ def _read_head(stream: socket.socket, buffered: bytes) -> tuple[bytes, bytes] | 
         buffered += data
     head, _, rest = buffered.partition(b"\r\n\r\n")
     return head, rest
+
+
+def _read_body(stream: socket.socket, buffered: bytes, length: int) -> tuple[bytes, bytes]:
+    while len(buffered) < length and (data := stream.recv(65536)):
+        buffered += data
+    return buffered[:length], buffered[length:]
 
 
 def _parse(head: bytes) -> Request:

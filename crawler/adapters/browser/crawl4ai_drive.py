@@ -9,7 +9,7 @@ tabs, and the engine extracts by its own rules.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from copy import copy
 from functools import cache
@@ -39,6 +39,7 @@ class Drive:
         scrolls: int,
         wait_seconds: float,
         on_scroll: Callable[[], None],
+        before_reading: Callable[[], Awaitable[None]] | None,
     ) -> None:
         self._page = page
         self._world = world
@@ -48,6 +49,8 @@ class Drive:
         self._scrolls = scrolls
         self._wait_seconds = wait_seconds
         self._on_scroll = on_scroll
+        self._before_reading = before_reading
+        self._reading = asyncio.Lock()
         self.address: str | None = None
         """Where the page was before it was made to show more."""
         self.response: Response | None = None
@@ -65,6 +68,7 @@ class Drive:
         """Take the document now: after a navigation that was stopped, crawl4ai would wait for its end for ever."""
         with suppress(PlaywrightError):
             await self._settle()
+            await self._prepare()
             await self._take_now()
 
     # what crawl4ai calls
@@ -79,6 +83,7 @@ class Drive:
         self.response = response
         await self._settle()
         await asyncio.sleep(min(self._wait_seconds, self._timeout_seconds / 3))
+        await self._prepare()
         await self._show_more()
         if not await _has_body(page):
             await self._take_now()
@@ -109,10 +114,18 @@ class Drive:
         """Wait for the page to settle, for a share of the visit's time at most: later steps take time too."""
         await settle(self._world, self._network, self._timeout_seconds / 3)
 
+    async def _prepare(self) -> None:
+        """Take the steps before reading, once."""
+        async with self._reading:
+            if self._before_reading is not None:
+                self.address = self._page.url
+                await self._before_reading()
+                self._before_reading = None
+
     async def _show_more(self) -> None:
         if not self._scrolls:
             return
-        self.address = self._page.url
+        self.address = self.address or self._page.url
         self._on_scroll()
         more = MoreContent(self._page, self._world, self._network)
         as_it_was = await more.show(self._scrolls, self._timeout_seconds / 3)

@@ -16,8 +16,8 @@ from crawler.adapters.browser.page_idle import Network, World, settle
 BEGIN_SECONDS = 0.5
 """So soon a page begins to load more, or does not."""
 
-_COUNT = "document.getElementsByTagName('*').length"
-_SCROLL = """(() => {
+COUNT = "document.getElementsByTagName('*').length"
+SCROLL = """(() => {
   const most = 20000, boxes = [...document.getElementsByTagName('*')].slice(0, most).filter(box =>
     box.clientHeight > innerHeight / 2 && box.scrollHeight > box.clientHeight + 50
     && /auto|scroll/.test(getComputedStyle(box).overflowY));
@@ -77,7 +77,7 @@ class MoreContent:
 
     async def _press(self) -> tuple[str, str] | None:
         """Scroll to the end, and press. Returns address and document before the press, if there was one."""
-        await self.world.ask(_SCROLL)
+        await self.world.ask(SCROLL)
         if not await self.world.ask(_BUTTON):
             return None
         before = self.page.url, await self.page.content()
@@ -85,7 +85,7 @@ class MoreContent:
         return before
 
     async def _count(self) -> int:
-        return int(await self.world.ask(_COUNT) or 0)
+        return int(await self.world.ask(COUNT) or 0)
 
 
 def _path(url: str) -> str:

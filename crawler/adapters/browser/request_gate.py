@@ -40,6 +40,9 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WITHOUT_BODY = frozenset({204, 205, 304})
 UNHEARD = frozenset({"content-disposition", "speculation-rules"})
 """Response headers that are removed: the tab would save the page as a file, or request further pages in advance."""
+TOO_MANY = 429
+MOST_DOCUMENTS = 30
+"""That a tab may open which goes from page to page."""
 FORBIDDEN = 403
 """A 403 page is run: it may be a bot check that lets the browser in by reloading itself."""
 
@@ -65,6 +68,8 @@ class Outcome(NamedTuple):
     failure: Reason | None = None
     error: str = ""
     is_file: bool = False
+    unready: bool = False
+    """A step before reading could not be taken."""
 
 
 FILE = Outcome(failure=Reason.CONTENT_TYPE, error="The browser got a file, not a page.", is_file=True)
@@ -72,12 +77,22 @@ FILE = Outcome(failure=Reason.CONTENT_TYPE, error="The browser got a file, not a
 
 class Gate:
     def __init__(
-        self, request: FetchRequest, door: Door, on_sent: Callable[[float], None], *, images: bool, max_bytes: int
+        self,
+        request: FetchRequest,
+        door: Door,
+        on_sent: Callable[[float], None],
+        *,
+        images: bool,
+        max_bytes: int,
+        is_free: bool = False,
     ) -> None:
+        """`is_free`: the tab may go from page to page, as declared steps lead it."""
         self._request = request
         self._door = door
         self._on_sent = on_sent
         self._images = images
+        self._is_free = is_free
+        self._documents = 0
         self._max_bytes = max_bytes
         self._wanted = without_fragment(request.url)
         self._target = target_of(request.url)
@@ -157,6 +172,8 @@ class Gate:
 
     def _judge_document(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Judge the tab's request for a main document: the one of this visit, or another."""
+        if self._is_free:
+            return self._judge_free(event)
         url = event["request"]["url"]
         late = self._request.start_by is not None and time.monotonic() > self._request.start_by
         if not self._loaded and late:
@@ -174,8 +191,27 @@ class Gate:
             self.restless.set()
         return "failRequest", {"errorReason": "Aborted"}
 
+    def _judge_free(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        self._documents += 1
+        if self._documents <= MOST_DOCUMENTS:
+            return "continueRequest", self._own_headers(event)
+        self.decide(Outcome(failure=Reason.REDIRECT_LOOP, error=f"It opened more than {MOST_DOCUMENTS} pages."))
+        return "failRequest", {"errorReason": "Aborted"}
+
+    def _judge_free_answer(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """A site that is down or not to be reached says nothing about a login."""
+        status = event.get("responseStatusCode", 0)
+        target = target_of(event["request"]["url"])
+        if failure := self._door.failures.get(Endpoint(target.host, target.port)):
+            self.decide(Outcome(failure=failure.reason, error=failure.message))
+        elif status == TOO_MANY or status >= 500:
+            self.decide(Outcome(status=status))
+        return "continueRequest", {}
+
     def _judge_answer(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         self._note_head(event)
+        if self._is_free:
+            return self._judge_free_answer(event)
         if "responseErrorReason" in event:
             return "continueRequest", {}  # the tab's own error says more
         status, headers = event["responseStatusCode"], _joined(event.get("responseHeaders", ()))

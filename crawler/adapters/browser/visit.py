@@ -21,10 +21,14 @@ from crawler.adapters.browser.egress_proxy import Door, EgressProxy
 from crawler.adapters.browser.errors import error_name, reason_of
 from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
 from crawler.adapters.browser.page_idle import Network, World
+from crawler.adapters.browser.page_steps import PageNotOpened, StepFailed, StepTaker
 from crawler.adapters.browser.request_gate import FILE, Gate, Outcome, without_fragment
 from crawler.adapters.browser.screenshot import take_screenshot
+from crawler.adapters.browser.sign_in import CIRCLES, SignIn, SignInFailed, is_signed_out, leads_to_login
 from crawler.adapters.curl.errors import REFUSED, one_line
 from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.crawls.page_steps import Step
+from crawler.domain.hosts.logins import Login, SignedOut
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest, Screenshot
 from crawler.errors import EgressRefused
@@ -35,6 +39,9 @@ VIEWPORT = {"width": 1280, "height": 1024}
 _SAVED = "Download is starting"
 """Chromium's error for a navigation that ends in no document."""
 _PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
+STEPS_SHARE = 0.8
+"""Of the visit's time, when the steps before reading have to be over."""
+UNAUTHORIZED = 401
 OTHER_BODY_BYTES = 64 * 1024
 """Bytes kept of a response that is not 2xx, as in the HTTP lane."""
 
@@ -76,7 +83,9 @@ class Visit:
         self._door: Door | None = None
         self._gate: Gate | None = None
         self._context: BrowserContext | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._login = request.login if isinstance(request, RenderRequest) else None
+        self._signs_in = self._login is not None and not self._login.session
         self._brought: set[tuple[str | None, str | None]] = set()
         self._again = ""
 
@@ -94,13 +103,21 @@ class Visit:
         try:
             self._door = door = await self._proxy.open_door(self._request.opened)
             self._gate = gate = Gate(
-                self._request, door, self._note_sent, images=self._wants_picture, max_bytes=self._limit
+                self._request,
+                door,
+                self._note_sent,
+                images=self._wants_picture,
+                max_bytes=self._limit,
+                is_free=self._signs_in,
             )
         except EgressRefused:
             return self._result(Outcome(failure=Reason.EGRESS, error=REFUSED))
         page = await self._open_tab(door, gate)
         world = World(gate.session, gate.frame)
+        if self._login is not None and self._signs_in:
+            return await self._sign_in(page, world, gate, self._login)
         seconds = self._options.timeout_seconds
+        steps = self._request.steps if isinstance(self._request, RenderRequest) else ()
         drive = Drive(
             page,
             world,
@@ -110,6 +127,7 @@ class Visit:
             scrolls=self._request.scrolls if isinstance(self._request, RenderRequest) else 0,
             wait_seconds=self._request.wait_seconds if isinstance(self._request, RenderRequest) else 0.0,
             on_scroll=gate.stay,
+            before_reading=(lambda: self._take_steps(page, world, gate, steps)) if steps else None,
         )
         driving = self._begin(drive.run(self._request.url))
         decided = self._begin(gate.wait_decided())
@@ -117,10 +135,54 @@ class Visit:
         await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
         self._again = await self._cookies(gate)
         if gate.outcome is None and drive.html.done():
-            return await self._rendered(gate, drive, page)
+            result = await self._rendered(gate, drive, page)
+            if self._login is not None and result.failure is None and not result.location:
+                result.signed_out = await is_signed_out(page, world, self._login)
+            return result
         if gate.outcome is None:
             gate.decide(self._explain(gate, door, driving.exception()))
-        return self._result(gate.outcome)
+        result = self._result(gate.outcome)
+        if self._login is not None and self._is_sent_to_login(result, self._login):
+            result.signed_out = SignedOut.ASKS
+        return result
+
+    def _is_sent_to_login(self, result: RenderedPage, login: Login) -> bool:
+        asked = bool(result.location) and leads_to_login(self._request.url, result.location, login)
+        return asked or result.status == UNAUTHORIZED
+
+    async def _sign_in(self, page: Page, world: World, gate: Gate, login: Login) -> RenderedPage:
+        until = self._began_at + self._options.timeout_seconds * STEPS_SHARE
+        signing = asyncio.create_task(SignIn(page, world, self._network, login, until).run())
+        self._tasks.append(signing)
+        decided = self._begin(gate.wait_decided())
+        await asyncio.wait((signing, decided), return_when=asyncio.FIRST_COMPLETED)
+        if gate.outcome is not None:
+            signing.cancel()
+            await asyncio.gather(signing, return_exceptions=True)
+            return self._signed_in(gate.outcome)
+        try:
+            return self._signed_in(Outcome(), session=signing.result())
+        except SignInFailed as exc:
+            return self._signed_in(Outcome(failure=Reason.LOGIN, error=str(exc)), problem=str(exc))
+        except PageNotOpened as exc:
+            return self._signed_in(Outcome(failure=reason_of(exc.name), error=str(exc)))
+
+    def _signed_in(self, outcome: Outcome, *, session: str = "", problem: str = "") -> RenderedPage:
+        result = self._result(outcome._replace(unready=True))
+        if outcome.failure is Reason.REDIRECT_LOOP:
+            result.failure, problem = Reason.LOGIN, CIRCLES
+        result.session, result.login_problem = session, problem
+        return result
+
+    async def _take_steps(self, page: Page, world: World, gate: Gate, steps: tuple[Step, ...]) -> None:
+        """Take the steps before reading. A page on which they cannot be taken is not read: half of it is no page."""
+        gate.stay()
+        until = self._began_at + self._options.timeout_seconds * STEPS_SHARE
+        try:
+            await StepTaker(page, world, self._network, until).take(steps)
+        except StepFailed as exc:
+            gate.decide(Outcome(failure=Reason.TIMEOUT, error=str(exc), unready=True))
+            await asyncio.Event().wait()
 
     async def _cookies(self, gate: Gate) -> str:
         """New cookies, if the page wanted to reload with them."""
@@ -155,6 +217,7 @@ class Visit:
             accept_downloads=False,
             service_workers="block",
             proxy={"server": door.url, "bypass": "<-loopback>"},
+            storage_state=json.loads(self._login.session) if self._login and self._login.session else None,
         )
         await self._bring_cookies(context)
         await context.add_init_script(IN_EVERY_PAGE)
@@ -268,6 +331,7 @@ class Visit:
             refused=tuple(f"{host}:{port}" for host, port in self._door.refusals) if self._door else (),
             again=self._again,
             is_file=outcome.is_file,
+            unready=outcome.unready,
             requests=self._network.requests,
         )
 

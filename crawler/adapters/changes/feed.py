@@ -13,6 +13,7 @@ from sqlalchemy import Engine, Row, text
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.changes.feed import FeedEntry, FeedPage
 
+MOST_TAGGED = 10_000
 MOST_COUNTED = 100
 """More unread entries are not counted."""
 
@@ -50,6 +51,11 @@ class ChangeFeed:
         query = (_ALL if only is None else _SOME).format(columns=_COLUMNS, where=" AND ".join(["true", *where]))
         with transaction(self._engine) as db:
             return [_entry(row) for row in db.execute(text(query), given)]
+
+    def tagged(self, tag: str) -> list[UUID]:
+        """Projects with this tag; the newest, if there are very many."""
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_TAGGED), {"tag": tag, "most": MOST_TAGGED}).scalars())
 
     def find(self, crawl_id: UUID) -> FeedEntry | None:
         with transaction(self._engine) as db:
@@ -95,6 +101,9 @@ def _entry(row: Row[Any]) -> FeedEntry:
 
 _COLUMNS = """f.crawl_id, f.project_id, p.name AS project_name, p.website_url, f.at, f.counts, f.pages,
     f.is_significant, f.read_at, f.accepted_at"""
+_TAGGED = """
+SELECT id FROM projects WHERE tags @> ARRAY[CAST(:tag AS text)] ORDER BY created_at DESC LIMIT :most
+"""
 _ALL = """
 SELECT {columns} FROM change_feed f JOIN projects p ON p.id = f.project_id
 WHERE {where} ORDER BY f.at DESC, f.crawl_id DESC LIMIT :limit

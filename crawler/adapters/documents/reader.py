@@ -10,7 +10,14 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.documents.document import Document, DocumentChunk, DocumentCounts, FeedEntry
+from crawler.domain.documents.document import (
+    ChangeKind,
+    Document,
+    DocumentChunk,
+    DocumentCounts,
+    FeedEntry,
+    PageChange,
+)
 
 MOST_CHUNKS = 2000
 """In one part of the feed: a chunk is a kilobyte or two."""
@@ -25,7 +32,7 @@ class DocumentReader:
         given = {"project": project_id, "after": after, "limit": limit}
         with transaction(self._engine) as db:
             rows = db.execute(text(_FEED), given).all()
-            entries = [FeedEntry(row.feed_seq, _document(row)) for row in rows]
+            entries = [FeedEntry(row.feed_seq, _document(row), change=_change(row)) for row in rows]
             if not with_chunks:
                 return entries
             entries = _some(entries)
@@ -71,6 +78,15 @@ def _document(row: Row[Any]) -> Document:
     return Document.model_validate({name: getattr(row, name) for name in Document.model_fields})
 
 
+def _change(row: Row[Any]) -> PageChange | None:
+    crawl_id = row.deleted_by if row.deleted_at else row.by_crawl
+    if crawl_id is None:
+        return None
+    kind = ChangeKind.REMOVED if row.deleted_at else ChangeKind.CHANGED if row.previous_id else ChangeKind.NEW
+    previous = None if row.deleted_at else row.previous_id
+    return PageChange(kind=kind, crawl_id=crawl_id, version_id=row.version_id, previous_version_id=previous)
+
+
 def _chunk(row: Row[Any]) -> DocumentChunk:
     return DocumentChunk.model_validate({name: getattr(row, name) for name in DocumentChunk.model_fields})
 
@@ -85,8 +101,15 @@ def _chunks_of(db: Connection, ids: Sequence[UUID]) -> dict[UUID, list[DocumentC
 _OWN = {"content_hash": "encode(content_hash, 'hex') AS content_hash"}
 _COLUMNS = ", ".join(_OWN.get(name, name) for name in Document.model_fields)
 _FEED = f"""
-SELECT feed_seq, {_COLUMNS} FROM documents WHERE project_id = :project AND feed_seq > :after
-ORDER BY project_id, feed_seq LIMIT :limit
+SELECT d.*, v.crawl_id AS by_crawl, before.id AS previous_id
+FROM (SELECT feed_seq, deleted_by, {_COLUMNS} FROM documents WHERE project_id = :project AND feed_seq > :after
+      ORDER BY project_id, feed_seq LIMIT :limit) d
+LEFT JOIN page_versions v ON v.id = d.version_id
+LEFT JOIN LATERAL (
+    SELECT p.id FROM page_versions p WHERE p.page_id = v.page_id AND p.fetched_at < v.fetched_at
+    ORDER BY p.fetched_at DESC LIMIT 1
+) before ON true
+ORDER BY d.feed_seq
 """  # noqa: S608 - our own names
 _END = "SELECT last_seq FROM document_feeds WHERE project_id = :project"
 _AFTER = "SELECT 1 FROM documents WHERE project_id = :project AND feed_seq > :after LIMIT 1"

@@ -84,19 +84,28 @@ class DocumentStore:
         return len(turned)
 
     @again_after_deadlock
-    def remove(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime) -> int:
-        """Pages are gone: their documents stay as tombstones. Not those whose page was seen again since."""
-        return self._remove(project_id, "p.last_seen_at IS NULL OR p.last_seen_at < %s", normalized_urls, unseen_since)
+    def remove(
+        self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, by: UUID | None = None
+    ) -> int:
+        """Pages are gone, as the crawl `by` found: their documents stay as tombstones. Not those whose page was seen
+        again since."""
+        which = "p.last_seen_at IS NULL OR p.last_seen_at < %s"
+        return self._remove(project_id, which, normalized_urls, unseen_since, by)
 
     @again_after_deadlock
-    def take_back(self, project_id: UUID, normalized_urls: Iterable[str], since: datetime) -> int:
+    def take_back(
+        self, project_id: UUID, normalized_urls: Iterable[str], since: datetime, by: UUID | None = None
+    ) -> int:
         """Pages are none: take out the documents that began or came back to be made since then."""
-        return self._remove(project_id, "NOT %s <@ tstzrange(d.created_at, d.deleted_at, '(]')", normalized_urls, since)
+        which = "NOT %s <@ tstzrange(d.created_at, d.deleted_at, '(]')"
+        return self._remove(project_id, which, normalized_urls, since, by)
 
-    def _remove(self, project_id: UUID, which: str, normalized_urls: Iterable[str], since: datetime) -> int:
+    def _remove(
+        self, project_id: UUID, which: str, normalized_urls: Iterable[str], since: datetime, by: UUID | None
+    ) -> int:
         with transaction(self._engine) as connection, cursor(connection) as db:
             hold_projects(db, [project_id])
-            db.execute(_REMOVE.format(which=which), (project_id, sorted(normalized_urls), since))
+            db.execute(_REMOVE.format(which=which), (by, project_id, sorted(normalized_urls), since))
             ids = [row[0] for row in db]
             _drop_chunks(db, ids)
             _tell_crawls(db, dict.fromkeys(ids, ("skipped", None)))
@@ -255,6 +264,7 @@ _TURN = """
 UPDATE documents d SET
     status = CASE v.status WHEN 'gone' THEN 'ingested' ELSE v.status END,
     deleted_at = CASE v.status WHEN 'gone' THEN now() WHEN 'ingested' THEN NULL ELSE d.deleted_at END,
+    deleted_by = CASE v.status WHEN 'failed' THEN d.deleted_by END,
     version_id = CASE v.status WHEN 'gone' THEN NULL WHEN 'ingested' THEN v.version ELSE d.version_id END,
     error_message = v.error, claimed_until = NULL, attempts = 0, updated_at = now(),
     title = CASE v.status WHEN 'ingested' THEN v.title ELSE d.title END,
@@ -274,7 +284,8 @@ RETURNING d.id, v.status, v.error
 """
 # Also a tombstone whose page was back, and is gone again before its document was made.
 _REMOVE = """
-UPDATE documents d SET deleted_at = coalesce(d.deleted_at, now()), status = 'ingested', version_id = NULL,
+UPDATE documents d SET deleted_at = coalesce(d.deleted_at, now()), deleted_by = %s, status = 'ingested',
+    version_id = NULL,
     error_message = NULL, claimed_until = NULL, attempts = 0, chunk_count = 0, token_count = 0, embed_at = NULL,
     embedded_with = NULL, embedding_error = NULL, updated_at = now()
 FROM (SELECT d.id FROM documents d LEFT JOIN crawled_pages p ON p.id = d.page_id

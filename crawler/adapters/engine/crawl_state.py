@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, text
 from crawler.adapters.engine.store import Store, crawl_in
 from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.login_store import LoginStore
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
@@ -24,10 +25,11 @@ HEADERS = "headers"
 
 
 class CrawlStateReader:
-    def __init__(self, engine: Engine, credentials: CredentialStore) -> None:
+    def __init__(self, engine: Engine, credentials: CredentialStore, logins: LoginStore) -> None:
         self._engine = engine
         self._store = Store(engine)
         self._credentials = credentials
+        self._logins = logins
 
     def load(self, crawl_id: UUID) -> CrawlState | None:
         with transaction(self._engine) as db:
@@ -55,6 +57,7 @@ class CrawlStateReader:
             distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
             given=given,
             credentials=self._sent_with(db, crawl, scope.get(HEADERS)),
+            logins=self._logins.origins_in(db, crawl.project_id),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             behind_walls=behind,

@@ -21,6 +21,7 @@ from sqlalchemy import (
     insert,
     literal,
     null,
+    or_,
     select,
     text,
     update,
@@ -170,8 +171,11 @@ class Store:
         return project
 
     def has_credentials(self, project_id: UUID) -> bool:
-        """Whether credentials are stored for any origin."""
-        stored = exists().where(t.project_credentials.c.project_id == project_id)
+        """Whether credentials or a login are stored for any origin."""
+        stored = or_(
+            exists().where(t.project_credentials.c.project_id == project_id),
+            exists().where(t.project_logins.c.project_id == project_id),
+        )
         with transaction(self.engine) as db:
             return bool(db.execute(select(stored)).scalar_one())
 

@@ -156,6 +156,11 @@ class NotificationStore:
         with transaction(self._engine) as db:
             db.execute(text(_TOLD_ALL), {"id": crawl_id})
 
+    def keep_advice(self, crawl_id: UUID, advice: Sequence[dict[str, Any]]) -> None:
+        """Keep what a language model said about the crawl's changes."""
+        with transaction(self._engine) as db:
+            db.execute(text(_ADVICE), {"id": crawl_id, "advice": orjson.dumps(list(advice)).decode()})
+
     def flag(self, project_id: UUID) -> None:
         with transaction(self._engine) as db:
             db.execute(text("UPDATE projects SET flagged_for_review = true WHERE id = :id"), {"id": project_id})
@@ -189,6 +194,10 @@ RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 """  # noqa: S608 - our own names
 _GIVE_UP_TAKEN = """
 UPDATE notifications SET status = :status, answer = :words WHERE status = 'sending' AND deliver_at < :before
+"""
+_ADVICE = """
+UPDATE crawl_jobs SET change_summary = change_summary || jsonb_build_object('advice', CAST(:advice AS jsonb))
+WHERE id = :id AND change_summary IS NOT NULL
 """
 _IS_TOLD = "SELECT notified_at IS NOT NULL FROM crawl_jobs WHERE id = :id"
 _ACKNOWLEDGE = "UPDATE notifications SET acknowledged_at = coalesce(acknowledged_at, :now) WHERE id = :id"

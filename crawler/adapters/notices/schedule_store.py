@@ -29,7 +29,7 @@ _SEED = ("enabled", "frequency", "day_of_week", "day_of_month", "timezone", "not
          "notification_webhook", "cron", "notify_on")  # fmt: skip
 MOST_RUNS = 400
 """Crawls of a schedule that are looked at for runs that failed: nobody waits for more than 100 runs of three tries."""
-_OPTIONS = ("window", "jitter_minutes", "notification_urls", "notify_after_failures", "conditions")
+_OPTIONS = ("window", "jitter_minutes", "notification_urls", "notify_after_failures", "conditions", "advice")
 
 
 class ScheduleStore:

@@ -55,5 +55,6 @@ _READ = "SELECT value FROM settings WHERE name = :name"
 _REPLACE = "UPDATE settings SET value = CAST(:value AS jsonb), updated_at = now() WHERE name = :name"
 _IS_USED = """
 SELECT EXISTS (SELECT 1 FROM project_credentials)
+    OR EXISTS (SELECT 1 FROM project_logins)
     OR EXISTS (SELECT 1 FROM crawl_schedules WHERE notification_secrets IS NOT NULL)
 """

@@ -67,6 +67,7 @@ _BY_REASON = {
     Reason.TLS: Cause.UNREACHABLE,
     Reason.ROBOTS_UNREACHABLE: Cause.UNREACHABLE,
     Reason.ROBOTS: Cause.ROBOTS,
+    Reason.LOGIN: Cause.SIGN_IN,
 }
 
 

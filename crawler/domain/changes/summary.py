@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crawler.domain.changes.advice import Advice
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.coverage import Coverage, cover
 from crawler.domain.changes.removals import LostPage, Removal, redirect_groups
@@ -198,6 +199,7 @@ class CrawlChanges(_Value):
     watch_unread: tuple[str, ...] = Field(
         (), description="Watched pages whose values could not be read; the first 1,000"
     )
+    advice: tuple[Advice, ...] = Field((), description="What a language model says of the first pages, if it is asked")
     texts: tuple[PageText, ...] | None = Field(
         None, description="With include=text: of the first changed pages, 20 unless text_pages says otherwise"
     )

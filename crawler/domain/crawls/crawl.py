@@ -21,6 +21,7 @@ from pydantic import (
 
 from crawler.domain.crawls.crawl_choices import IncludeMode, Preset, QueryParams, RenderMode
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
+from crawler.domain.crawls.page_steps import MOST_STEPS, InvalidSteps, page_steps
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import check_list
@@ -109,6 +110,9 @@ class CrawlConfig(BaseModel):
     render_wait_seconds: float = Field(
         0, ge=0, le=10, allow_inf_nan=False, description="Seconds a browser waits once more when a page is quiet"
     )
+    page_steps: tuple[str, ...] = Field(
+        (), max_length=MOST_STEPS, description="What a browser does on a page before it is read; renders it"
+    )
     content_types: tuple[_Name, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)
     hash_chars: int | None = Field(
         None, gt=0, le=1_000_000_000, description="Hash only so many characters of text; null is all"
@@ -157,6 +161,21 @@ class CrawlConfig(BaseModel):
     def _compiles(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         if info.context is not STORED:
             check_list(value)
+        return value
+
+    @field_validator("page_steps", mode="before")
+    @classmethod
+    def _one_line_each(cls, value: Any) -> Any:
+        return tuple(line.strip() for line in value.splitlines() if line.strip()) if isinstance(value, str) else value
+
+    @field_validator("page_steps")
+    @classmethod
+    def _can_be_taken(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.context is not STORED:
+            try:
+                return tuple(step.line for step in page_steps(value))
+            except InvalidSteps as exc:
+                raise ValueError(exc.message) from exc
         return value
 
     def within(self, max_pages_ceiling: int) -> Self:

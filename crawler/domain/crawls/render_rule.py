@@ -57,7 +57,9 @@ NEVER_REASONS = frozenset(
 )
 # Any other failure may be one that only a browser gets past. What broke the parser or workers would do so again.
 _STATUSES = frozenset(status.value for status in HTTPStatus if status >= 400) - NEVER_STATUSES
-_FAILURES = (FAILED | {Reason.FORBIDDEN, Reason.CONTENT_TYPE}) - NEVER_REASONS - {Reason.PARSE, Reason.POISON}
+_FAILURES = (
+    (FAILED | {Reason.FORBIDDEN, Reason.CONTENT_TYPE}) - NEVER_REASONS - {Reason.PARSE, Reason.POISON, Reason.LOGIN}
+)
 
 
 class RenderRule(BaseModel):

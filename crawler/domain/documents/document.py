@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.documents.chunking import Chunk
 
@@ -94,12 +94,31 @@ class DocumentChunk(BaseModel):
     embedded: bool
 
 
+class ChangeKind(StrEnum):
+    NEW = "new"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+class PageChange(BaseModel):
+    """What changed on the page, so that the document did."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: ChangeKind
+    crawl_id: UUID = Field(description="That found it")
+    version_id: UUID | None = Field(description="The page's version since then; null if it is gone")
+    previous_version_id: UUID | None = Field(description="The one before; null of a new page")
+
+
 class FeedEntry(NamedTuple):
     """One document at its place in the feed; a document stands where it changed last."""
 
     seq: int
     document: Document
     chunks: Sequence[DocumentChunk] | None = None
+    change: PageChange | None = None
+    """None: it is no longer known."""
 
 
 class DocumentCounts(NamedTuple):

@@ -23,6 +23,8 @@ class CrawlState:
     """The host and port a person typed in a terminal. They may be dialled whatever their address."""
     credentials: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
     """Headers that each origin is sent, and no other: whatever the project's address is, wherever a crawl begins."""
+    logins: frozenset[str] = frozenset()
+    """Origins that the project has a login for."""
     distrusts_validators: bool = False
     """Whether this crawl or the one before met a page that changed while its validators stood still."""
     baseline_id: UUID | None = None

@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
+from crawler.domain.changes.advice import AdviceWish
 from crawler.domain.notices.channels import LONGEST_URL, MOST_URLS
 from crawler.domain.notices.cron_moments import moments
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
@@ -71,6 +72,7 @@ class ScheduleConfig(BaseModel):
     conditions: Conditions | None = Field(
         None, description="Changes that are told in any case; with notify_on conditions no others are"
     )
+    advice: AdviceWish | None = Field(None, description="What a language model is asked about changes; null: nothing")
     notify_after_failures: int = Field(
         3, ge=0, le=100, description="Told after so many failed runs in a row, and when it works again; 0 is never"
     )

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
+from crawler.domain.crawls.page_steps import Step
+from crawler.domain.hosts.logins import Login, SignedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class RenderRequest(FetchRequest):
     """Times to make the page show more: `CrawlConfig.max_scrolls`."""
     wait_seconds: float = 0.0
     """`CrawlConfig.render_wait_seconds`."""
+    steps: tuple[Step, ...] = ()
+    """What is done on the page before it is read: `CrawlConfig.page_steps`."""
+    login: Login | None = None
+    """With a session: the page is read with it. Without one: the visit signs in, and reads no page."""
     cookies: str = ""
     """Cookies of the visit before, when the page wanted to be loaded again: `RenderedPage.again`."""
 
@@ -51,5 +57,12 @@ class RenderedPage(FetchResult):
     """The page set these cookies (JSON) and wants to be loaded anew: with them it may be another."""
     is_file: bool = False
     """The browser would save it: it is to be had without one."""
+    unready: bool = False
+    """A step before reading could not be taken: what the server sends, or the page as it is, would be another page."""
+    session: str = field(default="", repr=False)
+    """Of a visit that signed in: what it brought."""
+    login_problem: str = ""
+    """Of a visit that was to sign in: why it could not."""
+    signed_out: SignedOut = SignedOut.NO
     requests: int = 0
     """What the page asked for in all, itself included."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, RenderMode
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.page_steps import are_everywhere, steps_at
 from crawler.domain.crawls.render_rule import NEVER_REASONS, NEVER_STATUSES, RenderRule
 from crawler.domain.pages.measure import Measure
 from crawler.domain.reasons import Reason
@@ -23,7 +24,7 @@ EMPTY = "empty"
 """What the browser showed: no text and no link."""
 FILE = "file"
 """What the browser got: nothing that it shows."""
-SCREENSHOTS, WAIT = "screenshots", "wait"
+SCREENSHOTS, WAIT, STEPS = "screenshots", "wait", "steps"
 """What only a browser can do, measured of `Signal.ASKED`."""
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
@@ -70,6 +71,7 @@ class Decision(NamedTuple):
         return cls(bool(record["render"]), signal, record.get("measured"), record.get("limit"), kept)
 
 
+BY_STEPS = Decision(render=True, signal=Signal.ASKED, measured=STEPS)
 LIGHT = Decision(render=False)
 
 
@@ -118,7 +120,14 @@ def decide_mode(config: CrawlConfig) -> Decision | None:
         return Decision(render=config.render is RenderMode.ALWAYS, signal=Signal.ASKED, measured=config.render.value)
     if config.screenshots:
         return Decision(render=True, signal=Signal.ASKED, measured=SCREENSHOTS)
-    return Decision(render=True, signal=Signal.ASKED, measured=WAIT) if config.render_wait_seconds else None
+    if config.render_wait_seconds:
+        return Decision(render=True, signal=Signal.ASKED, measured=WAIT)
+    return BY_STEPS if are_everywhere(config.page_steps) else None
+
+
+def decide_steps(config: CrawlConfig, url: str) -> Decision | None:
+    """Whether a page is rendered because of its own steps before reading."""
+    return BY_STEPS if config.render is not RenderMode.NEVER and steps_at(config.page_steps, url) else None
 
 
 def decide_crawl(crawl: CrawlJob) -> Decision | None:
@@ -205,7 +214,11 @@ def _kept_words(decision: Decision) -> str:
     return f"{found}, too near to {limit} to change what the last crawl decided"
 
 
-_ASKED_WORDS = {SCREENSHOTS: "screenshots are asked for", WAIT: "a wait in the browser is asked for"}
+_ASKED_WORDS = {
+    SCREENSHOTS: "screenshots are asked for",
+    WAIT: "a wait in the browser is asked for",
+    STEPS: "steps before reading are asked for",
+}
 _PLAIN_WORDS = {
     None: "the server sends its text",
     Signal.SITE: "the site's homepage needs a browser",

@@ -13,6 +13,7 @@ from crawler.config import load_settings
 from crawler.entrypoints.api.live.audience import Audience
 from crawler.entrypoints.api.routes import (
     categories,
+    change_feeds,
     crawls,
     credentials,
     docs_page,
@@ -23,6 +24,7 @@ from crawler.entrypoints.api.routes import (
     hosts,
     keys,
     live,
+    logins,
     mutes,
     noise,
     notebooks,
@@ -62,6 +64,7 @@ POOL_SIZE = 10
 _ROUTERS = (
     projects,
     credentials,
+    logins,
     phases,
     crawls,
     examine,
@@ -72,6 +75,7 @@ _ROUTERS = (
     scrape,
     documents,
     history,
+    change_feeds,
     schedule,
     noise,
     watch,

@@ -19,8 +19,8 @@ log = telemetry.logger(__name__)
 
 
 class Documents(Protocol):
-    def remove(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime) -> int: ...
-    def take_back(self, project_id: UUID, normalized_urls: Iterable[str], since: datetime) -> int: ...
+    def remove(self, project_id: UUID, normalized_urls: Iterable[str], unseen_since: datetime, by: UUID) -> int: ...
+    def take_back(self, project_id: UUID, normalized_urls: Iterable[str], since: datetime, by: UUID) -> int: ...
     def make_again(self, crawl_id: UUID, versions: Mapping[str, UUID | None], since: datetime) -> int: ...
 
 
@@ -33,14 +33,14 @@ class SettleDocuments:
         """Safe to repeat."""
         changes, since = found.changes, crawl.started_at or crawl.created_at
         gone = _keyed(crawl, dict.fromkeys([*changes.removed, *(move.source for move in changes.moved)]))
-        removed = self._documents.remove(crawl.project_id, gone, since) if gone else 0
+        removed = self._documents.remove(crawl.project_id, gone, since, crawl.id) if gone else 0
         if crawl.config.ingest:
             versions = _keyed(crawl, _other_versions(baseline, found))
             if versions and (count := self._documents.make_again(crawl.id, versions, since)):
                 log.info("documents_made_again", crawl_id=str(crawl.id), count=count)
                 self._hint()
             walls = _keyed(crawl, dict.fromkeys((*found.only_walls, *found.behind)))
-            removed += self._documents.take_back(crawl.project_id, walls, since) if walls else 0
+            removed += self._documents.take_back(crawl.project_id, walls, since, crawl.id) if walls else 0
         if removed:
             log.info("documents_removed", crawl_id=str(crawl.id), count=removed)
 

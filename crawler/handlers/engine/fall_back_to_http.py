@@ -65,7 +65,7 @@ class FallBackToHttp:
             return self._no_browser(settled, ticket, result)
         if result.is_file:
             return self._does_without(settled, ticket, FILE)
-        if judgement.reason is Reason.EGRESS:
+        if judgement.reason is Reason.EGRESS or result.unready:
             return False
         if judgement.reason not in _OF_BROWSERS and not self._lights.was_read(*name_of(ticket)):
             return False

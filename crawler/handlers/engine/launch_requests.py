@@ -10,6 +10,7 @@ from crawler.domain.changes.probes import ProbeTask
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
+from crawler.domain.crawls.page_steps import steps_at
 from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
 from crawler.domain.reasons import FAILED, Reason
@@ -24,6 +25,7 @@ from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.use_logins import UseLogins
 
 ROBOTS_BYTES = 512 * 1024
 _BY_PAGE = frozenset({Kind.PAGE, Kind.PROBE})
@@ -44,6 +46,7 @@ class LaunchRequests:
         contexts: CrawlContexts,
         robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
+        logins: UseLogins,
         probe_tasks: ProbeTasks,
         existing: Existing,
         clock: Clock,
@@ -54,6 +57,7 @@ class LaunchRequests:
         self._contexts = contexts
         self._robots_and_backoff = robots_and_backoff
         self._render = render
+        self._logins = logins
         self._probe_tasks = probe_tasks
         self._existing = existing
         self._clock = clock
@@ -160,8 +164,22 @@ class LaunchRequests:
         if lease.kind is Kind.SITEMAP:
             return sitemap_request(ticket)
         if ticket.probe is not None:
-            return _page_request(ticket._replace(visit=ticket.visit._replace(render=ticket.probe.rendered)))
-        return _page_request(ticket._replace(visit=self._render.plan(ticket, lane)))
+            return self._signed_in(ticket._replace(visit=ticket.visit._replace(render=ticket.probe.rendered)))
+        return self._signed_in(ticket._replace(visit=self._render.plan(ticket, lane)))
+
+    def _signed_in(self, ticket: RequestTicket) -> FetchRequest | LeaseResult:
+        """The request for a page, with the session of its origin's login if there is one."""
+        request = _page_request(ticket)
+        if not isinstance(request, RenderRequest):
+            known = {name.lower() for name, _ in request.headers}
+            session = self._logins.light_headers(ticket) if "cookie" not in known else ()
+            request.headers = (*request.headers, *session)
+            return request
+        turn = self._logins.turn(ticket)
+        if turn is not None and turn.login is None:
+            return self._logins.put_off(self._refuse(ticket), ticket, turn.problem)
+        request.login = turn.login if turn else None
+        return request
 
     def _not_here(self, ticket: RequestTicket, lane: Lane) -> LeaseResult | None:
         """Send the second look at a rendered page to the browser lane; without a browser there is none."""
@@ -198,6 +216,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             screenshot=config.screenshots and ticket.probe is None,
             scrolls=config.max_scrolls,
             wait_seconds=config.render_wait_seconds,
+            steps=steps_at(config.page_steps, lease.url),
             cookies=ticket.visit.cookies,
         )
     # A comparison needs both bodies.

@@ -25,6 +25,7 @@ from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.request_ticket import RequestTicket, lateness, milliseconds
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
 from crawler.handlers.engine.store_page import store_page
+from crawler.handlers.engine.use_logins import UseLogins
 from crawler.handlers.engine.write_batch import Failpoint
 from crawler.handlers.pages.bounded_reading import BoundedReading
 
@@ -38,6 +39,7 @@ class ProcessResponse:
         *,
         robots_and_backoff: RobotsAndBackoff,
         render: RenderWhereNeeded,
+        logins: UseLogins,
         read_bounded: BoundedReading,
         clock: Clock,
         record_move: RecordMove,
@@ -50,6 +52,7 @@ class ProcessResponse:
     ) -> None:
         self._robots_and_backoff = robots_and_backoff
         self._render = render
+        self._logins = logins
         self._read_bounded = read_bounded
         self._clock = clock
         self._record_move = record_move
@@ -69,6 +72,8 @@ class ProcessResponse:
             self._robots_and_backoff.read_robots(lease, result)
         elif lease.kind is Kind.SITEMAP:
             read_sitemap(settled, result, self._judge(settled, result), self._record_sitemap, self._read_bounded)
+        elif self._logins.settle(settled, ticket, result):
+            pass  # the login's turn: the page comes later, or fails with it
         elif ticket.probe is not None:
             record_probe(settled, ticket.probe, result, self._judge(settled, result), self._clock())
         else:

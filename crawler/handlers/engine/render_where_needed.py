@@ -35,6 +35,7 @@ from crawler.domain.rendering.signals import (
     decide_homepage,
     decide_mode,
     decide_page,
+    decide_steps,
     note_without_browser,
 )
 from crawler.domain.rendering.url_shapes import (
@@ -114,7 +115,8 @@ class RenderWhereNeeded:
 
     def _plan(self, ticket: RequestTicket) -> Visit:
         context, key = ticket.context, ticket.key.normalized_url
-        asked, site = decide_mode(context.crawl.config), context.site
+        config, site = context.crawl.config, context.site
+        asked = decide_mode(config) or decide_steps(config, ticket.lease.url)
         if asked is not None:
             return self._both_ways(ticket, Visit(render=True, compare=needs_light_copy(ticket.previous), why=asked))
         if site is None or not site.render:
@@ -245,7 +247,9 @@ class RenderWhereNeeded:
             measured = self._measured(context.crawl.project_id, result, page)
             decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
-            return decision
+            return decide_steps(context.crawl.config, ticket.lease.url) or decision
+        if by_steps := decide_steps(context.crawl.config, ticket.lease.url):
+            return by_steps
         if context.site is not None and context.site.render and context.lacks_browser:
             return context.site
         decision = decide_page(page.measure, rule, page.text, context.frame)

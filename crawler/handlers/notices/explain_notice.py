@@ -6,6 +6,7 @@ What decides: `should_notify` in `domain/notices/notice.py`, and `domain/changes
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from crawler.domain.changes.advice import none_matters
 from crawler.domain.changes.coverage import is_failing
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.notices.notice import NOT_ARRIVED, Delivery, should_notify, targets
@@ -60,6 +61,8 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return (
             f"Too few pages could be compared, so the run counts as failed: told after {runs} of them in a row, once."
         )
+    if schedule.config.advice and schedule.config.advice.may_silence and none_matters(crawl.change_summary):
+        return "The model that is asked says that none of the changes matters, and may silence them."
     if should_notify(schedule.config, crawl.change_summary):
         return "Nothing was sent yet. By the schedule as it is now, it is to be told."
     return _QUIET.get(schedule.config.notify_on, "Nothing changed, and the schedule tells of changes only.")

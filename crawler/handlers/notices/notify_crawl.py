@@ -18,11 +18,13 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain import judging
+from crawler.domain.changes.advice import AdviceWish, Advised
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
+from crawler.domain.notices.advice_words import advice_payload, advice_reasons, advice_sections
 from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.mutes import Mute, unmuted
@@ -123,7 +125,10 @@ class _Found(NamedTuple):
     """What is found out once, however many are told."""
 
     digests: Callable[[], Sequence[PageDigest]]
-    reasons: Callable[[Conditions | None], Sequence[TellReason]]
+    reasons: Callable[[Conditions | None, bool], Sequence[TellReason]]
+    """By these conditions, and by what is advised if that is asked for."""
+    advised: Callable[[], Advised | None]
+    """What a language model says about the changes, if somebody wishes to know."""
 
 
 class Audience(NamedTuple):
@@ -132,6 +137,7 @@ class Audience(NamedTuple):
     recipients: Callable[[UUID], Sequence[Recipient]]
     mutes: Callable[[UUID, datetime], Sequence[Mute]]
     fill: FillTemplates
+    advise: Callable[[CrawlJob, AdviceWish, Sequence[PageDigest]], Advised]
 
 
 class NotifyCrawl:
@@ -211,7 +217,7 @@ class NotifyCrawl:
         receivers = targets(schedule)
         others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
         failures = self._failures(schedule, crawl) if receivers or others else []
-        found, claimed = self._finding(crawl), self._kept.claimed(crawl.id)
+        found, claimed = self._finding(schedule, crawl), self._kept.claimed(crawl.id)
         open_ones = [one for one in receivers if (NoticeKind.CHANGES, one.name) not in claimed]
         own = [*failures, *(self._changes(schedule, crawl, found) if open_ones else ())] if receivers else []
         yield from (_Order(notice, target) for notice, target in product(own, receivers))
@@ -222,7 +228,7 @@ class NotifyCrawl:
             told = [*(failures if recipient.failures else ()), *changes]
             yield from (_Order(notice, recipient.target, at) for notice in told)
 
-    def _finding(self, crawl: CrawlJob) -> _Found:
+    def _finding(self, schedule: Schedule, crawl: CrawlJob) -> _Found:
         @cache
         def digests() -> Sequence[PageDigest]:
             unhurried = copy_context()
@@ -230,11 +236,19 @@ class NotifyCrawl:
             return unhurried.run(self._digest, crawl.id)
 
         @cache
-        def reasons(conditions: Conditions | None) -> Sequence[TellReason]:
-            now = self._clock()
-            return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
+        def reasons(conditions: Conditions | None, with_advice: bool) -> Sequence[TellReason]:
+            now, advice = self._clock(), advised() if with_advice else None
+            found = [*self._decide(crawl, conditions), *(advice_reasons(advice) if advice else ())]
+            return unmuted(found, self._audience.mutes(crawl.project_id, now), now)
 
-        return _Found(digests, reasons)
+        @cache
+        def advised() -> Advised | None:
+            wish = schedule.config.advice
+            if wish is None or not (crawl.change_summary or {}).get("changed_page_urls"):
+                return None
+            return self._audience.advise(crawl, wish, digests())
+
+        return _Found(digests, reasons, advised)
 
     def resend(self, notification_id: UUID) -> DeliveryResult:
         """Send a notice again: the same words under the same id, so that a receiver that got it knows."""
@@ -261,32 +275,37 @@ class NotifyCrawl:
     def _changes(self, schedule: Schedule, crawl: CrawlJob, found: _Found) -> list[Notice]:
         if crawl.change_summary is None or not schedule.config.notify_on_changes:
             return []
-        reasons = found.reasons(schedule.config.conditions)
+        reasons = found.reasons(schedule.config.conditions, True)
+        advised = found.advised()
         is_told = reasons or should_notify(schedule.config, crawl.change_summary)
-        return self._notice(crawl, reasons, found.digests()) if is_told else []
+        is_silenced = advised is not None and advised.silences
+        return self._notice(crawl, reasons, found) if is_told and not is_silenced else []
 
     def _changes_for(self, recipient: Recipient, crawl: CrawlJob, found: _Found) -> list[Notice]:
         """Who has conditions is told by them, not by those of watch rules."""
         if crawl.change_summary is None or recipient.is_muted(self._clock()):
             return []
-        reasons = found.reasons(recipient.conditions)
+        reasons = found.reasons(recipient.conditions, False)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
         if not reasons and not recipient.tells(crawl.change_summary):
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
-            for notice in self._notice(crawl, reasons, found.digests())
+            for notice in self._notice(crawl, reasons, found)
         ]
 
-    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], digests: Sequence[PageDigest]) -> list[Notice]:
+    def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], found: _Found) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""
         project, sender, summary = self._crawls.get_project(crawl.project_id), self._sender, crawl.change_summary or {}
+        digests, advised = found.digests(), found.advised()
         changed = change_sections(summary, digests, lambda page: sender.page_links(crawl, page))
         pages = told_pages(summary, digests, lambda url: sender.page_link(crawl, url))
         payload = webhook_payload(project, crawl, self._clock(), sender.link(crawl), pages)
-        mail = changes_mail(sender, project, crawl, (*watched_sections(summary, reasons), *changed))
-        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons))]
+        said = advised.found if advised else ()
+        sections = (*watched_sections(summary, reasons), *advice_sections(said), *changed)
+        mail = changes_mail(sender, project, crawl, sections)
+        return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons) | advice_payload(said))]
 
     def _tell(self, crawl: CrawlJob, order: "_Order") -> bool:
         notice, target, at = order

@@ -95,6 +95,24 @@ def test_the_feed_tells_every_document_once_and_then_only_what_changed(
     assert news[0]["chunks"] == []
 
 
+def test_the_feed_names_the_change_that_caused_each(service: Service, crawl: CrawlJob, site: Site) -> None:
+    before = {item["document"]["url"]: item["change"] for item in feed(service, crawl)}
+    rye = before[site.url("/docs/rye")]
+    assert (rye["kind"], rye["crawl_id"], rye["previous_version_id"]) == ("new", str(crawl.id), None)
+    end = service.get(f"/projects/{crawl.project_id}/documents", limit=100)["next_cursor"]
+    lay(site, {"/docs/rye": page(title="Rye", body="<h1>Rye bread</h1><p>Sold out.</p>")})
+    lay(site, {"/": page("/docs/rye", "/docs/wheat", "/de", title="Bakery", body="<p>Welcome to our shop.</p>")})
+    site.remove("/evil", status=410)
+    again = service.engine.again(crawl)
+    service.engine.tools.documents.ingest()
+    path = f"/projects/{crawl.project_id}/documents"
+    after = {item["document"]["url"]: item["change"] for item in service.get(path, after=end)["items"]}
+    changed, gone = after[site.url("/docs/rye")], after[site.url("/evil")]
+    assert (changed["kind"], changed["crawl_id"]) == ("changed", str(again.id))
+    assert changed["previous_version_id"] == rye["version_id"] != changed["version_id"]
+    assert gone == {"kind": "removed", "crawl_id": str(again.id), "version_id": None, "previous_version_id": None}
+
+
 def test_a_document_and_its_chunks_can_be_read(service: Service, crawl: CrawlJob) -> None:
     (hit,) = search(service, crawl, "wooden box")
     document = service.get(f"/documents/{hit['document_id']}")

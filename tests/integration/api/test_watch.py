@@ -75,3 +75,18 @@ def test_a_rule_is_previewed_and_tried_on_past_crawls(service: Service, site: Si
     third = service.engine.again(second)
     (change,) = service.get(f"{path}/crawl-history/{third.id}/changes")["watched"]
     assert (change["words"], change["percent"]) == ("price 99.00 € → 89.00 €, −10.1 %", -10.1)
+
+
+def test_a_selector_is_picked_by_its_text_and_shows_what_it_named(service: Service, site: Site) -> None:
+    project = service.engine.project(site.url(), use_sitemaps=False, delay_seconds=0)
+    for price in (119, 99):
+        lay(site, {"/": page("/", body=f"<h1>Lamp</h1><b class=cost>{price},00 €</b><b>x</b>")})
+        service.engine.run(service.engine.start(project))
+    path = f"/projects/{project.id}/picked"
+    found = service.get(path, url=site.url(), text="99,00 €")
+    assert (found["selector"], found["text"]) == ("b.cost", "99,00 €")
+    assert [(one["count"], one["texts"]) for one in found["versions"]] == [(1, ["99,00 €"]), (1, ["119,00 €"])]
+    assert [one["count"] for one in service.get(path, url=site.url(), selector="b")["versions"]] == [2, 2]
+    assert service("GET", path, params={"url": site.url("/none"), "text": "x"}).status_code == 404
+    assert service("GET", path, params={"url": site.url()}).status_code == 422
+    assert service("GET", path, params={"url": site.url(), "text": "not there"}).status_code == 404

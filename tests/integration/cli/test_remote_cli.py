@@ -492,6 +492,49 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
+def test_addresses_of_feeds_are_made_and_revoked_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        assert stage.told(place, "feed", "create", "--tag", "Shops").strip().endswith(".atom")
+        assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", "PROJECT")
+        assert stage.told(place, "feed", "revoke", "--tag", "shops") == "Revoked.\n"
+        assert "not both" in stage.told(place, "feed", "create", "--tag", "x", "--project", "PROJECT", status=2)
+
+
+def test_a_wish_is_set_and_taken_back_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        given = ("--frequency", "daily", "--email", "ops@example.org", "--advise", "Refunds, please.")
+        said = stage.told(place, "schedule", "set", "PROJECT", *given, "--advice-silences")
+        assert "matters to “Refunds, please.”, which may silence the others" in " ".join(said.split())
+        assert "Refunds" not in stage.told(place, "schedule", "set", "PROJECT", "--advise", "")
+
+
+def test_a_selector_is_picked_from_both_places(stage: Stage) -> None:
+    for place in (stage.here, stage.there):
+        said = stage.told(place, "watch-rule", "pick", "PROJECT", stage.site.url("/"), "--selector", "body")
+        assert said.startswith("body\n")
+        assert "1 element: " in said
+        assert "no page at this address" in stage.told(
+            place, "watch-rule", "pick", "PROJECT", stage.site.url("/none"), "--text", "x", status=4
+        )
+
+
+def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> None:
+    origin = stage.site.url("").rstrip("/")
+    steps = (f"open {origin}/in", "fill #user from user", "click button")
+    given = [part for step in steps for part in ("--step", step)]
+    for place in (stage.here.but(SITE_USER="hunter2"), stage.there.but(SITE_USER="hunter2")):
+        stage.told(place, "project", "set", "PROJECT", "--render", "auto")
+        assert "None yet" in stage.told(place, "login", "list", "PROJECT")
+        said = stage.told(place, "login", "set", "PROJECT", *given, "--secret-env", "user=SITE_USER")
+        assert said == f"Stored for {origin}. Its pages are read in a browser from now on.\n"
+        shown = stage.told(place, "login", "list", "PROJECT")
+        assert "untried" in shown
+        assert "hunter2" not in shown + stage.told(place, "login", "list", "PROJECT", "--json")
+        assert "No worker with a browser" in stage.told(place, "login", "try", "PROJECT", status=5)
+        assert "is no step" in stage.told(place, "login", "set", "PROJECT", "--step", "press", status=2)
+        assert stage.told(place, "login", "remove", "PROJECT") == "Removed.\n"
+
+
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")

@@ -28,6 +28,8 @@ PAGES = {
     "project": "/projects/{project}",
     "edit": "/projects/{project}/edit",
     "credentials": "/projects/{project}/credentials",
+    "logins": "/projects/{project}/logins",
+    "recipients": "/projects/{project}/recipients",
     "pages": "/projects/{project}/pages",
     "project changes": "/projects/{project}/changes",
     "noise": "/projects/{project}/noise",

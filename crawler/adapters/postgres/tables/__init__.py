@@ -17,6 +17,7 @@ from crawler.adapters.postgres.tables.crawls import (
     crawl_probes,
     crawl_reports,
     project_credentials,
+    project_logins,
     projects,
 )
 from crawler.adapters.postgres.tables.documents import document_chunks, document_feeds, document_waits, documents
@@ -74,6 +75,7 @@ __all__ = [
     "outbox",
     "page_versions",
     "project_credentials",
+    "project_logins",
     "projects",
     "recipients",
     "request_log",

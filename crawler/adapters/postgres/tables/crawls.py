@@ -47,6 +47,26 @@ project_credentials = Table(
     now("updated_at"),
 )
 
+# Steps that sign in to an origin in a browser; the session they bring is gone when the site asks to sign in again.
+project_logins = Table(
+    "project_logins",
+    metadata,
+    Column("project_id", UUID_, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("origin", KEY, primary_key=True),
+    json("steps", "[]"),
+    Column("signed_in", Text, nullable=False, server_default=""),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("session", LargeBinary),
+    when("session_at"),
+    Column("state", String(20), nullable=False, server_default="untried"),
+    Column("problem", Text),
+    Column("tried_for", UUID_),  # the crawl
+    when("tried_at"),
+    count("tries"),  # in that crawl
+    when("taken_until"),  # somebody signs in
+    now("updated_at"),
+)
+
 crawl_jobs = Table(
     "crawl_jobs",
     metadata,

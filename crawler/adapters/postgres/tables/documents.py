@@ -45,6 +45,7 @@ documents = Table(
     Column("embedding_error", Text),
     when("ingested_at"),
     when("deleted_at"),
+    Column("deleted_by", UUID_),  # the crawl that found its page gone
     now("created_at"),
     now("updated_at"),
     UniqueConstraint("project_id", "normalized_url", name="uq_documents_url"),

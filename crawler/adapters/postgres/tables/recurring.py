@@ -125,16 +125,18 @@ change_feed = Table(
     Index("ix_change_feed_project_unread", "project_id", "at", "crawl_id", postgresql_where=text("read_at IS NULL")),
 )
 
-# Whoever has the token reads the feed of one project, or of all. There is one for each; a new one replaces it.
+# Whoever has the token reads the feed of one project, of a tag, or of all. Each has one; a new one replaces it.
 feed_tokens = Table(
     "feed_tokens",
     metadata,
     Column("token_hash", String(64), primary_key=True),
     project(nullable=True),
+    Column("tag", Text, nullable=False, server_default=""),
     now("created_at"),
     Index(
         "uq_feed_tokens_project",
         text("coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid)"),
+        "tag",
         unique=True,
     ),
 )

@@ -12,7 +12,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ConfigDict, Field
 
-from crawler.domain.documents.document import Document, DocumentChunk, DocumentStatus, FeedEntry
+from crawler.domain.documents.document import Document, DocumentChunk, DocumentStatus, FeedEntry, PageChange
 from crawler.domain.documents.search_limits import LONGEST_QUERY, MOST_HITS
 from crawler.domain.documents.searching import SearchHit
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -86,6 +86,7 @@ class ChangeType(StrEnum):
 class DocumentChange(Wire):
     type: ChangeType = Field(description="upsert: as it is now; delete: its page is gone")
     document: DocumentShown
+    change: PageChange | None = Field(description="Of the page, that caused it; null if it is no longer known")
     chunks: list[ChunkShown] | None = Field(description="With include=chunks: all it has now")
 
     @classmethod
@@ -94,6 +95,7 @@ class DocumentChange(Wire):
         return cls(
             type=ChangeType.DELETE if gone else ChangeType.UPSERT,
             document=DocumentShown.of(entry.document),
+            change=entry.change,
             chunks=None if entry.chunks is None else [ChunkShown.of(chunk) for chunk in entry.chunks],
         )
 

@@ -8,17 +8,18 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import ConfigDict, Field
 
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.fields import WatchField
+from crawler.domain.watching.picking import Picked
 from crawler.domain.watching.previews import WatchPreview
 from crawler.domain.watching.rules import WatchOrder, WatchRule
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body, Listed, Wire
+from crawler.entrypoints.http.shapes import Body, Listed, Text, Wire
 
 router = APIRouter(tags=["watching"])
 
@@ -91,6 +92,21 @@ def add_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> 
 )
 def preview_watch_rule(project_id: OwnProject, body: NewWatchRule, tools: Tools) -> WatchPreview:
     return tools.watching.preview(project_id, _order(body))
+
+
+@router.get(
+    "/projects/{project_id}/picked",
+    summary="A selector of an element of a stored page, and what it named in its last ten versions",
+    responses=problems(404),
+)
+def pick_selector(
+    project_id: OwnProject,
+    tools: Tools,
+    url: Annotated[Text, Query(min_length=1, max_length=2000, description="Of the page")],
+    text: Annotated[Text, Query(max_length=600, description="Stands in the element; the smallest counts")] = "",
+    selector: Annotated[Text, Query(max_length=600, description="Instead of a text: this one")] = "",
+) -> Picked:
+    return tools.watching.pick(project_id, tools.watching.pick.page_at(project_id, url), text=text, selector=selector)
 
 
 @router.get("/projects/{project_id}/watch-rules/{rule_id}", summary="One rule", responses=problems(404))

@@ -27,6 +27,7 @@ from crawler.domain.notices.notice import Notification
 from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import CategoryBackend
 from crawler.entrypoints.cli.backend.documents import DocumentBackend
+from crawler.entrypoints.cli.backend.logins import LoginBackend
 from crawler.entrypoints.cli.backend.queue import QueueBackend
 from crawler.entrypoints.cli.backend.recipients import MuteBackend, RecipientBackend
 from crawler.entrypoints.cli.backend.watching import WatchBackend
@@ -100,6 +101,10 @@ class Backend(Protocol):
 
     @property
     def watching(self) -> WatchBackend: ...
+    def create_change_feed(self, project_id: UUID | None, tag: str) -> str: ...
+    def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None: ...
+    @property
+    def logins(self) -> LoginBackend: ...
     @property
     def recipients(self) -> RecipientBackend: ...
     @property

@@ -31,6 +31,7 @@ from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
+from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
 
@@ -204,6 +205,20 @@ class LocalBackend:
     def queue(self) -> LocalQueue:
         return LocalQueue(self._tools)
 
+    def create_change_feed(self, project_id: UUID | None, tag: str) -> str:
+        settings = self._tools.settings
+        if project_id is not None:
+            self._tools.store.get_project(project_id)
+        token = self._tools.changes.feed_tokens.issue(project_id, tag)
+        return f"{(settings.dashboard_url or settings.api_url or '').rstrip('/')}/feeds/{token}.atom"
+
+    def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
+        self._tools.changes.feed_tokens.revoke(project_id, tag)
+
+    @property
+    def logins(self) -> ManageLogins:
+        return self._tools.projects.logins
+
     @property
     def recipients(self) -> ManageRecipients:
         return self._tools.notices.manage_recipients
@@ -214,7 +229,7 @@ class LocalBackend:
 
     @property
     def watching(self) -> LocalWatch:
-        return LocalWatch(self._tools.watching.manage, self._tools.watching.preview)
+        return LocalWatch(self._tools.watching.manage, self._tools.watching.preview, self._tools.watching.pick)
 
     @property
     def documents(self) -> LocalDocuments:

@@ -31,6 +31,7 @@ from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import RemoteCategories
 from crawler.entrypoints.cli.backend.documents import RemoteDocuments
 from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
+from crawler.entrypoints.cli.backend.logins import RemoteLogins
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.recipients import RemoteMutes, RemoteRecipients
 from crawler.entrypoints.cli.backend.remote_exports import fetch_exports
@@ -278,6 +279,16 @@ class RemoteBackend:
     @property
     def queue(self) -> RemoteQueue:
         return RemoteQueue(self._client.queue)
+
+    def create_change_feed(self, project_id: UUID | None, tag: str) -> str:
+        return self._client.change_feeds.create(project_id=project_id, tag=tag)
+
+    def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
+        self._client.change_feeds.revoke(project_id=project_id, tag=tag)
+
+    @property
+    def logins(self) -> RemoteLogins:
+        return RemoteLogins(self._client.logins)
 
     @property
     def recipients(self) -> RemoteRecipients:

@@ -6,10 +6,12 @@ from uuid import UUID
 from pydantic import BaseModel, ValidationError
 
 from crawler.client.watching import Watching
+from crawler.domain.watching.picking import Picked
 from crawler.domain.watching.previews import WatchPreview
 from crawler.domain.watching.rules import WatchOrder, WatchRule
 from crawler.errors import Unavailable
 from crawler.handlers.watching.manage_watch import ManageWatch
+from crawler.handlers.watching.pick_selector import PickSelector
 from crawler.handlers.watching.preview_watch import PreviewWatch
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -21,15 +23,20 @@ class WatchBackend(Protocol):
     def set_enabled(self, project_id: UUID, rule_id: UUID, *, enabled: bool) -> WatchRule: ...
     def remove(self, project_id: UUID, rule_id: UUID) -> None: ...
     def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview: ...
+    def pick(self, project_id: UUID, url: str, *, text: str, selector: str) -> Picked: ...
 
 
 class LocalWatch:
-    def __init__(self, manage: ManageWatch, preview: PreviewWatch) -> None:
+    def __init__(self, manage: ManageWatch, preview: PreviewWatch, pick: PickSelector) -> None:
         self.list_rules = manage.list_rules
         self.add = manage.add
         self.set_enabled = manage.set_enabled
         self.remove = manage.remove
         self._preview = preview
+        self._pick = pick
+
+    def pick(self, project_id: UUID, url: str, *, text: str, selector: str) -> Picked:
+        return self._pick(project_id, self._pick.page_at(project_id, url), text=text, selector=selector)
 
     def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview:
         return self._preview(project_id, order)
@@ -53,6 +60,9 @@ class RemoteWatch:
 
     def preview(self, project_id: UUID, order: WatchOrder) -> WatchPreview:
         return _as(WatchPreview, self._client.preview(project_id, **_sent(order)).model_dump())
+
+    def pick(self, project_id: UUID, url: str, *, text: str, selector: str) -> Picked:
+        return _as(Picked, self._client.pick(project_id, url, text=text, selector=selector).model_dump())
 
 
 def _sent(order: WatchOrder) -> dict[str, Any]:

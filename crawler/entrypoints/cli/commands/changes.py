@@ -107,6 +107,7 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> No
     for move in found.moved:
         _show_move(screen, move)
     _show_watched(screen, found)
+    _show_advice(screen, found)
     _show_noise(screen, found)
     for page in texts:
         _show_text(screen, page)
@@ -120,6 +121,14 @@ def _show_move(screen: Console, move: MovedPage) -> None:
     for line in move.edits:
         for text in changed_lines(screen, line):
             screen.print(text, soft_wrap=True)
+
+
+def _show_advice(screen: Console, found: CrawlChanges) -> None:
+    for one in found.advice:
+        said = (
+            f"{one.sentence}{' (it matters)' if one.matters else ''}" if one.sentence else f"No advice: {one.problem}"
+        )
+        screen.print(Text.assemble("  ", clean(one.url), ": ", clean(said)), soft_wrap=True)
 
 
 def _show_watched(screen: Console, found: CrawlChanges) -> None:

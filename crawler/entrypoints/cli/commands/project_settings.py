@@ -98,8 +98,8 @@ def _named(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _is_list(name: str) -> bool:
-    """Whether the option's value is a comma-separated list. Lists of patterns are not: a pattern may contain commas."""
-    return isinstance(CrawlConfig.model_fields[name].default, tuple) and not name.endswith("_patterns")
+    """Whether the option's value is a comma-separated list. Patterns and steps are not: they may contain commas."""
+    return isinstance(CrawlConfig.model_fields[name].default, tuple) and not name.endswith(("_patterns", "_steps"))
 
 
 def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:

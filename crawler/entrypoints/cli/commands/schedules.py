@@ -63,6 +63,13 @@ def set_schedule(
         list[str] | None,
         typer.Option(metavar="WORDS", help="Told in any case: 'contains sale', 'new page', …; '' is for none."),
     ] = None,
+    advise: Annotated[
+        str | None,
+        typer.Option(metavar="SENTENCE", help="Ask a model whether changes matter to it; '' is for no."),
+    ] = None,
+    advice_silences: Annotated[
+        bool, typer.Option("--advice-silences", help="With --advise: what does not matter is not told.")
+    ] = False,
     notify_changes: Annotated[
         bool | None, typer.Option("--notify-changes/--no-notify-changes", help="Whether changes are told at all.")
     ] = None,
@@ -83,6 +90,7 @@ def set_schedule(
     changes |= {} if webhook is None else {"notification_webhook": next(iter(_addresses([webhook])), None)}
     changes |= {} if notify is None else {"notification_urls": _addresses(notify)}
     changes |= {} if tell is None else {"conditions": {"of": wanted} if (wanted := [*filter(None, tell)]) else None}
+    changes |= {} if advise is None else {"advice": _advice(advise, may_silence=advice_silences)}
     with open_backend() as backend:
         _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
 
@@ -163,6 +171,10 @@ def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
         yield "" if number else "last runs", words
 
 
+def _advice(wish: str, *, may_silence: bool) -> dict[str, Any] | None:
+    return {"wish": wish, "may_silence": may_silence} if wish else None
+
+
 def _there(schedule: ScheduleOverview, at: datetime) -> str:
     """A time in the schedule's own time zone."""
     return f"{at.astimezone(schedule.zone):%Y-%m-%d %H:%M %Z}"
@@ -179,6 +191,9 @@ def _receivers(schedule: ScheduleOverview) -> Iterator[str]:
     yield f"of {_WORTH_TELLING[schedule.notify_on]}" if schedule.notify_on_changes else "of no changes"
     if schedule.conditions and schedule.notify_on_changes:
         yield f"if {schedule.conditions.words}"
+    if schedule.advice and schedule.notify_on_changes:
+        silences = ", which may silence the others" if schedule.advice.may_silence else ""
+        yield f"and what a model says matters to “{schedule.advice.wish}”{silences}"
     if schedule.notify_after_failures:
         yield f"of {count(schedule.notify_after_failures, 'failed run')} in a row, and when it works again"
 

@@ -130,6 +130,29 @@ def backtest(
 
 
 @watching.command()
+def pick(
+    project_id: ProjectId,
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page that is stored.")],
+    text: Annotated[str, typer.Option(metavar="TEXT", help="What stands in the element.")] = "",
+    selector: Annotated[str, typer.Option(metavar="SELECTOR", help="Show what this one names.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """A selector of an element of a stored page, and what it named in the page's last ten versions."""
+    with open_backend() as backend:
+        found = backend.watching.pick(project_id, url, text=text, selector=selector)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    screen = console()
+    screen.print(clean(found.selector), soft_wrap=True)
+    if found.alike:
+        screen.print(Text.assemble("All that are like it: ", clean(found.alike)), soft_wrap=True)
+    for one in found.versions:
+        said = one.note or f"{count(one.count, 'element')}{': ' if one.texts else ''}{' | '.join(one.texts)}"
+        screen.print(Text.assemble(f"{moment(one.fetched_at)}  ", clean(said)), soft_wrap=True)
+
+
+@watching.command()
 def remove(project_id: ProjectId, rule_id: RuleId) -> None:
     """Remove a rule."""
     with open_backend() as backend:

@@ -12,7 +12,7 @@ from crawler.entrypoints.dashboard.forms.wrong_values import sentence
 from crawler.errors import InvalidPattern
 
 PATTERNS = ("include_patterns", "exclude_patterns")
-LINES = ("include_patterns", "exclude_patterns", "allowed_hosts", "meaningful_params")
+LINES = ("include_patterns", "exclude_patterns", "allowed_hosts", "meaningful_params", "page_steps")
 WORDS = ("include_mode", "preset", "query_params", "render", "path_prefix")
 NUMBERS = ("max_pages", "max_concurrent", "delay_seconds", "significant_new_pages", "max_scrolls")
 EMPTY_IS_NONE = ("max_depth",)

@@ -65,6 +65,8 @@ def fields_of(config: ScheduleConfig | None, settings: CrawlConfig) -> dict[str,
         "notification_email": shown.notification_email or "",
         "notification_webhook": shown.notification_webhook or "",
         "notification_urls": "\n".join(shown.notification_urls),
+        "advice_wish": shown.advice.wish if shown.advice else "",
+        "advice_silences": "on" if shown.advice and shown.advice.may_silence else "",
         "notify_after_failures": str(shown.notify_after_failures),
         "significant_new_pages": str(settings.significant_new_pages),
         "significant_changed_share": f"{settings.significant_changed_share * 100:g}",
@@ -87,6 +89,9 @@ def schedule_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
         "notification_urls": form.lines("notification_urls"),
         "notify_after_failures": form.text("notify_after_failures") or 0,
     }
+    if "advice_wish" in form:
+        wish = {"wish": form.text("advice_wish"), "may_silence": form.flag("advice_silences")}
+        asked["advice"] = wish if wish["wish"] else None
     if day := _OF_FREQUENCY.get(str(asked["frequency"])):
         asked[day] = _whole(form.text(day)) if day != "cron" else form.text(day) or None
     try:

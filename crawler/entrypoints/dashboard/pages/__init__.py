@@ -11,10 +11,12 @@ from crawler.entrypoints.dashboard.pages import (
     feeds,
     find_and_help,
     login,
+    logins,
     noise,
     notifications,
     one_page,
     page_diff,
+    pick,
     project,
     project_bulk,
     project_changes,
@@ -24,6 +26,7 @@ from crawler.entrypoints.dashboard.pages import (
     queue_add,
     queue_categories,
     queue_entry,
+    recipients,
     schedule,
     schedule_backtest,
     signed_links,
@@ -37,8 +40,8 @@ from crawler.entrypoints.dashboard.pages import (
 # Forms before single projects: /projects/new must not be read as a project's id.
 PAGES = (
     login, signed_links, projects, feed, feeds, find_and_help, project_bulk,
-    project_form, credentials, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
-    crawl_changes, project_changes, noise, watch, one_page, page_diff, notifications,
+    project_form, credentials, logins, project, crawl, crawl_urls, crawl_report, schedule, schedule_backtest,
+    recipients, crawl_changes, project_changes, noise, watch, one_page, pick, page_diff, notifications,
     system, system_hosts, system_settings, system_keys,
     queue, queue_add, queue_categories, queue_entry, documents,
 )  # fmt: skip

@@ -48,7 +48,7 @@ def one_page(request: Request, project_id: OwnProject, page_id: UUID, tools: Too
         parent_id=_id_of(tools, project_id, finder.parent) if finder and finder.parent else None,
         picture=version[0].picture if version else None,
         most=MOST_TEXT,
-        **_around(tools, project_id, found, "page"),
+        **around(tools, project_id, found, "page"),
     )
 
 
@@ -73,7 +73,7 @@ def markdown(
         shown_version=version,
         most=MOST_TEXT,
         file="markdown",
-        **_around(tools, project_id, found, "markdown"),
+        **around(tools, project_id, found, "markdown"),
     )
 
 
@@ -97,7 +97,7 @@ def source(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools
         shown_version=version,
         most=MOST_SOURCE,
         file="snapshot",
-        **_around(tools, project_id, found, "source"),
+        **around(tools, project_id, found, "source"),
     )
 
 
@@ -119,7 +119,7 @@ def versions(request: Request, project_id: OwnProject, page_id: UUID, tools: Too
         pictures=pictures,
         first=cursor is None,
         following=encode("versions", last.fetched_at.isoformat(), str(last.id)) if last else None,
-        **_around(tools, project_id, found, "versions"),
+        **around(tools, project_id, found, "versions"),
     )
 
 
@@ -141,7 +141,7 @@ def links(request: Request, project_id: OwnProject, page_id: UUID, tools: Tools)
         parent_id=_id_of(tools, project_id, finder.parent) if finder and finder.parent else None,
         sources=SOURCE_WORDS,
         at_once=MOST_LOOKED_AT,
-        **_around(tools, project_id, found, "links", project),
+        **around(tools, project_id, found, "links", project),
     )
 
 
@@ -165,13 +165,11 @@ def links_in(
         looked=looked + part.looked_at,
         first=cursor is None,
         following=encode("links-in", part.looked_until) if part.looked_until else None,
-        **_around(tools, project_id, found, "links"),
+        **around(tools, project_id, found, "links"),
     )
 
 
-def _around(
-    tools: App, project_id: UUID, found: WholePage, here: str, project: Project | None = None
-) -> dict[str, Any]:
+def around(tools: App, project_id: UUID, found: WholePage, here: str, project: Project | None = None) -> dict[str, Any]:
     return {"here": here, "project": project or tools.store.get_project(project_id), "found": found}
 
 

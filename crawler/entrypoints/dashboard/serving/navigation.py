@@ -47,6 +47,7 @@ PAGE = (
     Way("links", "Links", "/projects/{id}/links"),
     Way("markdown", "Markdown", "/projects/{id}/markdown"),
     Way("source", "Source", "/projects/{id}/source"),
+    Way("pick", "Pick a part", "/projects/{id}/pick"),
 )
 
 SYSTEM = (

@@ -1,0 +1,37 @@
+"""`crawler feed`: addresses of Atom feeds of changes, of one project, of a tag or of all."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.errors import Invalid
+
+change_feeds = typer.Typer(no_args_is_help=True)
+
+Project = Annotated[UUID | None, typer.Option("--project", metavar="PROJECT_ID", help="Of this project.")]
+Tag = Annotated[str, typer.Option(metavar="TAG", help="Of projects with this tag.")]
+
+
+@change_feeds.command()
+def create(project: Project = None, tag: Tag = "") -> None:
+    """Make the address of a feed, of all projects unless one or a tag is named. It is shown once."""
+    named = _checked(project, tag)
+    with open_backend() as backend:
+        typer.echo(backend.create_change_feed(project, named))
+
+
+@change_feeds.command()
+def revoke(project: Project = None, tag: Tag = "") -> None:
+    """The feed's address opens nothing any more."""
+    named = _checked(project, tag)
+    with open_backend() as backend:
+        backend.revoke_change_feed(project, named)
+    typer.echo("Revoked.")
+
+
+def _checked(project: UUID | None, tag: str) -> str:
+    if project is not None and tag:
+        raise Invalid("Name a project or a tag, not both.")
+    return " ".join(tag.split()).lower()

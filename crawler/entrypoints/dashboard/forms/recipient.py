@@ -1,0 +1,26 @@
+"""The form of a recipient, and what it means."""
+
+from typing import Any
+
+from crawler.entrypoints.dashboard.forms.fields import Form
+
+FIELDS = {
+    "name": "", "channel": "email", "address": "", "notify_on": "significant", "conditions": "", "form": "at_once",
+    "time": "08:00", "day_of_week": "0", "timezone": "UTC", "quiet_from": "", "quiet_to": "", "subject_template": "",
+    "body_template": "",
+}  # fmt: skip
+"""As it is before anything is written."""
+_WORDS = ("name", "channel", "address", "notify_on", "form", "time", "timezone")
+
+
+def given_of(form: Form) -> dict[str, Any]:
+    """What was written, for `read_recipient`."""
+    given: dict[str, Any] = {name: form.text(name) or FIELDS[name] for name in _WORDS}
+    given["day_of_week"] = form.text("day_of_week") or 0
+    conditions = form.lines("conditions")
+    given["conditions"] = {"of": list(conditions)} if conditions else None
+    quiet = form.text("quiet_from"), form.text("quiet_to")
+    given["quiet_hours"] = quiet if any(quiet) else None
+    given["subject_template"] = form.text("subject_template") or None
+    given["body_template"] = form.text("body_template") or None
+    return given
