@@ -76,6 +76,18 @@ class Crawls:
     def get(self, crawl_id: UUID | str) -> Crawl:
         return read(Crawl, self._connection.get(path("crawl", crawl_id)))
 
+    def all(
+        self, *, project_id: UUID | str | None = None, begins: str | None = None, everything: bool = False
+    ) -> Iterator[Crawl]:
+        """Crawls of all projects the key sees, newest first; `begins`: the beginning of their ids.
+
+        Only with `everything` also batches of the queue, and single pages.
+
+        >>> newest = next(client.crawls.all(), None)
+        """
+        chosen = given(project_id=project_id, begins=begins, everything=everything or None)
+        return self._connection.listed("/crawls", Crawl, **chosen)
+
     def of(self, project_id: UUID | str) -> Iterator[Crawl]:
         """A project's crawls, newest first."""
         return self._connection.listed(path("notebooks", project_id, "crawl"), Crawl)

@@ -61,9 +61,9 @@ class Projects:
         body = given(name=name, website_url=website_url, settings=settings)
         return read(Project, self._connection.start("/projects", body, idempotency_key))
 
-    def all(self) -> Iterator[Project]:
-        """Those the key sees, oldest first."""
-        return self._connection.listed("/projects", Project)
+    def all(self, search: str | None = None) -> Iterator[Project]:
+        """Those the key sees, oldest first; `search`: a part of the name or address, or the beginning of the id."""
+        return self._connection.listed("/projects", Project, **given(search=search))
 
     def get(self, project_id: UUID | str) -> Project:
         return read(Project, self._connection.get(path("projects", project_id)))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 
@@ -29,15 +28,15 @@ def test_run_and_export_write_the_same_markdown(cli: Cli, tmp_path: Path, site: 
     assert len(headed) == done["pages_crawled"]
     assert headed[0] == (site.url(), "1")
     assert whole.startswith("\n--- ")
-    files = sorted((tmp_path / "run" / "markdown").iterdir())
+    files = sorted(file for file in (tmp_path / "run" / "markdown").rglob("*") if file.is_file())
     assert len(files) == done["pages_crawled"]
+    assert (tmp_path / "run" / "markdown" / "index.md").read_text().startswith(f'---\nurl: "{site.url()}"\ntitle: "')
     for file in files:
-        assert UUID(file.stem)
         assert file.suffix == ".md"
-        assert file.read_text().removesuffix("\n") in whole
+        assert file.read_text().split("---\n\n", 1)[1].removesuffix("\n") in whole
 
     told = cli.json("export", done["crawl_id"], "--format", "markdown", "--output", str(tmp_path / "again"))
     assert told["files"] == [str(tmp_path / "again" / "site.md")]
     assert (tmp_path / "again" / "site.md").read_text() == whole
-    again = sorted((tmp_path / "again" / "markdown").iterdir())
+    again = sorted(file for file in (tmp_path / "again" / "markdown").rglob("*") if file.is_file())
     assert [(file.name, file.read_bytes()) for file in again] == [(file.name, file.read_bytes()) for file in files]

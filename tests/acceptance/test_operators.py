@@ -92,7 +92,7 @@ def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_folded_ones(stage: Stage)
         (("explain", str(uuid4()), "http://a.example/"), 4, "There is no crawl"),
         (("explain", "{crawl}", "nonsense"), 2, "must begin with http:// or https://"),
         (("explain", "{crawl}", "ftp://a.example/"), 2, "Only http and https"),
-        (("explain", "no-id", "http://a.example/"), 2, "CRAWL_ID is an id of 36 letters and digits"),
+        (("explain", "no-id", "http://a.example/"), 4, "There is no crawl and no project 'no-id'; there is "),
         (("audit", str(uuid4())), 4, "There is no crawl"),
         (("host", "show", "nobody.example"), 4, "No crawl has met the host nobody.example"),
         (("host", "show", "not a host"), 2, "is not a host; write one like example.org"),

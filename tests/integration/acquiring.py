@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID, Chosen
+from crawler.domain.acquisition.entries import Chosen
 from crawler.domain.acquisition.entry_choices import BulkAction
 from crawler.domain.acquisition.selectors import read_selectors
+from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.integration.acquisition.test_queue import Queue
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine

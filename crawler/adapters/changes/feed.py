@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Connection, Engine, Row, text
 
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.changes.feed import FeedEntry, FeedPage
@@ -50,7 +50,7 @@ class ChangeFeed:
             given |= {"at": before.at, "crawl": before.crawl_id}
         query = (_ALL if only is None else _SOME).format(columns=_COLUMNS, where=" AND ".join(["true", *where]))
         with transaction(self._engine) as db:
-            return [_entry(row) for row in db.execute(text(query), given)]
+            return _pictured(db, [_entry(row) for row in db.execute(text(query), given)])
 
     def tagged(self, tag: str) -> list[UUID]:
         """Projects with this tag; the newest, if there are very many."""
@@ -60,7 +60,7 @@ class ChangeFeed:
     def find(self, crawl_id: UUID) -> FeedEntry | None:
         with transaction(self._engine) as db:
             row = db.execute(text(_ONE.format(columns=_COLUMNS)), {"crawl": crawl_id}).one_or_none()
-        return _entry(row) if row else None
+            return _pictured(db, [_entry(row)])[0] if row else None
 
     def neighbours(self, entry: FeedEntry, only: Sequence[UUID] | None = None) -> Neighbours:
         """The entries beside one, of the projects that may be seen."""
@@ -99,6 +99,25 @@ def _entry(row: Row[Any]) -> FeedEntry:
     return FeedEntry(**values, pages=pages)
 
 
+def _pictured(db: Connection, entries: list[FeedEntry]) -> list[FeedEntry]:
+    """The same entries; their pages know of the pictures that are kept of what was found."""
+    pages = {page.page_id for entry in entries for page in entry.pages if page.page_id}
+    if not pages:
+        return entries
+    rows = db.execute(text(_PICTURES), {"pages": list(pages), "crawls": [entry.crawl_id for entry in entries]})
+    kept = {(row.crawl_id, row.page_id): row.id for row in rows}
+    return [
+        entry._replace(
+            pages=tuple(page._replace(picture=kept.get((entry.crawl_id, page.page_id))) for page in entry.pages)
+        )
+        for entry in entries
+    ]
+
+
+_PICTURES = """
+SELECT v.crawl_id, v.page_id, v.id FROM page_versions v JOIN screenshots s ON s.version_id = v.id
+WHERE v.page_id = ANY(:pages) AND v.crawl_id = ANY(:crawls)
+"""
 _COLUMNS = """f.crawl_id, f.project_id, p.name AS project_name, p.website_url, f.at, f.counts, f.pages,
     f.is_significant, f.read_at, f.accepted_at"""
 _TAGGED = """

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import Engine, text
 
 from crawler.adapters.postgres.database import literal, transaction
-from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.crawls.project import ACQUISITION_ID
 
 STATES = {
     "running": "c.status IN ('pending', 'in_progress')",

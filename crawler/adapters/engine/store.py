@@ -35,8 +35,9 @@ from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.changes.feed import feed_counts
 from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import SINGLE_PAGES_ID, Project
 from crawler.domain.engine.ledger import Found
+from crawler.domain.ids import ids_that_begin
 from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
 
 _PROJECT_COLUMNS = [t.projects.c[name] for name in Project.model_fields]
@@ -144,9 +145,14 @@ class Store:
         return _project(row) if row else None
 
     def list_projects(
-        self, limit: int = 100, after: UUID | None = None, only: Sequence[UUID] | None = None
+        self, limit: int = 100, after: UUID | None = None, only: Sequence[UUID] | None = None, search: str = ""
     ) -> list[Project]:
+        """Projects, oldest first; `search` is a part of a name or address, or the beginning of an id."""
         query = select(*_PROJECT_COLUMNS).order_by(t.projects.c.id).limit(limit)
+        if search:
+            named = (each.icontains(search, autoescape=True) for each in (t.projects.c.name, t.projects.c.website_url))
+            begins = cast(t.projects.c.id, Text).startswith(search.lower(), autoescape=True)
+            query = query.where(or_(*named, begins))
         if only is not None:
             query = query.where(t.projects.c.id.in_(only))
         if after:
@@ -287,6 +293,34 @@ class Store:
         )
         if before:
             query = query.where(t.crawl_jobs.c.id < before)
+        with transaction(self.engine) as db:
+            return [_crawl(row) for row in db.execute(query)]
+
+    def newest_crawls(
+        self,
+        limit: int,
+        before: UUID | None = None,
+        only: Sequence[UUID] | None = None,
+        *,
+        begins: str = "",
+        everything: bool = False,
+    ) -> list[CrawlJob]:
+        """Crawls of all projects, or of `only` some, newest first; `begins` is the beginning of an id.
+
+        Without `everything` those that nobody asked for as a crawl are left out: batches of the acquisition queue, and
+        single pages.
+        """
+        query = select(*_CRAWL_COLUMNS).order_by(t.crawl_jobs.c.id.desc()).limit(limit)
+        if only is not None:
+            query = query.where(t.crawl_jobs.c.project_id.in_(only))
+        if begins:
+            if (bounds := ids_that_begin(begins)) is None:
+                return []
+            query = query.where(t.crawl_jobs.c.id.between(*bounds))
+        if before:
+            query = query.where(t.crawl_jobs.c.id < before)
+        if not everything:
+            query = query.where(~t.crawl_jobs.c.from_queue, t.crawl_jobs.c.project_id != SINGLE_PAGES_ID)
         with transaction(self.engine) as db:
             return [_crawl(row) for row in db.execute(query)]
 

@@ -62,7 +62,7 @@ class PageExport:
                 pruning = Pruning() if pruned else None
                 markdown = self._markdown(snapshot_bytes(row), row.url, row.content_type or "", pruning)
                 if markdown is not None:
-                    yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown))
+                    yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown, row.title))
 
     def archive(self, crawl_id: UUID) -> Generator[ArchivedPage]:
         """Every page the crawl stored whose bytes are still kept, with the answer they came in."""
@@ -138,7 +138,7 @@ JOIN snapshots s ON s.id = v.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
 """
 _SNAPSHOTS = f"""
-SELECT v.page_id, coalesce(v.final_url, u.final_url, u.url) AS url, u.depth,
+SELECT v.page_id, coalesce(v.final_url, u.final_url, u.url) AS url, u.depth, v.title,
     coalesce(v.headers ->> 'content-type', s.content_type) AS content_type, s.content, s.byte_length
 {_STORED} ORDER BY u.depth, u.priority, u.seq, u.normalized_url
 """

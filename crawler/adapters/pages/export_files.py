@@ -30,7 +30,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, durable: bool = True) ->
     """Under a name of its own until it is complete and on the disk; many small files need not wait for the disk."""
     draft = _draft(path)
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as file:
             for chunk in chunks:
                 file.write(chunk)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.acquisition.entry_choices import DEFAULT_PRIORITY, LAST_PRIORITY, EntryStatus
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState, QueryParams
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.engine.ledger import EntryEnd, UrlEnd, page_id
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import QueryRule, Unusable, Url, normalize, read
@@ -18,7 +18,6 @@ from crawler.errors import Invalid
 MAX_CATEGORY = 64
 MAX_ERROR = 1000
 
-ACQUISITION_ID = UUID("0ac90151-7100-7000-8000-000000000001")
 ACQUISITION_NAME = "acquisition"
 # Whoever lists /item?id=1 and /item?id=2 means two pages: only what is known to track visitors tells none apart.
 _RULE = QueryRule(QueryParams.KEEP, frozenset())

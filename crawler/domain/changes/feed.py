@@ -41,11 +41,16 @@ class FeedPage(NamedTuple):
     note: str | None = None
     target: str | None = None
     """Where it is now, if it moved."""
+    page_id: UUID | None = None
+    """Of a changed page."""
+    picture: UUID | None = None
+    """The version that this crawl found, if a picture of it is kept. It is looked up when the entry is read."""
 
     def as_record(self) -> dict[str, Any]:
         lines = [[line.removed, line.added, line.context] for line in self.lines]
         told = {"kind": self.kind.value, "url": self.url, "lines": lines, "more": self.more}
-        return {**told, **{name: value for name in ("note", "target") if (value := getattr(self, name))}}
+        said = {"note": self.note, "target": self.target, "page_id": str(self.page_id) if self.page_id else None}
+        return {**told, **{name: value for name, value in said.items() if value}}
 
     @classmethod
     def of_record(cls, kept: Mapping[str, Any]) -> "FeedPage":
@@ -56,6 +61,7 @@ class FeedPage(NamedTuple):
             kept.get("more", 0),
             kept.get("note"),
             kept.get("target"),
+            UUID(kept["page_id"]) if kept.get("page_id") else None,
         )
 
 
@@ -89,7 +95,10 @@ def feed_counts(summary: Mapping[str, Any] | None) -> dict[str, int]:
 
 def feed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> list[FeedPage]:
     """The first changes of each kind, those with words first."""
-    changed = [FeedPage(ChangeKind.CHANGED, one.url, one.lines[:LINES], _more(one), one.note) for one in digests]
+    changed = [
+        FeedPage(ChangeKind.CHANGED, one.url, one.lines[:LINES], _more(one), one.note, page_id=one.page_id)
+        for one in digests
+    ]
     found = [
         *changed[:CHANGED_PAGES],
         *islice(_site_wide(summary), OTHER_PAGES),

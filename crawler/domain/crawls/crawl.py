@@ -31,6 +31,8 @@ MAX_PATTERNS = 50
 MAX_WRITTEN = MAX_PATTERNS * 520
 """Characters of patterns that are written as one text."""
 MOST_LINKS = 50_000
+SMALL_SITE = 200
+"""Pages that a project may have whose pages are pictured without being asked, if a browser shows them anyway."""
 STORED: Final = MappingProxyType({"stored": True})
 """Context of values that are read back: they were checked when they were written, perhaps by older rules."""
 
@@ -103,7 +105,11 @@ class CrawlConfig(BaseModel):
     max_duration_seconds: int = Field(86_400, gt=0, le=31 * 86_400)
     render: RenderMode = RenderMode.AUTO
     render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")
-    screenshots: bool = Field(default=False, description="A picture of each new version; renders every page")
+    screenshots: bool | None = Field(
+        None,
+        description="A picture of each new version. True renders every page; null: of pages that a browser shows "
+        f"anyway, if `max_pages` is {SMALL_SITE} at most",
+    )
     max_scrolls: int = Field(
         0, ge=0, le=50, description="Times a browser scrolls to the end of a page, or presses the button below its list"
     )

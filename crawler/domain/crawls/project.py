@@ -17,6 +17,12 @@ MOST_TAGS = 20
 LONGEST_TAG = 40
 _DIGEST_BYTES = 8
 
+ACQUISITION_ID = UUID("0ac90151-7100-7000-8000-000000000001")
+"""The project of queue entries that name none."""
+SINGLE_PAGES_ID = UUID("0ac90151-7100-7000-8000-000000000002")
+"""The project of pages that were asked for one by one."""
+BUILT_IN = frozenset({ACQUISITION_ID, SINGLE_PAGES_ID})
+
 
 def checked_name(name: str) -> str:
     """A name that is not too long. It is never cut: two long names would become one project."""

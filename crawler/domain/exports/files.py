@@ -9,9 +9,12 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from crawler.domain.exports.page_names import PageNames
 from crawler.domain.exports.warc_export import as_warc
 from crawler.domain.markdown.page import MarkdownPage, aggregate
 from crawler.errors import Invalid
+
+_NO_TEXT_IN_YAML = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0xFEFF, 0xFFFE, 0xFFFF)}
 
 
 class ExportedPage(NamedTuple):
@@ -70,7 +73,8 @@ class ExportFormat(NamedTuple):
     media_type: str
     rows: Rows
     render: Callable[[Iterable[Any]], Iterator[bytes]]
-    page_file: Callable[[ExportedMarkdown], PageFile] | None = None
+    page_files: Callable[[], Callable[[ExportedMarkdown], PageFile]] | None = None
+    """Makes what names and fills the file of each page of one export."""
 
 
 def as_jsonl(pages: Iterable[ExportedPage]) -> Iterator[bytes]:
@@ -103,8 +107,20 @@ def as_markdown(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
     return (piece.encode("utf-8", "replace") for piece in aggregate(exported.page for exported in pages))
 
 
-def markdown_file(exported: ExportedMarkdown) -> PageFile:
-    return PageFile(f"markdown/{exported.page_id}.md", f"{exported.page.markdown}\n".encode("utf-8", "replace"))
+def markdown_files() -> Callable[[ExportedMarkdown], PageFile]:
+    names = PageNames(".md")
+    return lambda exported: PageFile(f"markdown/{names(exported.page.url)}", _headed(exported.page))
+
+
+def _headed(page: MarkdownPage) -> bytes:
+    """A page's markdown below its URL and title as front matter, which is YAML. Strings of JSON are strings of YAML."""
+    said = {"url": page.url, "title": page.title or ""}
+    head = "".join(f"{name}: {_quoted(text)}\n" for name, text in said.items())
+    return f"---\n{head}---\n\n{page.markdown}\n".encode("utf-8", "replace")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(" ".join(text.split()), ensure_ascii=False).translate(_NO_TEXT_IN_YAML)
 
 
 def as_markdown_lines(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
@@ -116,7 +132,9 @@ def as_markdown_lines(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
 
 def read_markdown_line(line: bytes) -> ExportedMarkdown:
     row = json.loads(line)
-    return ExportedMarkdown(UUID(row.pop("page_id")), MarkdownPage(**row))
+    return ExportedMarkdown(
+        UUID(row["page_id"]), MarkdownPage(**{name: row.get(name) for name in MarkdownPage._fields})
+    )
 
 
 def harmless(cell: object) -> object:
@@ -137,7 +155,7 @@ FORMATS = {
     for each in (
         ExportFormat("jsonl", "pages.jsonl", "application/x-ndjson", Rows.ASKED, as_jsonl),
         ExportFormat("csv", "pages.csv", "text/csv; charset=utf-8", Rows.ASKED, as_csv),
-        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", Rows.MARKDOWN, as_markdown, markdown_file),
+        ExportFormat("markdown", "site.md", "text/markdown; charset=utf-8", Rows.MARKDOWN, as_markdown, markdown_files),
         ExportFormat("warc", "crawl.warc.gz", "application/warc", Rows.ARCHIVE, as_warc),
     )
 }

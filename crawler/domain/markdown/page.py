@@ -25,6 +25,7 @@ class MarkdownPage(NamedTuple):
     depth: int
     """As stored: the homepage is 0."""
     markdown: str
+    title: str | None = None
 
 
 def stored_markdown(

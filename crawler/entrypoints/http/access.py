@@ -12,9 +12,9 @@ from starlette.requests import HTTPConnection
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.entrypoints.http.auth import Caller
 from crawler.errors import Forbidden, NotFound
-from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID
 
 
 def tools_of(connection: HTTPConnection) -> App:
@@ -25,15 +25,19 @@ def tools_of(connection: HTTPConnection) -> App:
 Tools = Annotated[App, Depends(tools_of)]
 
 
-def _project(project_id: Annotated[UUID, Path(description="The project's id")], caller: Caller) -> UUID:
+def sees_project(caller: ApiKey, project_id: UUID) -> UUID:
     """Check only whether the key may see the project. Whether it exists is checked by the handler that reads it."""
     if not caller.sees(project_id):
         raise NotFound(f"There is no project {project_id}.")
     return project_id
 
 
+def _project(project_id: Annotated[UUID, Path(description="The project's id")], caller: Caller) -> UUID:
+    return sees_project(caller, project_id)
+
+
 def _notebook(notebook_id: Annotated[UUID, Path(description="A project's id")], caller: Caller) -> UUID:
-    return _project(notebook_id, caller)
+    return sees_project(caller, notebook_id)
 
 
 def _crawl(crawl_id: Annotated[UUID, Path(description="The crawl's id")], caller: Caller, tools: Tools) -> CrawlJob:
@@ -46,7 +50,7 @@ def _crawl(crawl_id: Annotated[UUID, Path(description="The crawl's id")], caller
 def own_or_single(caller: ApiKey, project_id: UUID | None) -> UUID:
     """The project that is named; else the only one the key may see; else the built-in one of single pages."""
     if project_id is not None:
-        return _project(project_id, caller)
+        return sees_project(caller, project_id)
     if caller.project_ids is None:
         return SINGLE_PAGES_ID
     if len(caller.project_ids) == 1:

@@ -9,7 +9,6 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.acquisition.entries import (
-    ACQUISITION_ID,
     DEFAULT_PRIORITY,
     ImportReport,
     NewEntry,
@@ -19,6 +18,7 @@ from crawler.domain.acquisition.entries import (
 from crawler.domain.acquisition.queue_csv import QueueCsv, Row
 from crawler.domain.acquisition.warc_import import QueueWarc, is_warc
 from crawler.domain.clock import Clock
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.handlers.acquisition.run_queue import QueueProjects, ensure_acquisition
 
 ROWS_AT_ONCE = 10_000

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.acquisition.entries import (
-    ACQUISITION_ID,
     LedgerEnd,
     QueueBatch,
     Stranded,
@@ -23,7 +22,7 @@ from crawler.domain.acquisition.entries import (
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import STORED, CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.engine.ledger import Found
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of

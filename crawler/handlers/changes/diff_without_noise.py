@@ -127,6 +127,15 @@ class DiffWithoutNoise:
         with self._open_judge() as judge:
             return judge.one(suggested_rules, pair, known, number)
 
+    def left_out(
+        self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion], kind: RuleKind, value: str
+    ) -> tuple[Row, ...]:
+        """Lines that count as changes now, and would not with one more rule."""
+        pair = self._pair(project_id, page_id, versions)
+        known = self._rules.list_rules(project_id)
+        with self._open_judge() as judge:
+            return judge.one(lines_left_out, pair, known, _rule(kind, value))
+
     def _pair(self, project_id: UUID, page_id: UUID, versions: tuple[PageVersion, PageVersion]) -> PagePair:
         sides, url = [], ""
         for version in versions:
@@ -162,6 +171,15 @@ def suggested_rules(pair: PagePair, known: Sequence[NoiseRule], number: int) -> 
     return _row(edit), [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
 
 
+def lines_left_out(pair: PagePair, known: Sequence[NoiseRule], rule: NoiseRule) -> tuple[Row, ...]:
+    """What the rule keeps quiet on a page. An edit of several lines of which some still count is not among them."""
+    before = pair.apply_noise_rules(RuleSet.of(known)).edits
+    after = pair.apply_noise_rules(RuleSet.of([*known, rule])).edits
+    still = {text for edit in after for text in texts_of(edit) if text}
+    quiet = [edit for edit in before if edit not in after and not still & set(texts_of(edit))]
+    return tuple(_row(edit) for edit in quiet[:MOST_LINES])
+
+
 def filtered_diff(pair: PagePair, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> FilteredDiff:
     page = pair.apply_noise_rules(rules)
     own = set(without_template(page.edits, template))
@@ -184,14 +202,14 @@ def _tried_rule(pair: PagePair, known: Iterable[NoiseRule], edit: BlockEdit, one
             tried = one._replace(value=checked_value(one.kind, value))
         except (Invalid, InvalidPattern):
             continue
-        rules = RuleSet.of([*known, _rule(tried)])
+        rules = RuleSet.of([*known, _rule(tried.kind, tried.value)])
         if edit not in pair.apply_noise_rules(rules).edits:
             return SuggestedRule(tried, _lines_left_out(pair, known, rules))
     return None
 
 
-def _rule(one: Suggestion) -> NoiseRule:
-    return NoiseRule(id=new_id(0), project_id=new_id(0), kind=one.kind, value=one.value, created_at=_NEVER)
+def _rule(kind: RuleKind, value: str) -> NoiseRule:
+    return NoiseRule(id=new_id(0), project_id=new_id(0), kind=kind, value=value, created_at=_NEVER)
 
 
 def _lines_left_out(pair: PagePair, known: Iterable[NoiseRule], rules: RuleSet) -> int:

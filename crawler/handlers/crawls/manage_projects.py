@@ -10,11 +10,10 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import parse
 from crawler.errors import Conflict, Invalid, InvalidTransition, NotFound

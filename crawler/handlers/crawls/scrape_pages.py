@@ -13,7 +13,7 @@ from crawler.domain.acquisition.entries import batch_config
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, FetchState, QueryParams, RenderMode
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import SINGLE_PAGES_ID, Project
 from crawler.domain.engine.ledger import Found
 from crawler.domain.hosts.credentials import Credentials
 from crawler.domain.judging import OpenJudge
@@ -30,7 +30,6 @@ from crawler.domain.urls.url import parse
 from crawler.errors import Conflict, Invalid, NotFound, PageNotFetched
 from crawler.handlers.crawls.start_crawl import first_urls, valid_config
 
-SINGLE_PAGES_ID = UUID("0ac90151-7100-7000-8000-000000000002")
 SINGLE_PAGES_NAME = "single pages"
 LONGEST_SECONDS = 900
 """After which a page that could not be had is given up."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from uuid import UUID
 
-from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.crawl import SMALL_SITE, CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.conditional import is_asked_anew
 from crawler.domain.engine.crawl_state import CrawlState
@@ -50,6 +50,15 @@ class CrawlContext:
     @property
     def crawl(self) -> CrawlJob:
         return self.state.crawl
+
+    @property
+    def wants_pictures(self) -> bool:
+        """Whether pages that a browser shows are pictured: all of a project or none, as a browser that loads images may
+        say something else. This alone never makes a light page a browser's."""
+        config = self.crawl.config
+        if config.screenshots is None:
+            return config.max_pages <= SMALL_SITE and not self.crawl.from_queue
+        return config.screenshots
 
     @property
     def follows_links(self) -> bool:

@@ -213,7 +213,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             accept_types=config.content_types,
             opened=opened,
             context=ticket,
-            screenshot=config.screenshots and ticket.probe is None,
+            screenshot=context.wants_pictures and ticket.probe is None,
             scrolls=config.max_scrolls,
             wait_seconds=config.render_wait_seconds,
             steps=steps_at(config.page_steps, lease.url),

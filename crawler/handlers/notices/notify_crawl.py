@@ -125,8 +125,7 @@ class _Found(NamedTuple):
     """What is found out once, however many are told."""
 
     digests: Callable[[], Sequence[PageDigest]]
-    reasons: Callable[[Conditions | None, bool], Sequence[TellReason]]
-    """By these conditions, and by what is advised if that is asked for."""
+    reasons: Callable[[Conditions | None], Sequence[TellReason]]
     advised: Callable[[], Advised | None]
     """What a language model says about the changes, if somebody wishes to know."""
 
@@ -236,10 +235,9 @@ class NotifyCrawl:
             return unhurried.run(self._digest, crawl.id)
 
         @cache
-        def reasons(conditions: Conditions | None, with_advice: bool) -> Sequence[TellReason]:
-            now, advice = self._clock(), advised() if with_advice else None
-            found = [*self._decide(crawl, conditions), *(advice_reasons(advice) if advice else ())]
-            return unmuted(found, self._audience.mutes(crawl.project_id, now), now)
+        def reasons(conditions: Conditions | None) -> Sequence[TellReason]:
+            now = self._clock()
+            return unmuted(self._decide(crawl, conditions), self._audience.mutes(crawl.project_id, now), now)
 
         @cache
         def advised() -> Advised | None:
@@ -275,8 +273,9 @@ class NotifyCrawl:
     def _changes(self, schedule: Schedule, crawl: CrawlJob, found: _Found) -> list[Notice]:
         if crawl.change_summary is None or not schedule.config.notify_on_changes:
             return []
-        reasons = found.reasons(schedule.config.conditions, True)
-        advised = found.advised()
+        now, advised = self._clock(), found.advised()
+        advice = unmuted(advice_reasons(advised), self._audience.mutes(crawl.project_id, now), now) if advised else ()
+        reasons = [*found.reasons(schedule.config.conditions), *advice]
         is_told = reasons or should_notify(schedule.config, crawl.change_summary)
         is_silenced = advised is not None and advised.silences
         return self._notice(crawl, reasons, found) if is_told and not is_silenced else []
@@ -285,7 +284,7 @@ class NotifyCrawl:
         """Who has conditions is told by them, not by those of watch rules."""
         if crawl.change_summary is None or recipient.is_muted(self._clock()):
             return []
-        reasons = found.reasons(recipient.conditions, False)
+        reasons = found.reasons(recipient.conditions)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
         if not reasons and not recipient.tells(crawl.change_summary):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.acceptance.running import Running, eventually
 from tests.integration.handmade import asked, page
 from tests.site.client import Site

@@ -74,22 +74,19 @@ def test_the_tutorial_leads_to_the_first_alert(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     with ExitStack() as terminals:
         terminals.enter_context(reader.leave_running(site, "Serving HTTP"))
-        project = re.search(r"^project +(\S+)", reader.type(crawl), re.MULTILINE)
-        assert project
+        assert re.search(r"^project +(\S+)", reader.type(crawl), re.MULTILINE)
         assert "0 new, 1 changed, 0 removed, 1 unchanged" in reader.type(again)
         mails = terminals.enter_context(reader.leave_running(inbox.replace("make setup\n", ""), "are shown here"))
         terminals.enter_context(reader.leave_running(service, "Ctrl-C stops everything"))
-        reader.told["PROJECT_ID"] = project[1]
         assert "you@example.org" in reader.type(schedule)
         reader.type(edit)
         eventually(lambda: "+ Wheat bread: 3.95" in mails.read_text(), 60, "the first alert")
         assert "+ Visitors today: 23" in mails.read_text()
         *lines, changes = silence.strip().splitlines()
         reader.type("\n".join(lines))
-        listed = ".venv/bin/crawler crawl list PROJECT_ID"
+        listed = ".venv/bin/crawler crawl list Bakery"
         ended = lambda: reader.type(listed).splitlines()[1].split()[2] == "completed"  # noqa: E731
         eventually(ended, 90, "the last crawl ends", every=2)
-        reader.told["CRAWL_ID"] = reader.type(listed).splitlines()[1].split()[0]
         told = eventually(lambda: _compared(reader, changes), 90, "it is compared", every=2)
         assert "0 new, 0 changed, 0 removed, 2 unchanged" in told
         assert reader.type(".venv/bin/crawler notification list").count("you@example.org") == 1

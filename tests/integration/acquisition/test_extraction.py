@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from crawler.adapters.acquisition.extraction_store import ExtractionStore
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.acquisition.page_fields import PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import SelectorSet
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.domain.retries import MOST_LOSSES
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.handmade import lay, page

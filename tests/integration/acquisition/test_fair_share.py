@@ -8,7 +8,8 @@ import pytest
 
 from crawler.adapters.acquisition.extraction_store import ExtractionStore
 from crawler.adapters.acquisition.queue_claims import QueueClaims, even_shares
-from crawler.domain.acquisition.entries import ACQUISITION_ID, Waiting
+from crawler.domain.acquisition.entries import Waiting
+from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.integration.live_engine import Engine
 
 

@@ -12,8 +12,8 @@ from celery import Celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.bootstrap import build
 from crawler.config import load_settings
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.acquisition.extractions import MAX_HANDED_ON, Handed
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.errors import RedisUnavailable
 from crawler.handlers.acquisition.relay_outbox import RelayOutbox
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel

@@ -11,10 +11,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from crawler.adapters.acquisition.queue_claims import QueueClaims
-from crawler.domain.acquisition.entries import ACQUISITION_ID, ACQUISITION_NAME, Chosen, EntryStatus, QueueFilter
+from crawler.domain.acquisition.entries import ACQUISITION_NAME, Chosen, EntryStatus, QueueFilter
 from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.crawls.crawl import CrawlStatus
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.retries import MAX_ROUNDS
 from crawler.errors import Conflict
 from crawler.handlers.acquisition.run_queue import RunQueue, ensure_acquisition

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID
+from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.integration.acquisition.test_queue import Queue
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine, running_engine

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from crawler.domain.api_keys import Scope
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay
 from tests.site.client import Site
@@ -203,3 +204,37 @@ def test_a_status_that_did_not_change_is_not_sent_again(service: Service) -> Non
     service("POST", f"/crawl/{crawl_id}/cancel")
     for path in (f"/projects/{project['id']}/phases/crawl/status", f"/crawl/{crawl_id}"):
         assert service("GET", path, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_crawls_of_all_projects_come_newest_first_and_a_limited_key_sees_its_own(service: Service) -> None:
+    projects = [service.project(f"http://{name}.example/", name) for name in ("one", "two", "three")]
+    crawls = [start(service, project) for project in projects]
+    assert [crawl["id"] for crawl in service.get("/crawls")["items"]] == crawls[::-1]
+    part = service.get("/crawls", limit=2)
+    rest = service.get("/crawls", limit=2, cursor=part["next_cursor"])
+    assert ([crawl["id"] for crawl in rest["items"]], rest["next_cursor"]) == (crawls[:1], None)
+    assert [crawl["id"] for crawl in service.get("/crawls", project_id=projects[0]["id"])["items"]] == crawls[:1]
+    assert [crawl["id"] for crawl in service.get("/crawls", begins=crawls[1].upper()[:34])["items"]] == crawls[1:2]
+    assert service.get("/crawls", begins="no id")["items"] == []
+    limited = service.as_(Scope.READ, projects[1]["id"])
+    assert [crawl["id"] for crawl in limited.get("/crawls")["items"]] == crawls[1:2]
+    assert limited.get("/crawls", begins=crawls[0][:34])["items"] == []
+    assert limited("GET", "/crawls", params={"project_id": projects[0]["id"]}).status_code == 404
+
+    service("POST", "/queue", json={"urls": ["http://listed.example/"]})
+    service("POST", "/queue/run")
+    assert [crawl["id"] for crawl in service.get("/crawls")["items"]] == crawls[::-1], "no batch of the queue"
+    everything = service.get("/crawls", everything=True)["items"]
+    assert len(everything) == 4
+
+
+def test_projects_are_found_by_a_part_of_their_name_or_the_beginning_of_their_id(service: Service) -> None:
+    shop = service.project("http://shop.example/", "Winter 100%")
+    other = service.project("http://docs.example/", "Other")
+
+    def found(search: str) -> list[str]:
+        return [project["id"] for project in service.get("/projects", search=search)["items"]]
+
+    assert found("") == [shop["id"], other["id"]]
+    assert found("winter") == found("SHOP.ex") == found("100%") == found(shop["id"][:34]) == [shop["id"]]
+    assert found("%%") == found("_") == found(shop["id"][3:30]) == []

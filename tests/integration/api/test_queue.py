@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.api_keys import Scope
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.entrypoints.http import body_limit, limits
 from tests.integration.api.conftest import Service
 

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID
+from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response, serving

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawler.adapters.operating.live_workers import WorkerState
-from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.crawls.crawl import SMALL_SITE, CrawlStatus
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.browser.driving import pages
 from tests.integration.browser.two_lanes import TwoLanes
@@ -219,6 +219,21 @@ def test_a_screenshot_is_kept_with_the_version(two_lanes: TwoLanes) -> None:
     assert crawl.rendered == 1
     assert bytes(shot["image"]).startswith(b"\x89PNG")
     assert bytes(shot["thumbnail"]).startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_small_project_has_pictures_of_pages_that_a_browser_shows_anyway(two_lanes: TwoLanes) -> None:
+    pictures = """
+        SELECT p.url FROM screenshots s JOIN page_versions v ON v.id = s.version_id
+        JOIN crawled_pages p ON p.id = v.page_id WHERE p.project_id = :id
+    """
+    with pages({"/": light("/a"), "/a": shell()}) as site:
+        crawl = two_lanes.crawl(site.url("/"))
+        large = two_lanes.crawl(site.url("/"), max_pages=SMALL_SITE + 1)
+        none = two_lanes.crawl(site.url("/"), screenshots=False)
+    assert [(one.lightweight, one.rendered) for one in (crawl, large, none)] == [(1, 1)] * 3, "light pages stay light"
+    assert [row["url"] for row in two_lanes.rows(pictures, id=crawl.project_id)] == [site.url("/a")]
+    assert two_lanes.rows(pictures, id=large.project_id) == two_lanes.rows(pictures, id=none.project_id) == []
 
 
 class TestWithoutABrowser:

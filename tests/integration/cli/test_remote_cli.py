@@ -266,6 +266,59 @@ def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_pat
         assert stage.told(at, "category", *wrong, status=status)
 
 
+def test_projects_and_crawls_are_named_as_people_name_them(stage: Stage) -> None:
+    tools = stage.engine.tools
+    for name, url in (("Lamp log", "http://harbour.example/"), ("http://lamps.example/", "")):
+        made = tools.projects.manage.create(name=name, website_url=url or name)
+        crawl = tools.crawls.start(made.id)
+        tools.crawls.control.cancel(crawl.id)
+    first, lamps = (tools.store.find_project(name) for name in ("Lamp log", "http://lamps.example/"))
+    assert first
+    assert lamps
+    (newest,) = tools.store.list_crawls(lamps.id)
+    for place in (stage.here, stage.there):
+        whole = stage.told(place, "project", "show", str(first.id))
+        for name in ("Lamp log", "lamp l", "harbour.example", str(first.id)[:30]):
+            assert stage.told(place, "project", "show", name) == whole
+        last = stage.told(place, "crawl", "status", str(newest.id))
+        for named in ((), ("latest",), ("lamps.example",), ("lamps",), (str(newest.id)[:30],)):
+            assert stage.told(place, "crawl", "status", *named) == last
+        assert "http://lamps.example/" in stage.told(place, "project", "show", "latest")
+        assert stage.told(place, "changes") == stage.told(place, "changes", str(newest.id))
+        assert json.loads(stage.told(place, "crawl", "list", "lamps", "--json"))[0]["id"] == str(newest.id)
+        everywhere = json.loads(stage.told(place, "crawl", "list", "--json"))
+        assert everywhere[0]["id"] == str(newest.id)
+        assert len({crawl["project_id"] for crawl in everywhere}) > 2
+        assert "http://harbour.example/" in stage.told(place, "crawl", "list")
+        assert stage.told(place, "notification", "list", "--project", "lamps") == "No notification was sent yet.\n"
+        assert "'lam' may be Lamp log (" in stage.told(place, "schedule", "show", "lam", status=2)
+        assert "did you mean Lamp log" in stage.told(place, "noise", "list", "Lampp log", status=4)
+        assert "There is no crawl and no project" in stage.told(place, "report", "zzz", status=4)
+    assert "write its whole name or id" in stage.told(stage.here, "project", "delete", "latest", "--yes", status=2)
+    for project in (first, lamps):
+        assert "is deleted" in stage.told(stage.there, "project", "delete", project.name, "--yes")
+
+
+def test_a_limited_key_names_only_what_is_its_own(stage: Stage) -> None:
+    made = stage.json("project", "create", "Only mine", "http://mine.example/")
+    key = stage.json("key", "create", "limited", "--scope", "read", "--project", "Only mine")["key"]
+    mine = stage.there.but(CRAWLER_API_KEY=key)
+    assert "Only mine" in stage.told(mine, "project", "show", "latest")
+    assert "There is no crawl yet" in stage.told(mine, "crawl", "status", status=4)
+    assert "'Only mine' has not been crawled yet" in stage.told(mine, "crawl", "status", "only", status=4)
+    crawl = stage.names["CRAWL"]
+    assert "there is Only mine." in stage.told(mine, "crawl", "status", crawl[:30], status=4)
+    stage.told(stage.there, "project", "delete", made["id"], "--yes")
+
+
+def test_what_is_built_in_is_only_listed_when_it_is_asked_for(stage: Stage) -> None:
+    stage.told(stage.there, "queue", "add", "http://queued.example/")
+    for place in (stage.here, stage.there):
+        assert "acquisition" not in stage.told(place, "project", "list")
+        assert "acquisition" in stage.told(place, "project", "list", "--all")
+        assert "acquisition" in stage.told(place, "project", "show", "acquisition")
+
+
 def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
     engine = stage.engine
     crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0))

@@ -2,9 +2,11 @@
 
 import json
 import re
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
@@ -277,6 +279,41 @@ def test_pictures_lie_beside_and_over_each_other(house: House, museum: Visited) 
     assert page.locator("#uncovered").get_attribute("width") == "2"
     slider.press("Home")
     assert page.locator("#uncovered").get_attribute("width") == "0"
+    assert serious_violations(page) == []
+
+
+def picture(height: int, *bars: int) -> bytes:
+    """A white picture with black bars at these heights."""
+    drawn = Image.new("RGB", (400, height), "white")
+    for top in bars:
+        drawn.paste("black", (40, top, 360, top + 16))
+    file = BytesIO()
+    drawn.save(file, "PNG")
+    return file.getvalue()
+
+
+def test_what_differs_in_two_pictures_is_marked_and_what_moved_down_is_not(house: House, museum: Visited) -> None:
+    tools = house.engine.tools
+    (team,) = house.engine.rows(
+        "SELECT id FROM crawled_pages WHERE project_id = :id AND url LIKE '%/team'", id=museum.project
+    )
+    newer, older = (row.id for row in tools.pages.content.list_versions(museum.project, team["id"], None, 2))
+    # A line came in at 200: what stood below it stands 40 lower now.
+    for version, image in ((older, picture(400, 40, 160, 320)), (newer, picture(440, 40, 160, 200, 360))):
+        house.engine.rows(
+            "INSERT INTO screenshots (version_id, image, thumbnail) VALUES (:v, :i, :i) RETURNING 1", v=version, i=image
+        )
+    page = house.page()
+    page.goto(f"/projects/{museum.project}/pages/{team['id']}/diff")
+    canvas = page.locator("canvas[data-difference]")
+    canvas.scroll_into_view_if_needed()
+    expect(page.locator("[data-said]")).to_contain_text("% of the picture differs.")
+    marked = """(canvas, y) => {
+        const [red, green] = canvas.getContext("2d").getImageData(200, y, 1, 1).data;
+        return red > green + 30;
+    }"""
+    assert canvas.evaluate("canvas => [canvas.width, canvas.height]") == [400, 440]
+    assert [canvas.evaluate(marked, y) for y in (48, 168, 208, 368)] == [False, False, True, False]
     assert serious_violations(page) == []
 
 

@@ -241,3 +241,17 @@ def test_the_feed_goes_on_below(crawler: Engine, visitor: Visitor, site: Site) -
     assert "<html" not in part
     assert visitor.get("/feed?view=all").text.count("data-entry") == 5
     assert visitor.get("/feed?cursor=x").status_code == 422
+
+
+def test_pages_of_which_a_picture_is_kept_show_it_in_the_feed(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40, 45)
+    assert "thumbnail=true" not in visitor.get("/").text, "no picture, no gap"
+    (version,) = crawler.rows("SELECT id, page_id FROM page_versions WHERE crawl_id = :id", id=crawl.id)
+    crawler.rows(
+        "INSERT INTO screenshots (version_id, image, thumbnail) VALUES (:v, 'large', 'small') RETURNING 1",
+        v=version["id"],
+    )
+    (source,) = re.findall(r'src="(/api/v1/[^"]*thumbnail=true)"', visitor.get("/").text)
+    assert str(version["page_id"]) in source
+    shown = visitor.get(source.replace("&amp;", "&"))
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID, EntryStatus, QueueEntry, QueueFilter
+from crawler.domain.acquisition.entries import EntryStatus, QueueEntry, QueueFilter
 from crawler.domain.acquisition.selectors import read_selectors
 from crawler.domain.api_keys import Scope
+from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.integration.acquiring import HOTEL, hotel
 from tests.integration.dashboard.house import PHONE, House, serious_violations, serious_violations_day_and_night
 from tests.integration.handmade import lay, page

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from crawler.adapters.pages.sample import PageSample
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.errors import RedisUnavailable
 from tests.integration.dashboard.test_security import Visitor, client, secret, visitor  # noqa: F401 - fixtures
 from tests.integration.handmade import lay

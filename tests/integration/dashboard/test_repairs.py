@@ -128,3 +128,27 @@ def test_commands_are_those_the_key_may_use(crawler: Engine, visitor: Visitor, c
     assert "/projects/new" not in found
     other = crawler.project("http://other.example/")
     assert other.name not in limited.get(f"/find?q={other.name}&project={other.id}", **PART).text
+
+
+def test_a_rule_that_is_tried_shows_the_lines_it_leaves_out(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    def shop(price: int, offer: str) -> str:
+        return page(body=f"<p>Rye loaf {price} coins</p><p class=offer>{offer}</p><p>Open daily, all year round.</p>")
+
+    lay(site, {"/": shop(4, "Cakes of the week: plum <b>and</b> apple")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/": shop(5, "Cakes of the week: cherry &lt;i&gt;")})
+    second = crawler.again(first)
+
+    def tried(kind: str, value: str = "") -> str:
+        path = f"/projects/{second.project_id}/noise/trial"
+        return visitor.client.get(path, params={"kind": kind, "value": value}, headers=PART).text
+
+    text = tried("selector", ".offer")
+    lines = text[text.index("Lines it leaves out") :]
+    assert re.search("<ins>cherry", lines)
+    assert "&lt;i&gt;" in lines
+    assert "<i>" not in lines
+    assert "Rye" not in lines, "what still counts is not among them"
+    assert "Rye" in tried("numbers")
+    assert "Lines it leaves out" not in tried("regex", "no such words")
+    assert "leaves out no line" in tried("regex", "no such words")

@@ -9,8 +9,9 @@ import pytest
 from firecrawl.v2.types import MonitorWebhookConfig, WebhookConfig
 from firecrawl.v2.utils.error_handler import BadRequestError
 
+from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.notices.hooks import BATCH, WAITS, Hook
-from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID, ScrapeOptions
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions
 from tests.integration.firecrawl.conftest import KETTLES, Door
 from tests.integration.firecrawl.test_jobs import checked
 from tests.integration.handmade import Clock, lay

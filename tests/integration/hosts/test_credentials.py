@@ -9,8 +9,8 @@ from uuid import UUID
 
 from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.adapters.postgres.tables import metadata
-from crawler.domain.acquisition.entries import ACQUISITION_ID
 from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.telemetry import configure_logs
 from tests.integration.acquiring import extracting

@@ -22,8 +22,7 @@ def told(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("crawl", "status", "nope"), f"CRAWL_ID {ID}, not 'nope'; see 'crawler crawl list'."),
-        (("project", "show", "1"), f"PROJECT_ID {ID}, not '1'; see 'crawler project list'."),
+        (("noise", "remove", "shop", "1"), f"RULE_ID {ID}, not '1'; see 'crawler noise list'."),
         (("key", "revoke", ""), f"KEY_ID {ID}, not ''; see 'crawler key list'."),
         (("run", "http://h.test/", "--max-pages", "many"), "--max-pages takes a whole number, not 'many'."),
         (("run", "http://h.test/", "--max-pages", "1.5"), "--max-pages takes a whole number, not '1.5'."),
@@ -34,14 +33,19 @@ def told(*arguments: str) -> str:
         (("key", "create", "n", "--scope", "y"), "--scope takes 'read', 'write' or 'admin', not 'y'."),
         (("host", "delay", "h.test", "soon"), "SECONDS takes a number, not 'soon'."),
         (("run",), "URL is missing; 'crawler run -h' shows how it is written."),
-        (("crawl", "status"), "CRAWL_ID is missing; 'crawler crawl status -h' shows how it is written."),
+        (("crawl", "cancel"), "CRAWL is missing; 'crawler crawl cancel -h' shows how it is written."),
         (("run", "http://h.test/", "b"), "'b' is too much; 'crawler run -h' shows how it is written."),
         (("run", "http://h.test/", "--nope"), "There is no option --nope; 'crawler run -h' lists those there are."),
         (("run", "http://h.test/", "--max-page", "3"), "There is no option --max-page; did you mean --max-pages?"),
         (("run", "http://h.test/", "--max-pages"), "--max-pages needs a value."),
         (("run", "http://h.test/", "--json=1"), "--json takes no value."),
-        (("frob",), "There is no command 'frob'; 'crawler -h' lists those there are."),
-        (("crawl", "stat"), "There is no command 'stat'; 'crawler crawl -h' lists those there are."),
+        (("xyzzy",), "There is no command 'xyzzy'; 'crawler -h' lists those there are."),
+        (("chnages",), "There is no command 'chnages'; did you mean 'crawler changes'?"),
+        (("Run", "x"), "There is no command 'Run'; did you mean 'crawler run'?"),
+        (("crawl", "stat"), "There is no command 'stat'; did you mean 'crawler crawl status'?"),
+        (("schedule", "run"), "There is no command 'run'; did you mean 'crawler schedule run-now'?"),
+        (("example.org/a",), "There is no command 'example.org/a'; did you mean 'crawler run example.org/a'?"),
+        (("http://h.test",), "There is no command 'http://h.test'; did you mean 'crawler run http://h.test'?"),
     ],
 )  # fmt: skip
 def test_a_wrong_word_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:

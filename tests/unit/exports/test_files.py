@@ -7,8 +7,17 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+import yaml
 
-from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, as_csv, as_jsonl, export_format
+from crawler.domain.exports.files import (
+    ExportedMarkdown,
+    ExportedPage,
+    as_csv,
+    as_jsonl,
+    as_markdown_lines,
+    export_format,
+    read_markdown_line,
+)
 from crawler.domain.markdown.page import MarkdownPage
 from crawler.errors import Invalid
 
@@ -64,14 +73,32 @@ def test_an_export_without_pages_still_has_its_heading() -> None:
 
 def test_markdown_is_the_site_in_one_text_and_a_file_for_each_page() -> None:
     chosen = export_format("markdown")
-    home = ExportedMarkdown(UUID(int=1), MarkdownPage("http://h.test/", 0, "# Hé"))
+    home = ExportedMarkdown(UUID(int=1), MarkdownPage("http://h.test/", 0, "# Hé", "Hé"))
     inner = ExportedMarkdown(UUID(int=2), MarkdownPage("http://h.test/a", 1, "text \ud800"))
     assert b"".join(chosen.render([home, inner])).decode() == (
         "\n--- http://h.test/ (depth 1) ---\n# Hé\n--- http://h.test/a (depth 2) ---\ntext ?"
     )
-    assert chosen.page_file is not None
-    assert chosen.page_file(home) == ("markdown/00000000-0000-0000-0000-000000000001.md", "# Hé\n".encode())
+    assert chosen.page_files is not None
+    file = chosen.page_files()
+    assert file(home) == ("markdown/index.md", '---\nurl: "http://h.test/"\ntitle: "Hé"\n---\n\n# Hé\n'.encode())
+    assert file(inner).path == "markdown/a.md"
     assert chosen.file_name == "site.md"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ['A "quoted" title', "two\nlines --- # : x", "\x00\x1f\x7f\x85\u2028\ufeff", "- *a &b !c {d}", "\\n", "", None],
+)
+def test_a_page_file_says_its_url_and_title_whatever_they_are(title: str | None) -> None:
+    page = MarkdownPage("http://h.test/a?b=\"c'", 1, "text", title)
+    made = export_format("markdown").page_files
+    assert made
+    content = made()(ExportedMarkdown(UUID(int=1), page)).content.decode()
+    _, head, text = content.split("---\n", 2)
+    assert yaml.safe_load(head) == {"url": page.url, "title": " ".join((title or "").split())}
+    assert text == "\ntext\n"
+    (line,) = as_markdown_lines([ExportedMarkdown(UUID(int=1), page)])
+    assert read_markdown_line(line).page == page, "so a service's files are the same"
 
 
 @pytest.mark.parametrize("name", ["pdf", "xlsx"])

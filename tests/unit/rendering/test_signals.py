@@ -497,6 +497,7 @@ def test_render_never_and_always_are_obeyed_and_auto_leaves_it_open() -> None:
 
 
 def test_screenshots_need_a_browser_unless_rendering_is_forbidden() -> None:
+    assert decide_mode(CrawlConfig()) is None, "pictures of what is rendered anyway need none"
     asked = decide_mode(CrawlConfig(screenshots=True))
     assert asked == Decision(render=True, signal=Signal.ASKED, measured="screenshots")
     assert asked.words == "screenshots are asked for"

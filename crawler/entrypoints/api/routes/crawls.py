@@ -1,4 +1,4 @@
-"""`/crawl/{id}`: show, pause, resume, cancel and retry a crawl, list its URLs, export its pages.
+"""`/crawls`: crawls of all projects. `/crawl/{id}`: show and steer a crawl, list its URLs, export its pages.
 
 Decided in `control_crawl.py` and `retry_failed.py` in `handlers/crawls`; export formats in `domain/exports/files.py`;
 the list of URLs in `adapters/crawls/url_reader.py`.
@@ -16,8 +16,9 @@ from crawler.domain.exports.files import FORMATS, MARKDOWN_PAGES
 from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.api.shapes.crawl import CrawlShown, UrlShown, with_urls
-from crawler.entrypoints.http.access import OwnCrawl, Tools
-from crawler.entrypoints.http.cursors import Cursor, Limit, decode, encode, listed
+from crawler.entrypoints.http.access import OwnCrawl, Tools, sees_project
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.cursors import Cursor, Limit, decode, decode_id, encode, listed
 from crawler.entrypoints.http.etags import NOT_MODIFIED, tagged, tagged_json
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed, Text, Wire
@@ -39,6 +40,22 @@ Format = StrEnum("Format", {name.upper(): name for name in _SENT})  # type: igno
 class Retried(Wire):
     crawl_id: UUID = Field(description="Where they are tried again: this crawl while it runs, else a new one")
     urls: int
+
+
+@router.get("/crawls", summary="Crawls of all projects, newest first", responses=problems(404))
+def list_crawls(
+    caller: Caller,
+    tools: Tools,
+    project_id: Annotated[UUID | None, Query(description="Only those of this project")] = None,
+    begins: Annotated[Text, Query(max_length=36, description="Only those whose id begins so")] = "",
+    everything: Annotated[bool, Query(description="Also batches of the queue, and single pages")] = False,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Listed[CrawlShown]:
+    only = caller.project_ids if project_id is None else (sees_project(caller, project_id),)
+    before = decode_id("crawls", cursor)
+    found = tools.store.newest_crawls(limit + 1, before, only, begins=begins, everything=everything)
+    return listed(found, limit, CrawlShown.of, lambda row: encode("crawls", str(row.id)))
 
 
 @router.get(

@@ -108,7 +108,7 @@ def get_page_snapshot(project_id: OwnProject, page_id: UUID, tools: Tools, versi
 
 @router.get(
     "/projects/{project_id}/pages/{page_id}/screenshot",
-    summary="How a page looked, as PNG; taken where the project has `screenshots` on",
+    summary="How a page looked, as PNG; taken where `screenshots` asks for it",
     response_class=Response,
     responses={**_AS_PICTURE, **problems(404)},
 )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from crawler.domain.crawls.crawl import MAX_PATTERNS, MAX_WRITTEN, CrawlConfig, Pattern
@@ -155,9 +155,17 @@ def create_project(body: NewProject, caller: Caller, tools: Tools, once: DoOnce)
 
 
 @router.get("/projects", summary="Projects, oldest first")
-def list_projects(caller: Caller, tools: Tools, cursor: Cursor = None, limit: Limit = 50) -> Listed[ProjectShown]:
+def list_projects(
+    caller: Caller,
+    tools: Tools,
+    search: Annotated[
+        Text, Query(max_length=2000, description="A part of the name or address, or the beginning of the id")
+    ] = "",
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Listed[ProjectShown]:
     after = decode_id("projects", cursor)
-    found = tools.store.list_projects(limit + 1, after, only=caller.project_ids)
+    found = tools.store.list_projects(limit + 1, after, only=caller.project_ids, search=search)
     return listed(found, limit, ProjectShown.of, lambda row: encode("projects", str(row.id)))
 
 

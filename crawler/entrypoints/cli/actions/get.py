@@ -20,6 +20,7 @@ from crawler.bootstrap import App
 from crawler.client import ScrapeJob
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import RenderMode
+from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.markdown.page_formats import PageFormat, Wanted
 from crawler.domain.pages.scraped import ScrapedVersion
 from crawler.domain.urls.url import parse
@@ -30,7 +31,7 @@ from crawler.entrypoints.cli.input.run_options import opened_for
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 from crawler.errors import Invalid, Unavailable
 from crawler.handlers.crawls.map_site import MapOptions
-from crawler.handlers.crawls.scrape_pages import SINGLE_PAGES_ID, ScrapeOptions
+from crawler.handlers.crawls.scrape_pages import ScrapeOptions
 from crawler.handlers.crawls.start_crawl import explain
 from crawler.supervisor import Supervisor
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.domain.crawls.crawl_choices import RenderMode
-from crawler.domain.urls.url import parse
 from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ with on_first_use():
         read_urls,
         shows_value,
     )
+    from crawler.entrypoints.cli.input.typed_site import typed_site
     from crawler.entrypoints.cli.watching.early_start import import_workers, servers_begun
 
 ERASE = "\r\x1b[K"
@@ -57,8 +57,8 @@ def crawl_site(
     as_json: bool,
 ) -> int:
     """Returns the exit status. `given`: options of the crawl by name, None where the default is meant."""
-    seed = parse(url)
     settings = load_settings()
+    seed = typed_site(url, by_proxy=settings.proxy_url is not None)
     urls = read_urls(urls_file) if urls_file else ()
     headers = read_headers(header, header_env)
     check_origin(seed, urls, headers)

@@ -6,7 +6,6 @@ The view is in `entrypoints/cli/screen/live_view.py`; of a service elsewhere:
 
 import json
 import time
-from uuid import UUID
 
 import typer
 
@@ -14,11 +13,14 @@ from crawler.adapters.operating.event_stream import Event
 from crawler.bootstrap import App
 from crawler.config import load_settings
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.backend.local import LocalBackend
+from crawler.entrypoints.cli.backend.naming import crawl_named
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.screen.next_step import after_crawl
 from crawler.entrypoints.cli.watching.remote_watch import watch_there
 
 LOOK_SECONDS = 0.25
@@ -26,19 +28,22 @@ WAIT_SECONDS = 2.0
 DIFF_PATIENCE_SECONDS = 20.0
 
 
-def watch_crawl(crawl_id: UUID, *, as_json: bool) -> None:
+def watch_crawl(name: str, *, as_json: bool) -> None:
     quiet_logs()
     settings = load_settings()
     if settings.api_url is not None:
-        watch_there(settings, crawl_id, as_json=as_json)
+        watch_there(settings, name, as_json=as_json)
         return
     with session() as tools:
-        crawl = tools.store.get_crawl(crawl_id)
+        crawl = tools.store.get_crawl(crawl_named(LocalBackend(tools), name))
         if as_json:
             _print_events(tools, crawl)
         else:
             _look_on(tools, crawl)
-        check_completed(tools, tools.store.get_crawl(crawl_id))
+        crawl = tools.store.get_crawl(crawl.id)
+        check_completed(tools, crawl)
+    if not as_json:
+        after_crawl(crawl, name)
 
 
 def _print_events(tools: App, crawl: CrawlJob) -> None:

@@ -11,7 +11,7 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import BUILT_IN, Project
 from crawler.domain.crawls.source_crawl import SourceCrawl
 from crawler.domain.diffs.text_diff import TextDiff
 from crawler.domain.explaining.url_explanation import Explanation
@@ -35,7 +35,7 @@ from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
 
-MOST_PROJECTS = 1000
+MOST_PROJECTS = 100_000
 NEEDED = ("coordinator", "fetch")
 """Queues that need a worker before a crawl can begin."""
 
@@ -49,8 +49,9 @@ class LocalBackend:
     def create_project(self, name: str, href: str) -> Project:
         return self._tools.projects.manage.create(name=name, website_url=href)
 
-    def list_projects(self) -> list[Project]:
-        return self._tools.store.list_projects(limit=MOST_PROJECTS)
+    def list_projects(self, search: str = "", *, built_in: bool = False) -> list[Project]:
+        found = self._tools.store.list_projects(limit=MOST_PROJECTS, search=search)
+        return [project for project in found if built_in or project.id not in BUILT_IN]
 
     def get_project(self, project_id: UUID) -> Project:
         return self._tools.store.get_project(project_id)
@@ -88,6 +89,10 @@ class LocalBackend:
     def list_crawls(self, project_id: UUID) -> list[CrawlJob]:
         self._tools.store.get_project(project_id)
         return self._tools.store.list_crawls(project_id)
+
+    def newest_crawls(self, limit: int, *, project_id: UUID | None = None, begins: str = "") -> list[CrawlJob]:
+        only = None if project_id is None else (project_id,)
+        return self._tools.store.newest_crawls(limit, only=only, begins=begins, everything=bool(begins))
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:
         return self._tools.crawls.control.cancel(crawl_id)

@@ -33,13 +33,13 @@ def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence
 def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
     path = directory / chosen.file_name
     export = tools.pages.export
-    title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
+    title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
     total = export.count(crawl_id, chosen.rows)
     # Close the query at the end of the block, even if writing fails.
     with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
         pages = counted(rows)
-        if chosen.page_file is not None:
-            pages = each_written(pages, directory, chosen.page_file)
+        if chosen.page_files is not None:
+            pages = each_written(pages, directory, chosen.page_files())
         write_whole(path, chosen.render(pages))
     return path
 

@@ -16,7 +16,7 @@ from crawler.config import Settings, load_settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
-from crawler.domain.crawls.project import Project
+from crawler.domain.crawls.project import BUILT_IN, Project
 from crawler.domain.crawls.source_crawl import SourceCrawl
 from crawler.domain.diffs.text_diff import TextDiff
 from crawler.domain.explaining.url_explanation import Explanation
@@ -100,8 +100,9 @@ class RemoteBackend:
     def create_project(self, name: str, href: str) -> Project:
         return _project(self._client.projects.create(name, href))
 
-    def list_projects(self) -> list[Project]:
-        return [_project(found) for found in islice(self._client.projects.all(), MOST_PROJECTS)]
+    def list_projects(self, search: str = "", *, built_in: bool = False) -> list[Project]:
+        found = islice(self._client.projects.all(search or None), MOST_PROJECTS)
+        return [_project(project) for project in found if built_in or project.id not in BUILT_IN]
 
     def get_project(self, project_id: UUID) -> Project:
         return _project(self._client.projects.get(project_id))
@@ -148,6 +149,10 @@ class RemoteBackend:
 
     def list_crawls(self, project_id: UUID) -> list[CrawlJob]:
         return [_crawl(found) for found in islice(self._client.crawls.of(project_id), MOST_CRAWLS)]
+
+    def newest_crawls(self, limit: int, *, project_id: UUID | None = None, begins: str = "") -> list[CrawlJob]:
+        found = self._client.crawls.all(project_id=project_id, begins=begins or None, everything=bool(begins))
+        return [_crawl(crawl) for crawl in islice(found, limit)]
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:
         self._client.crawls.cancel(crawl_id)

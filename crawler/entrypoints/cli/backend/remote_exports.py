@@ -19,14 +19,14 @@ def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequ
 
 
 def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
-    path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_file else chosen
-    title = f"Writing {path}{' and a file for each page' if chosen.page_file else ''}"
+    path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_files else chosen
+    title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
     with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
-        if chosen.page_file is None:
+        if chosen.page_files is None:
             write_whole(path, counted)
         else:
             pages = map(read_markdown_line, _lines(counted))
-            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_file)))
+            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_files())))
     return path
 
 

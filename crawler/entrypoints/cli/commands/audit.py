@@ -5,11 +5,11 @@ What is a violation: `adapters/operating/politeness_audit.py`.
 
 import json
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_crawl
+from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ LEGEND = (
 
 
 def audit(
-    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    named: CrawlName = LATEST,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Smallest gap, largest parallelism and violations per host; exit status 1 if there is a violation."""
-    with open_backend() as backend:
+    with open_crawl(named) as (backend, crawl_id):
         hosts = backend.audit(crawl_id)
     violations = sum(host.violations for host in hosts)
     if as_json:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS, NotifyOn
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -27,7 +27,7 @@ HEADINGS = ("ended", "then", "now", "why now", "crawl")
 
 
 def backtest(
-    project_id: ProjectId,
+    project: ProjectName,
     new_pages: Annotated[int | None, typer.Option(metavar="N", help="So many new pages are significant.")] = None,
     changed_share: Annotated[
         float | None, typer.Option(metavar="X", help="Such a share of changed pages is; 0.1 is 10 %.")
@@ -51,7 +51,7 @@ def backtest(
         "ignore_numbers": ignore_numbers, "ignore_dates": ignore_dates, "crawls": crawls,
     }  # fmt: skip
     rules = checked(TrialRules, given)
-    with open_backend() as backend, Stderr().status("Comparing past crawls again …"):
+    with open_project(project) as (backend, project_id), Stderr().status("Comparing past crawls again …"):
         trials = backend.backtest(project_id, rules)
     if as_json:
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}

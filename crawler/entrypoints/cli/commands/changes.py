@@ -10,7 +10,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_crawl
+from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.errors import Invalid, NotFound
 from crawler.lazy_module import on_first_use
 
@@ -26,6 +27,7 @@ with on_first_use():
     from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
     from crawler.domain.diffs.text_diff import TextDiff
     from crawler.entrypoints.cli.screen.diff_lines import changed_lines
+    from crawler.entrypoints.cli.screen.next_step import after_changes
     from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console
     from crawler.entrypoints.cli.screen.terminal_text import count
@@ -50,24 +52,27 @@ class _PageDiff(NamedTuple):
 
 
 def changes(
-    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    named: CrawlName = LATEST,
     diffs: Annotated[int, typer.Option(metavar="N", min=0, help="Show the text of so many changed pages.")] = 10,
     no_text: Annotated[bool, typer.Option("--no-text", help="Only which pages, not what changed on them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
     wanted = 0 if no_text else diffs
-    with open_backend() as backend, Stderr().status("Comparing pages …"):
+    with open_crawl(named) as (backend, crawl_id), Stderr().status("Comparing pages …"):
         crawl = backend.get_crawl(crawl_id)
         found = backend.changes(crawl)
         texts = backend.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
         shown = (found.changed_pages or ())[: wanted if as_json else 0]
         compared = [_compared(backend, crawl.project_id, page) for page in shown]
+        project = None if as_json else backend.get_project(crawl.project_id)
     if as_json:
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
         _show(console(), found, texts)
+    if project is not None:
+        after_changes(crawl, project)
 
 
 def _compared(backend: "Backend", project_id: UUID, page: ChangedPage) -> _PageDiff:

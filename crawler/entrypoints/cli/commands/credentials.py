@@ -9,8 +9,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import read_secret
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -39,9 +39,9 @@ UNREADABLE = "encrypted with another key"
 
 
 @credentials.command("list")
-def list_credentials(project_id: ProjectId, as_json: AsJson = False) -> None:
+def list_credentials(project: ProjectName, as_json: AsJson = False) -> None:
     """A project's credentials by origin and name, without values."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         found = backend.list_credentials(project_id)
     if as_json:
         rows = [{**one._asdict(), "updated_at": one.updated_at.isoformat()} for one in found]
@@ -54,7 +54,7 @@ def list_credentials(project_id: ProjectId, as_json: AsJson = False) -> None:
 
 @credentials.command("set")
 def set_credential(
-    project_id: ProjectId,
+    project: ProjectName,
     header: Header = None,
     cookie: Cookie = None,
     basic_auth: BasicAuth = False,
@@ -69,14 +69,14 @@ def set_credential(
     kind, name = chosen
     what = "user:password" if kind is CredentialKind.BASIC_AUTH else f"Value of {name}"
     value = read_secret(what, env=from_env, file=from_file)
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         stored = backend.set_credential(project_id, _origin(backend, project_id, origin), kind, name, value)
     console().print(Text(f"Stored for {stored.origin}. It is sent nowhere else."), soft_wrap=True)
 
 
 @credentials.command()
 def remove(
-    project_id: ProjectId,
+    project: ProjectName,
     header: Header = None,
     cookie: Cookie = None,
     basic_auth: BasicAuth = False,
@@ -88,7 +88,7 @@ def remove(
     if (chosen is None) is not all_of_it:
         raise Invalid("Say what to remove: --header NAME, --cookie NAME, --basic-auth or --all.")
     kind, name = chosen or (None, None)
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.remove_credential(project_id, _origin(backend, project_id, origin), kind, name)
     console().print("Removed.")
 

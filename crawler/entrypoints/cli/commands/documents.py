@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from crawler.domain.documents.search_limits import LONGEST_QUERY, MOST_HITS
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -29,12 +29,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 def documents(
-    project_id: ProjectId,
+    project: ProjectName,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show so many at most.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """A project's documents in the order in which they were made or changed, and how many there are."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         found = backend.documents.listed(project_id, limit)
         counts = backend.documents.counts(project_id)
     if as_json:
@@ -66,7 +66,7 @@ def _row(document: Document) -> list[str | Text]:
 
 
 def search(
-    project_id: ProjectId,
+    project: ProjectName,
     words: Annotated[
         list[str], typer.Argument(metavar="QUERY…", help='Words, "a phrase", OR, and -- before -without.')
     ],
@@ -78,7 +78,7 @@ def search(
     query = " ".join(words).strip()
     if not query or len(query) > LONGEST_QUERY or "\x00" in query:
         raise Invalid(f"Say what to look for, in at most {LONGEST_QUERY} characters.")
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         answer = backend.documents.search(project_id, query, prefix, limit)
     if as_json:
         shown = {"mode": answer.mode, "note": answer.note, "hits": [hit.model_dump(mode="json") for hit in answer.hits]}

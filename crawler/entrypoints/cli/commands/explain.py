@@ -5,11 +5,11 @@ Decided in `handlers/crawls/explain_url.py`; the sentences are in `domain/explai
 
 from collections.abc import Iterator
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_crawl
+from crawler.entrypoints.cli.input.names import CrawlName
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -23,12 +23,12 @@ with on_first_use():
 
 
 def explain(
-    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    named: CrawlName,
     url: Annotated[str, typer.Argument(help="As you would type it; spellings of one page are the same.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Who linked a URL, which rule admitted or refused it, what it waited for, each attempt, and the result."""
-    with open_backend() as backend, Console(stderr=True).status("Looking through the crawl's pages …"):
+    with open_crawl(named) as (backend, crawl_id), Console(stderr=True).status("Looking through the crawl's pages …"):
         found = backend.explain(crawl_id, url)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))

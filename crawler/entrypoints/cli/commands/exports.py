@@ -6,12 +6,12 @@ The formats are in `domain/exports/files.py`; the files are written by `entrypoi
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_crawl
 from crawler.entrypoints.cli.input.directory import directory
+from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Formats = Annotated[
 
 
 def export(
-    crawl_id: Annotated[UUID, typer.Argument(metavar="CRAWL_ID", help="From 'crawler crawl list'.")],
+    named: CrawlName = LATEST,
     formats: Formats = ["jsonl"],  # noqa: B006 - Typer shows it as the default and never changes it
     output: Annotated[Path, typer.Option(metavar="DIR", parser=directory, help="Directory to write to.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
@@ -38,7 +38,7 @@ def export(
     """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""
     chosen = [export_format(name) for name in dict.fromkeys(formats)]
     check_directory(output)
-    with open_backend() as backend:
+    with open_crawl(named) as (backend, crawl_id):
         files = backend.export(crawl_id, output, chosen)
     if as_json:
         typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [str(file) for file in files]}))

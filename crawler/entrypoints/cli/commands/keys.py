@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from crawler.domain.key_scopes import LONGEST_NAME, Scope
+from crawler.entrypoints.cli.backend.naming import project_named
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -30,14 +31,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 def create(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.WRITE,
-    project: Annotated[list[UUID] | None, typer.Option(help="Limit it to this project; may be repeated.")] = None,
+    project: Annotated[
+        list[str] | None, typer.Option(metavar="PROJECT", help="Limit it to this project; may be repeated.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a key. Its secret is shown now and never again."""
     if not 1 <= len(name) <= LONGEST_NAME:
         raise Invalid(f"A key's name has 1 to {LONGEST_NAME} characters.")
     with open_backend() as backend:
-        key_id, secret = backend.create_key(name, scope, tuple(project) if project else None)
+        only = tuple(project_named(backend, each) for each in project) if project else None
+        key_id, secret = backend.create_key(name, scope, only)
     typer.echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
 
 

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.opening import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import from_environment, from_file, read_secret
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -39,10 +39,10 @@ POLL_SECONDS = 0.5
 
 @logins.command("list")
 def list_logins(
-    project_id: ProjectId, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
+    project: ProjectName, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
 ) -> None:
     """A project's logins and what came of them, without secrets."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         found = backend.logins.list(project_id)
     if as_json:
         typer.echo(json.dumps([one._asdict() for one in found], default=str, indent=2))
@@ -54,7 +54,7 @@ def list_logins(
 
 @logins.command("set")
 def set_login(
-    project_id: ProjectId,
+    project: ProjectName,
     step: Annotated[
         list[str] | None, typer.Option(metavar="STEP", help="open URL, fill SELECTOR from NAME, click …; repeated.")
     ] = None,
@@ -73,16 +73,16 @@ def set_login(
     known = dict(_pair(given) for given in secret_env or ())
     secrets = {name: from_environment(known[name]) if name in known else read_secret(name) for name in named}
     order = checked_login({"steps": tuple(lines), "signed_in": signed_in, "secrets": secrets})
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         stored = backend.logins.set(project_id, _origin(backend, project_id, origin), order)
     words = f"Stored for {stored.origin}. Its pages are read in a browser from now on."
     console().print(Text(words), soft_wrap=True)
 
 
 @logins.command("try")
-def try_login(project_id: ProjectId, origin: Origin = None) -> None:
+def try_login(project: ProjectName, origin: Origin = None) -> None:
     """Sign in anew now, and say what came of it. Fails if the login does."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         where = _origin(backend, project_id, origin)
         begun = backend.logins.try_now(project_id, where)
         tried = _waited(backend, project_id, begun)
@@ -95,9 +95,9 @@ def try_login(project_id: ProjectId, origin: Origin = None) -> None:
 
 
 @logins.command()
-def remove(project_id: ProjectId, origin: Origin = None) -> None:
+def remove(project: ProjectName, origin: Origin = None) -> None:
     """Remove the login of an origin, and its session."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.logins.remove(project_id, _origin(backend, project_id, origin))
     console().print("Removed.")
 

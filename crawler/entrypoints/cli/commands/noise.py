@@ -8,8 +8,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -18,6 +18,7 @@ with on_first_use():
     from rich.text import Text
 
     from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind
+    from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 
 
@@ -30,9 +31,9 @@ LEGEND = "pages: how many it kept quiet so far"
 
 
 @noise.command("list")
-def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
+def list_rules(project: ProjectName, as_json: AsJson = False) -> None:
     """A project's rules: those of people, then those learned from pages that were fetched twice."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         rules = backend.list_noise(project_id)
     if as_json:
         shown = [rule.model_dump(mode="json") | {"described": rule.words, "problem": rule.problem} for rule in rules]
@@ -47,7 +48,7 @@ def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
 
 @noise.command()
 def add(
-    project_id: ProjectId,
+    project: ProjectName,
     selector: Annotated[str | None, typer.Option(metavar="CSS", help="Leave out what it names.")] = None,
     regex: Annotated[str | None, typer.Option(metavar="RE", help="Leave out lines in which it is found.")] = None,
     numbers: Annotated[bool, typer.Option("--numbers", help="Other numbers are no change.")] = False,
@@ -59,34 +60,35 @@ def add(
     given += [(kind, "") for kind, wanted in ((RuleKind.NUMBERS, numbers), (RuleKind.DATES, dates)) if wanted]
     if not given:
         raise Invalid("Say what to leave out: --selector, --regex, --numbers or --dates.")
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         for kind, value in given:
             rule = backend.add_noise(project_id, kind, value)
             console().print(Text.assemble(f"{rule.id}  ", clean(rule.words)), soft_wrap=True)
+    suggest("schedule", "backtest", project, to="which past crawls it would have kept quiet")
 
 
 @noise.command()
-def remove(project_id: ProjectId, rule_id: RuleId) -> None:
+def remove(project: ProjectName, rule_id: RuleId) -> None:
     """Remove a rule. What was learned may be learned again: 'disable' keeps it off."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.remove_noise(project_id, rule_id)
     console().print("Removed.")
 
 
 @noise.command()
-def enable(project_id: ProjectId, rule_id: RuleId) -> None:
+def enable(project: ProjectName, rule_id: RuleId) -> None:
     """Switch a rule on."""
-    _switch(project_id, rule_id, enabled=True)
+    _switch(project, rule_id, enabled=True)
 
 
 @noise.command()
-def disable(project_id: ProjectId, rule_id: RuleId) -> None:
+def disable(project: ProjectName, rule_id: RuleId) -> None:
     """Switch a rule off; a learned one stays off."""
-    _switch(project_id, rule_id, enabled=False)
+    _switch(project, rule_id, enabled=False)
 
 
-def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
-    with open_backend() as backend:
+def _switch(project: str, rule_id: UUID, *, enabled: bool) -> None:
+    with open_project(project) as (backend, project_id):
         rule = backend.switch_noise(project_id, rule_id, enabled=enabled)
     console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
 

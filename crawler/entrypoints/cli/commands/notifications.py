@@ -9,6 +9,7 @@ from uuid import UUID
 
 import typer
 
+from crawler.entrypoints.cli.backend.naming import named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.lazy_module import on_first_use
 
@@ -26,13 +27,13 @@ HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 
 @notifications.command("list")
 def list_notifications(
-    project: Annotated[UUID | None, typer.Option(metavar="PROJECT_ID", help="Only those of this project.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="PROJECT", help="Only those of this project.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Show so many at most.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
     with open_backend() as backend:
-        found = backend.list_notifications(limit, project)
+        found = backend.list_notifications(limit, named_or_none(backend, project))
     if as_json:
         typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return

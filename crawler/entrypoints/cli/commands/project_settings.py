@@ -6,12 +6,12 @@ The settings, their limits and defaults: `CrawlConfig` in `domain/crawls/crawl.p
 import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
 from crawler.domain.crawls.crawl_choices import IncludeMode, QueryParams, RenderMode
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.errors import Invalid, InvalidConfig
 from crawler.lazy_module import on_first_use
@@ -25,7 +25,7 @@ with on_first_use():
 
 
 def set_project(
-    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    project: ProjectName,
     name: Annotated[str | None, typer.Option(help="A name of your choice, used once.")] = None,
     url: Annotated[str | None, typer.Option(help="Where its crawls begin.")] = None,
     active: Annotated[bool | None, typer.Option("--active/--inactive", help="Whether it may be crawled.")] = None,
@@ -70,12 +70,12 @@ def set_project(
     changes = {field: value for field, value in own.items() if value is not None}
     if not changes:
         raise Invalid("Nothing is to be changed; 'crawler project set -h' lists what can be.")
-    show_project(_changed(project_id, changes), as_json=as_json)
+    show_project(_changed(project, changes), as_json=as_json)
 
 
-def _changed(project_id: UUID, changes: Mapping[str, Any]) -> Project:
+def _changed(project: str, changes: Mapping[str, Any]) -> Project:
     try:
-        with open_backend() as backend:
+        with open_project(project) as (backend, project_id):
             return backend.change_project(project_id, changes)
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc

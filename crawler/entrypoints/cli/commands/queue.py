@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from crawler.domain.acquisition.entry_choices import DEFAULT_PRIORITY, LAST_PRIORITY, BulkAction, EntryStatus, Sort
+from crawler.entrypoints.cli.backend.naming import named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -39,7 +39,7 @@ HEADINGS = ("id", "url", "category", "priority", "status", "tries", "last", "err
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 Project = Annotated[
-    UUID | None, typer.Option("--project", metavar="PROJECT_ID", help="Whose settings hold; else 'acquisition'.")
+    str | None, typer.Option("--project", metavar="PROJECT", help="Whose settings hold; else 'acquisition'.")
 ]
 Status = Annotated[EntryStatus | None, typer.Option(help="Only those in this state.")]
 Category = Annotated[str | None, typer.Option(metavar="NAME", help="Only those of this category.")]
@@ -55,11 +55,12 @@ def add(
     urls: Annotated[list[str], typer.Argument(metavar="URL…")],
     category: Annotated[str | None, typer.Option(metavar="NAME", help="What kind of place it is.")] = None,
     priority: Annotated[int, typer.Option(min=0, max=LAST_PRIORITY, help="Lower first.")] = DEFAULT_PRIORITY,
-    project_id: Project = None,
+    project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Add URLs. One that is there already stays as it is."""
     with open_backend() as backend:
+        project_id = named_or_none(backend, project)
         report = backend.queue.add(urls, category=category, priority=priority, project_id=project_id)
     if report.problems and len(urls) == 1:
         raise Invalid(report.problems[0].reason)
@@ -71,13 +72,14 @@ def import_file(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="CSV with the columns url, category and priority; or .warc(.gz).")
     ],
-    project_id: Project = None,
+    project: Project = None,
     category: Annotated[str | None, typer.Option(metavar="NAME", help="Of an archive's URLs.")] = None,
     priority: Annotated[int, typer.Option(min=0, max=LAST_PRIORITY, help="Of an archive's URLs.")] = DEFAULT_PRIORITY,
     as_json: AsJson = False,
 ) -> None:
     """Add the URLs of a CSV file or a web archive. What cannot be read is told by line or record; the rest lands."""
     with open_backend() as backend, _pieces(file) as pieces:
+        project_id = named_or_none(backend, project)
         report = backend.queue.take_in(pieces, project_id, category=category, priority=priority)
     _tell(report, as_json=as_json)
 

@@ -10,8 +10,8 @@ from uuid import UUID
 import typer
 
 from crawler.domain.notices.schedule_choices import Form, NotifyOn
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -30,9 +30,9 @@ RecipientId = Annotated[UUID, typer.Argument(metavar="RECIPIENT_ID", help="From 
 
 
 @recipients.command("list")
-def list_recipients(project_id: ProjectId, as_json: AsJson = False) -> None:
+def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
     """Who else is told, beside those whom the schedule names."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         known = backend.recipients.list(project_id)
     if as_json:
         shown = [one.model_dump(mode="json") | {"described": one.words} for one in known]
@@ -46,7 +46,7 @@ def list_recipients(project_id: ProjectId, as_json: AsJson = False) -> None:
 
 @recipients.command()
 def add(
-    project_id: ProjectId,
+    project: ProjectName,
     email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail.")] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST.")] = None,
     notify_on: Annotated[NotifyOn, typer.Option(help="Which changes are told.")] = NotifyOn.SIGNIFICANT,
@@ -68,28 +68,28 @@ def add(
         "form": form, "time": time, "day_of_week": day_of_week, "timezone": timezone, "name": name,
         "conditions": {"of": tell} if tell else None, "quiet_hours": _hours(quiet) if quiet else None,
     }  # fmt: skip
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         one = backend.recipients.add(project_id, read_recipient(given))
     console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
 
 
 @recipients.command()
 def mute(
-    project_id: ProjectId,
+    project: ProjectName,
     recipient_id: RecipientId,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
 ) -> None:
     """Tell a recipient of no changes for a while."""
     until = datetime.now(UTC) + timedelta(hours=hours) if hours else None
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         one = backend.recipients.mute(project_id, recipient_id, until)
     console().print(clean(one.words), soft_wrap=True)
 
 
 @recipients.command()
-def remove(project_id: ProjectId, recipient_id: RecipientId) -> None:
+def remove(project: ProjectName, recipient_id: RecipientId) -> None:
     """Tell a recipient nothing more."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.recipients.remove(project_id, recipient_id)
     console().print("Removed.")
 

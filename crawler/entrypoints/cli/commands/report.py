@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from crawler.domain.exports.finding_kinds import FindingKind
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_crawl
+from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -23,6 +23,7 @@ with on_first_use():
 
     from crawler.adapters.pages.export_files import write_whole
     from crawler.domain.exports.reports import Finding, KindReport, Report, finding_kinds
+    from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
     from crawler.entrypoints.cli.screen.terminal_text import duration, size
@@ -32,7 +33,7 @@ SHOWN_SOURCES = 3
 
 
 def report(
-    crawl_id: Annotated[UUID, typer.Argument(help="From 'crawler crawl list'.")],
+    named: CrawlName = LATEST,
     kinds: Annotated[
         list[str], typer.Option("--kind", metavar="NAME", help=f"{', '.join(FindingKind)}; may be repeated.")
     ] = [],  # noqa: B006 - Typer shows it as the default and never changes it
@@ -44,7 +45,7 @@ def report(
     if csv is not None and as_json:
         raise Invalid("Choose --csv or --json, not both.")
     chosen = finding_kinds(kinds)
-    with open_backend() as backend, ExitStack() as held:
+    with open_crawl(named) as (backend, crawl_id), ExitStack() as held:
         with Stderr().status("Looking through the crawl …"):
             if csv is None:
                 found = backend.report(crawl_id, chosen, new_only=new)
@@ -58,6 +59,7 @@ def report(
         typer.echo(found.model_dump_json(indent=2))
     else:
         _show(found, alone, new_only=new)
+        suggest("export", named, "--format", "markdown", "--output", "DIR", to="its pages as files")
 
 
 def _write_csv(pieces: Iterable[bytes], name: str) -> None:

@@ -19,7 +19,7 @@ else:
 
 
 def run(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins, e.g. https://example.org/")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins, such as example.org.")],
     max_pages: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after so many stored pages [default: 200].")
     ] = None,

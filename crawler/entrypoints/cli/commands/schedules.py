@@ -11,9 +11,9 @@ from uuid import UUID
 import typer
 
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.commands.backtest import backtest
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -21,6 +21,7 @@ from crawler.lazy_module import on_first_use
 with on_first_use():
     from crawler.domain.notices.mutes import mute_order
     from crawler.domain.notices.schedule import ScheduleOverview
+    from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.terminal import console, print_pairs
     from crawler.entrypoints.cli.screen.terminal_text import count
 
@@ -32,15 +33,15 @@ SHOWN = 5
 
 
 @schedules.command()
-def show(project_id: ProjectId, as_json: AsJson = False) -> None:
+def show(project: ProjectName, as_json: AsJson = False) -> None:
     """A project's schedule, its next runs, and what became of the last ones."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         _tell(backend.get_schedule(project_id), as_json=as_json)
 
 
 @schedules.command("set")
 def set_schedule(
-    project_id: ProjectId,
+    project: ProjectName,
     frequency: Annotated[Frequency | None, typer.Option(help="How often.")] = None,
     time: Annotated[str | None, typer.Option(metavar="HH:MM", help="Time of day; of hourly only the minutes.")] = None,
     timezone: Annotated[str | None, typer.Option(metavar="ZONE", help="Such as Europe/Berlin [default: UTC].")] = None,
@@ -91,14 +92,16 @@ def set_schedule(
     changes |= {} if notify is None else {"notification_urls": _addresses(notify)}
     changes |= {} if tell is None else {"conditions": {"of": wanted} if (wanted := [*filter(None, tell)]) else None}
     changes |= {} if advise is None else {"advice": _advice(advise, may_silence=advice_silences)}
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
+    if not as_json:
+        suggest("schedule", "run-now", project, to="crawl it now, too")
 
 
 @schedules.command()
-def disable(project_id: ProjectId) -> None:
+def disable(project: ProjectName) -> None:
     """No more runs by themselves; the schedule is kept."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.get_schedule(project_id)
         backend.change_schedule(project_id, {"enabled": False})
     console().print("Disabled; 'crawler schedule set' enables it again.")
@@ -106,7 +109,7 @@ def disable(project_id: ProjectId) -> None:
 
 @schedules.command()
 def mute(
-    project_id: ProjectId,
+    project: ProjectName,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
     page: Annotated[str | None, typer.Option(metavar="URL", help="Only what conditions find on this page.")] = None,
     rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
@@ -115,7 +118,7 @@ def mute(
     until = datetime.now(UTC) + timedelta(hours=hours or 1)
     is_whole = page is None and rule is None
     order = None if is_whole else mute_order(page=page, rule=rule, until=until)
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         if order is None:
             backend.change_project(project_id, {"muted_until": until.isoformat() if hours else None})
         elif hours:
@@ -128,9 +131,9 @@ def mute(
 
 
 @schedules.command("run-now")
-def run_now(project_id: ProjectId) -> None:
+def run_now(project: ProjectName) -> None:
     """Crawl now, as the schedule would, or as soon as workers run ('crawler up')."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         crawl_id = backend.run_schedule(project_id)
         begins = "begins now;" if backend.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
     console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)

@@ -4,13 +4,15 @@ Its settings: `domain/crawls/source_crawl.py`. Which pages become documents: `ha
 """
 
 import json
+import shlex
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
 from crawler.domain.crawls.crawl_choices import SOURCE_DEPTH, SOURCE_PAGES
-from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.errors import InvalidConfig
 from crawler.lazy_module import on_first_use
@@ -32,7 +34,7 @@ def _group() -> None:
 
 @sources.command()
 def crawl(
-    project_id: Annotated[UUID, typer.Argument(metavar="PROJECT_ID", help="From 'crawler project list'.")],
+    project: ProjectName,
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the crawl begins; its domain is the scope.")],
     depth: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Follow links so far.")] = SOURCE_DEPTH,
     max_pages: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many stored pages.")] = SOURCE_PAGES,
@@ -51,19 +53,19 @@ def crawl(
         "refresh": refresh,
     }
     order = checked(SourceCrawl, given)
-    crawl_id = _started(project_id, order)
+    crawl_id = _started(project, order)
     if as_json:
         typer.echo(json.dumps({"crawl_id": str(crawl_id)}))
         return
     typer.echo(f"Crawl {crawl_id} is queued for the workers that 'crawler up' runs.")
     typer.echo(f"'crawler crawl status {crawl_id}' shows where it stands.")
-    typer.echo(f"'crawler search {project_id} WORDS' finds its pages as soon as they are ingested.")
+    typer.echo(f"'crawler search {shlex.quote(project)} WORDS' finds its pages as soon as they are ingested.")
 
 
-def _started(project_id: UUID, order: SourceCrawl) -> UUID:
+def _started(project: str, order: SourceCrawl) -> UUID:
     try:
         valid_config(order.config())
-        with open_backend() as backend:
+        with open_project(project) as (backend, project_id):
             return backend.start_source(project_id, order)
     except InvalidConfig as exc:
         raise told_in_options(exc) from exc

@@ -9,8 +9,8 @@ from uuid import UUID
 import typer
 
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS
-from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.entrypoints.cli.commands.projects import ProjectId
+from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -45,9 +45,9 @@ HEADINGS = ("rule", "what", "priority", "state")
 
 
 @watching.command("list")
-def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
+def list_rules(project: ProjectName, as_json: AsJson = False) -> None:
     """A project's watch rules, the most important first."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         rules = backend.watching.list_rules(project_id)
     if as_json:
         shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
@@ -61,7 +61,7 @@ def list_rules(project_id: ProjectId, as_json: AsJson = False) -> None:
 
 @watching.command()
 def add(
-    project_id: ProjectId,
+    project: ProjectName,
     pattern: Pattern = "",
     only: Only = None,
     field: Fields = None,
@@ -75,14 +75,14 @@ def add(
     order = _order(pattern, only, field, products, tell, all_hold).model_copy(
         update={"name": name, "priority": priority}
     )
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         rule = backend.watching.add(project_id, read_order(order.model_dump()))
     console().print(Text.assemble(f"{rule.id}  ", clean(rule.words)), soft_wrap=True)
 
 
 @watching.command()
 def preview(
-    project_id: ProjectId,
+    project: ProjectName,
     pattern: Pattern = "",
     only: Only = None,
     field: Fields = None,
@@ -91,7 +91,7 @@ def preview(
 ) -> None:
     """What a rule finds on pages of the newest crawl."""
     order = _order(pattern, only, field, products)
-    with open_backend() as backend, Stderr().status("Reading stored pages …"):
+    with open_project(project) as (backend, project_id), Stderr().status("Reading stored pages …"):
         found = backend.watching.preview(project_id, order)
     if as_json:
         typer.echo(orjson.dumps(found.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode())
@@ -101,7 +101,7 @@ def preview(
 
 @watching.command()
 def backtest(
-    project_id: ProjectId,
+    project: ProjectName,
     pattern: Pattern = "",
     only: Only = None,
     field: Fields = None,
@@ -113,7 +113,7 @@ def backtest(
 ) -> None:
     """Which past crawls this rule would have told, beside the rules there are. Nothing is changed or sent."""
     order = _order(pattern, only, field, products, tell, all_hold)
-    with open_backend() as backend, Stderr().status("Comparing past crawls again …"):
+    with open_project(project) as (backend, project_id), Stderr().status("Comparing past crawls again …"):
         trials = backend.backtest(project_id, TrialRules(watch=order, crawls=crawls))
     if as_json:
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
@@ -131,14 +131,14 @@ def backtest(
 
 @watching.command()
 def pick(
-    project_id: ProjectId,
+    project: ProjectName,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page that is stored.")],
     text: Annotated[str, typer.Option(metavar="TEXT", help="What stands in the element.")] = "",
     selector: Annotated[str, typer.Option(metavar="SELECTOR", help="Show what this one names.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """A selector of an element of a stored page, and what it named in the page's last ten versions."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         found = backend.watching.pick(project_id, url, text=text, selector=selector)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
@@ -153,27 +153,27 @@ def pick(
 
 
 @watching.command()
-def remove(project_id: ProjectId, rule_id: RuleId) -> None:
+def remove(project: ProjectName, rule_id: RuleId) -> None:
     """Remove a rule."""
-    with open_backend() as backend:
+    with open_project(project) as (backend, project_id):
         backend.watching.remove(project_id, rule_id)
     console().print("Removed.")
 
 
 @watching.command()
-def enable(project_id: ProjectId, rule_id: RuleId) -> None:
+def enable(project: ProjectName, rule_id: RuleId) -> None:
     """Switch a rule on."""
-    _switch(project_id, rule_id, enabled=True)
+    _switch(project, rule_id, enabled=True)
 
 
 @watching.command()
-def disable(project_id: ProjectId, rule_id: RuleId) -> None:
+def disable(project: ProjectName, rule_id: RuleId) -> None:
     """Switch a rule off."""
-    _switch(project_id, rule_id, enabled=False)
+    _switch(project, rule_id, enabled=False)
 
 
-def _switch(project_id: UUID, rule_id: UUID, *, enabled: bool) -> None:
-    with open_backend() as backend:
+def _switch(project: str, rule_id: UUID, *, enabled: bool) -> None:
+    with open_project(project) as (backend, project_id):
         rule = backend.watching.set_enabled(project_id, rule_id, enabled=enabled)
     console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
 

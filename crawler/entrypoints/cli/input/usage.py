@@ -4,6 +4,7 @@ The messages of Typer and its validators take three lines and use their own term
 """
 
 import re
+from difflib import get_close_matches
 from typing import Any
 
 import typer
@@ -14,6 +15,7 @@ HELP_WANTED = "NoArgsIsHelpError"
 _QUOTED = re.compile(r"'([^']*)'")
 _COMMAND = re.compile(r"'crawler [^']+'")
 _IN_BRACKETS = re.compile(r"\((.*)\)")
+_ADDRESS = re.compile(r"https?://[!-~]+|[\w-]+(\.[\w-]+)+(:\d+)?([/?#][!-~]*)?", re.ASCII).fullmatch
 _KINDS = {
     "int_parsing": "a whole number",
     "int_from_float": "a whole number",
@@ -85,12 +87,30 @@ def _other(wrong: Any) -> str:
     message = str(wrong.message)
     if message.startswith("No such command"):
         quoted = _QUOTED.search(message)
-        command = repr(quoted.group(1)) if quoted else "so named"
-        return f"There is no command {command}; {_help(wrong)} lists those there are."
+        return (
+            _no_command(wrong, quoted.group(1)) if quoted else f"There is no such command; {_help(wrong)} lists them."
+        )
     if message.startswith("Got unexpected extra argument"):
         extra = _IN_BRACKETS.search(message.partition("argument(s)")[2] or message)
         return f"{(extra.group(1) if extra else message)!r} is too much; {_help(wrong)} shows how it is written."
     return f"{_shown(message).rstrip('.')}."
+
+
+def _no_command(wrong: Any, typed: str) -> str:
+    there_is_none = f"There is no command {typed!r};"
+    path = wrong.ctx.command_path if wrong.ctx else "crawler"
+    if _ADDRESS(typed) and " " not in path:
+        return f"{there_is_none} did you mean 'crawler run {typed}'?"
+    meant = " or ".join(f"'{path} {name}'" for name in _similar(typed.lower(), wrong.ctx))
+    return (
+        f"{there_is_none} did you mean {meant}?" if meant else f"{there_is_none} {_help(wrong)} lists those there are."
+    )
+
+
+def _similar(typed: str, ctx: Any) -> list[str]:
+    names = ctx.command.list_commands(ctx) if ctx else []
+    begin_so = [name for name in names if name.startswith(typed)]
+    return begin_so[:3] or get_close_matches(typed, names, 2)
 
 
 def _name(param: Any) -> str:

@@ -192,7 +192,7 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
     elif nofollow := crawl.stats.get("nofollow_links", 0):
         yield (
             f"The first page marks its links as nofollow ({count(nofollow, 'link')}), so they were not followed; "
-            "'crawler project set PROJECT_ID --setting follow_nofollow=true' follows them."
+            "'crawler project set PROJECT --setting follow_nofollow=true' follows them."
         )
     elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
         looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
@@ -228,7 +228,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     if files := reasons.get(Reason.CONTENT_TYPE):
         yield (
             f"{count(files, 'URL')} {'is' if files == 1 else 'are'} no web page but another kind of file; "
-            "'crawler project set PROJECT_ID --setting content_types=text/html,application/pdf' keeps PDFs, say."
+            "'crawler project set PROJECT --setting content_types=text/html,application/pdf' keeps PDFs, say."
         )
     if closed := reasons.get(Reason.EGRESS):
         yield (

@@ -5,17 +5,18 @@ import time
 from collections import Counter, deque
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 import typer
 
 from crawler.client import Event
 from crawler.config import Settings
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.entrypoints.cli.backend.naming import crawl_named
 from crawler.entrypoints.cli.backend.remote import RemoteBackend, remote_backend
 from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
 from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, Rate
 from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.screen.next_step import after_crawl
 
 LOOK_SECONDS = 1.0
 """Seconds between two reads of the crawl's row; everything else comes as events."""
@@ -25,14 +26,17 @@ QUIET_SECONDS = 2.0
 DIFF_PATIENCE_SECONDS = 20.0
 
 
-def watch_there(settings: Settings, crawl_id: UUID, *, as_json: bool) -> None:
+def watch_there(settings: Settings, name: str, *, as_json: bool) -> None:
     with remote_backend(settings) as backend:
-        crawl = backend.get_crawl(crawl_id)
+        crawl = backend.get_crawl(crawl_named(backend, name))
         if as_json:
             _print_events(backend, crawl)
         else:
             _look_on(backend, crawl)
-        end_of(backend.get_crawl(crawl_id))
+        crawl = backend.get_crawl(crawl.id)
+        end_of(crawl)
+    if not as_json:
+        after_crawl(crawl, name)
 
 
 def _print_events(backend: RemoteBackend, crawl: CrawlJob) -> None:

@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -17,11 +17,13 @@ from crawler.domain.hosts.credentials import CredentialKind
 from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
+from crawler.entrypoints.cli.input.names import LATEST
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.screen.next_step import after_crawl
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
@@ -40,10 +42,10 @@ def watch_crawl(order: Order, fetchers: int, *, render: bool, as_json: bool) -> 
     quiet_logs()
     with session() as tools, workers_begun(tools.settings, fetchers, render=render) as supervisor:
         try:
-            project = _project(tools, order)
-            crawl = _begin(tools, project, order)
-            crawl = _watch(tools, supervisor, crawl, _title(crawl, order), quiet=as_json)
-            return _conclude(tools, crawl, order, as_json=as_json)
+            with _project(tools, order) as project:
+                crawl = _begin(tools, project, order)
+                crawl = _watch(tools, supervisor, crawl, _title(crawl, order), quiet=as_json)
+                return _conclude(tools, crawl, order, as_json=as_json)
         finally:
             supervisor.stop(STOP_SECONDS, hurry=lambda: _is_nothing_to_lose(tools))
 
@@ -57,12 +59,24 @@ def _is_nothing_to_lose(tools: App) -> bool:
     return all(stats is None or (stats.paused and not stats.leased) for stats in standing)
 
 
-def _project(tools: App, order: Order) -> Project:
+@contextmanager
+def _project(tools: App, order: Order) -> Iterator[Project]:
+    """The project of this name. One that is made now is forgotten if its first crawl cannot even begin."""
     new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
     project = tools.store.find_project(new.name) or tools.store.add_project(new)
-    for name, value in (order.headers or {}).items():
-        _keep_header(tools, project, order.seed.origin, name, value)
-    return project
+    try:
+        for name, value in (order.headers or {}).items():
+            _keep_header(tools, project, order.seed.origin, name, value)
+        yield project
+    except CrawlerError:
+        if project.id == new.id and not _has_begun(tools, project):
+            tools.projects.manage.delete(project.id)
+        raise
+
+
+def _has_begun(tools: App, project: Project) -> bool:
+    crawl = tools.store.find_latest_crawl(project.id)
+    return crawl is not None and (crawl.status is not CrawlStatus.FAILED or crawl.pages_crawled > 0)
 
 
 def _keep_header(tools: App, project: Project, origin: str, name: str, value: str) -> None:
@@ -166,6 +180,8 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
         if as_json:
             typer.echo(json.dumps(summary(crawl)))
     check_completed(tools, crawl)
+    if not as_json:
+        after_crawl(crawl, LATEST)
     return 0
 
 

@@ -16,7 +16,8 @@ LINES = ("include_patterns", "exclude_patterns", "allowed_hosts", "meaningful_pa
 WORDS = ("include_mode", "preset", "query_params", "render", "path_prefix")
 NUMBERS = ("max_pages", "max_concurrent", "delay_seconds", "significant_new_pages", "max_scrolls")
 EMPTY_IS_NONE = ("max_depth",)
-FLAGS = ("allow_subdomains", "respect_robots_txt", "use_sitemaps", "screenshots", "ingest")
+FLAGS = ("allow_subdomains", "respect_robots_txt", "use_sitemaps", "ingest")
+PICTURES = {"": None, "all": True, "none": False}
 _SHARE = "significant_changed_share"
 
 
@@ -27,6 +28,7 @@ def fields_of(config: CrawlConfig) -> dict[str, str]:
     shown["max_pages"] = str(config.max_pages)
     shown |= {name: "" if getattr(config, name) is None else str(getattr(config, name)) for name in EMPTY_IS_NONE}
     shown |= {name: "on" if getattr(config, name) else "" for name in FLAGS}
+    shown["screenshots"] = next(word for word, value in PICTURES.items() if value is config.screenshots)
     shown[_SHARE] = f"{config.significant_changed_share * 100:g}"
     return shown
 
@@ -38,6 +40,8 @@ def settings_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
     asked |= {name: form.text(name).replace(",", ".") for name in NUMBERS if form.text(name)}
     asked |= {name: form.text(name) or None for name in EMPTY_IS_NONE if name in form}
     asked |= {name: form.flag(name) for name in FLAGS}
+    if form.text("screenshots") in PICTURES:
+        asked["screenshots"] = PICTURES[form.text("screenshots")]
     errors: dict[str, str] = {}
     if form.text(_SHARE):
         try:

@@ -6,6 +6,7 @@ Decided in `handlers/changes/manage_noise.py`; what rules mean in `domain/noise/
 `domain/noise/suggestions.py`.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from crawler.bootstrap import App
 from crawler.domain.diffs.rows import Row
 from crawler.domain.noise.rules import EVERYWHERE, Origin, RuleKind, checked_value
 from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
+from crawler.domain.pages.parsing import UnparsablePage
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -25,6 +27,9 @@ from crawler.handlers.changes.diff_without_noise import SuggestedRule
 router = APIRouter()
 
 CRAWLS = 20
+PAGES_TRIED = 10
+PAGES_SHOWN = 3
+LINES_SHOWN = 5
 KINDS = (
     (RuleKind.SELECTOR.value, "What a CSS selector names"),
     (RuleKind.REGEX.value, "Lines that match an expression"),
@@ -46,6 +51,14 @@ class RuleTrial(NamedTuple):
     @property
     def silenced(self) -> bool:
         return self.now.alert and not self.then.alert
+
+
+class QuietLines(NamedTuple):
+    """What a rule that is tried keeps quiet on one page."""
+
+    url: str
+    rows: tuple[Row, ...]
+    more: int
 
 
 @router.get("/projects/{project_id}/noise")
@@ -120,9 +133,13 @@ def trial(
 ) -> Response:
     """Which past crawls would (not) have been told with one more rule. Asked for apart: it compares pages again."""
     chosen = _rule(kind, value)
-    outcomes, wrong = None, chosen.wrong
+    outcomes: list[RuleTrial] | None = None
+    left_out: tuple[QuietLines, ...] = ()
+    wrong = chosen.wrong
     try:
-        outcomes = None if wrong else _tried(tools, project_id, chosen)
+        if not wrong:
+            outcomes = _tried(tools, project_id, chosen)
+            left_out = _left_out(tools, project_id, chosen, outcomes)
     except (TooSlowToTry, JudgesBusy) as exc:
         wrong = exc.message
     return page(
@@ -131,6 +148,7 @@ def trial(
         here="noise",
         project=tools.store.get_project(project_id),
         outcomes=outcomes,
+        left_out=left_out,
         kind=kind,
         value=chosen.value,
         wrong=wrong,
@@ -202,6 +220,30 @@ def _tried(tools: App, project_id: UUID, chosen: _Chosen) -> list[RuleTrial]:
     return [
         RuleTrial(tried[one.crawl_id], one.now, tried[one.crawl_id].now) for one in without if one.crawl_id in tried
     ]
+
+
+def _left_out(tools: App, project_id: UUID, chosen: _Chosen, outcomes: Sequence[RuleTrial]) -> tuple[QuietLines, ...]:
+    """Lines that the rule keeps quiet on a few pages of the newest crawl that it makes a difference to."""
+    differing = (one for one in outcomes if one.then.changed_pages < one.now.changed_pages)
+    crawl_id = next((one.trial.crawl_id for one in (*differing, *outcomes) if one.now.changed_pages), None)
+    if crawl_id is None or chosen.kind is None:
+        return ()
+    found = []
+    for one in (tools.changes.describe(tools.store.get_crawl(crawl_id), pages=True).changed_pages or ())[:PAGES_TRIED]:
+        try:
+            old, new = tools.changes.compared_pages.versions(
+                project_id, one.page_id, [one.from_version, one.to_version]
+            )
+            rows = tools.changes.diff_without_noise.left_out(
+                project_id, one.page_id, (old, new), chosen.kind, chosen.value
+            )
+        except (NotFound, Invalid, UnparsablePage):
+            continue
+        if rows:
+            found.append(QuietLines(one.url, rows[:LINES_SHOWN], max(0, len(rows) - LINES_SHOWN)))
+        if len(found) == PAGES_SHOWN:
+            break
+    return tuple(found)
 
 
 def _rule_id(given: str) -> UUID:

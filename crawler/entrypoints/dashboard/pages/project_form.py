@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.crawls.crawl import CrawlConfig, CrawlType
+from crawler.domain.crawls.crawl import SMALL_SITE, CrawlConfig, CrawlType
 from crawler.domain.crawls.project import Project, checked_tags
 from crawler.domain.notices.presets import PRESETS
 from crawler.domain.notices.schedule import Frequency, Schedule
@@ -192,6 +192,7 @@ def _show(
         origins=_origins(tools, project.id) if project else (),
         ceiling=tools.settings.max_pages_ceiling,
         defaults=CrawlConfig(),
+        small_site=SMALL_SITE,
         presets=PRESETS,
     )
 

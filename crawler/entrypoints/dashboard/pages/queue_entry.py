@@ -7,7 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from crawler.domain.acquisition.entries import ACQUISITION_ID, EntryStatus
+from crawler.domain.acquisition.entries import EntryStatus
+from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.entrypoints.dashboard.serving.render import page
 from crawler.entrypoints.dashboard.views.queue_failures import trouble_of
 from crawler.entrypoints.dashboard.views.queue_filters import STATUSES

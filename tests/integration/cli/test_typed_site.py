@@ -1,0 +1,82 @@
+"""A site is typed without its scheme: https first, http where nobody speaks TLS."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawler.adapters.curl import first_contact
+from crawler.entrypoints.cli.input import typed_site
+from crawler.errors import InvalidUrl
+from tests.integration.certificates import Authority
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def server(context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Takes connections and says what a plain web server says to what it does not understand."""
+    with socket.create_server((HOST, 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    taken, _ = listening.accept()
+                except OSError:
+                    return
+                try:
+                    with context.wrap_socket(taken, server_side=True) if context else taken as connection:
+                        connection.settimeout(5)
+                        connection.recv(1000)
+                        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+                except OSError:
+                    continue
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_server_speaks_tls_or_plain_http_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_contact, "PATIENCE_SECONDS", 10.0)
+    known = Authority.create(tmp_path).context("another.example")
+    with server(known) as secure, server() as plain:
+        assert first_contact.speaks_tls(HOST, secure), "a wrong certificate is no reason to go without"
+        assert not first_contact.speaks_tls(HOST, plain)
+        assert first_contact.takes_connections(HOST, plain)
+    assert not first_contact.takes_connections(HOST, plain)
+    assert not first_contact.speaks_tls("no such host", 443)
+
+
+@pytest.mark.parametrize(
+    ("typed", "tls", "connects", "meant"),
+    [
+        ("example.org", True, True, "https://example.org/"),
+        ("example.org/a?b", False, True, "http://example.org/a?b"),
+        ("example.org:8080", False, True, "http://example.org:8080/"),
+        ("example.org", False, False, "https://example.org/"),
+        ("http://example.org", True, True, "http://example.org/"),
+        ("https://example.org", False, True, "https://example.org/"),
+        ("localhost:8000", False, False, "http://localhost:8000/"),
+    ],
+)
+def test_https_comes_first_and_http_where_it_is_all_there_is(
+    monkeypatch: pytest.MonkeyPatch, typed: str, tls: bool, connects: bool, meant: str
+) -> None:
+    monkeypatch.setattr(typed_site, "speaks_tls", lambda _host, _port: tls)
+    monkeypatch.setattr(typed_site, "takes_connections", lambda _host, _port: connects)
+    assert typed_site.typed_site(typed, by_proxy=False).href == meant
+
+
+def test_what_a_proxy_reaches_is_not_tried_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed_site, "speaks_tls", lambda _host, _port: pytest.fail("it was tried"))
+    assert typed_site.typed_site("example.org", by_proxy=True).scheme == "https"
+
+
+def test_a_word_is_no_address() -> None:
+    with pytest.raises(InvalidUrl, match="must begin with http"):
+        typed_site.typed_site("nonsense", by_proxy=False)
