@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.opening import open_project
+from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import from_environment, from_file, read_secret
 from crawler.errors import Invalid
