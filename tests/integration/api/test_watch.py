@@ -75,3 +75,13 @@ def test_a_rule_is_previewed_and_tried_on_past_crawls(service: Service, site: Si
     third = service.engine.again(second)
     (change,) = service.get(f"{path}/crawl-history/{third.id}/changes")["watched"]
     assert (change["words"], change["percent"]) == ("price 99.00 € → 89.00 €, −10.1 %", -10.1)
+
+
+def test_patterns_that_are_tried_on_every_page_cost_little_together(service: Service) -> None:
+    where = f"/projects/{service.project()['id']}/watch-rules"
+    codes = [
+        service("POST", where, json={"pattern": f"[ab]{{{800 + number}}}d", "products": True}).status_code
+        for number in range(8)
+    ]
+    assert codes == [201] * 6 + [422] * 2
+    assert service("POST", where, json={"pattern": "/lamps/", "products": True}).status_code == 201
