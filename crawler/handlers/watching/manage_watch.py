@@ -71,8 +71,8 @@ def _refuse_too_many(known: list[WatchRule], order: WatchOrder) -> None:
     wordless = [rule for rule in known if rule.is_wordless]
     if order.states + sum(rule.states for rule in wordless) > MOST_WORDLESS_STATES:
         raise InvalidWatch(
-            "The patterns of watch rules that have no whole word between signs, such as /lamps/, repeat too much together: "
-            "each of them is tried on every page."
+            "The patterns of watch rules that have no whole word between signs, such as /lamps/, repeat too much "
+            "together: each of them is tried on every page."
         )
     if len(wordless) >= MOST_WORDLESS:
         raise InvalidWatch(
