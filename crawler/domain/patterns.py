@@ -11,6 +11,8 @@ from crawler.errors import InvalidPattern
 MAX_LENGTH = 512
 MAX_STATES = 10_000
 """Of an expression that is looked for in pages: each letter of a text may be tried in each of them."""
+MAX_URL_STATES = 1_000
+"""Of an expression that is looked for in every URL of a crawl. What is written without repeats has not so many."""
 MAX_LIST_STATES = 5_000
 """Of all expressions of a list that URLs are tried on. Those that people write have tens."""
 _KEPT = 512
@@ -47,6 +49,14 @@ def compile_pattern(pattern: str) -> Compiled:
 def check_states(pattern: str) -> None:
     """Raises InvalidPattern for an expression that is wrong, or that could take long on a long text."""
     _states(pattern)
+
+
+def check_url_pattern(pattern: str) -> int:
+    """How many states an expression for URLs has. Raises InvalidPattern for one that is wrong, or has too many."""
+    states = _states(pattern)
+    if states > MAX_URL_STATES:
+        raise _repeats_too_much(pattern)
+    return states
 
 
 def check_list(patterns: Iterable[str]) -> None:

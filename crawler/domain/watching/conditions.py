@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
-from crawler.domain.patterns import Compiled, check_states, compile_pattern
+from crawler.domain.patterns import Compiled, check_states, check_url_pattern, compile_pattern
 from crawler.domain.plain_text import one_line
 from crawler.domain.watching.values import ChangeKind, WatchedChange
 from crawler.errors import InvalidPattern
@@ -201,7 +201,7 @@ class Conditions(BaseModel):
     @classmethod
     def _is_pattern(cls, value: str) -> str:
         try:
-            check_states(value)
+            check_url_pattern(value)
         except InvalidPattern as exc:
             raise ValueError(exc.message) from exc
         return value

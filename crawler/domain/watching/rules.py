@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from crawler.domain.noise.page_pairs import WatchedPart
-from crawler.domain.patterns import check_states
+from crawler.domain.patterns import MAX_LIST_STATES, check_url_pattern
 from crawler.domain.plain_text import one_line
 from crawler.domain.urls.pattern_index import PatternIndex, needed_word
 from crawler.domain.watching.conditions import Conditions
@@ -20,6 +20,8 @@ from crawler.errors import Invalid, InvalidPattern
 MOST_RULES = 10_000
 MOST_WORDLESS = 50
 """Rules of a project whose pattern has no word that must be in the URL: they are tried for each page."""
+MOST_WORDLESS_STATES = MAX_LIST_STATES
+"""Of the patterns of all these rules."""
 MOST_PARTS = 20
 MOST_FIELDS = 50
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -56,7 +58,7 @@ class WatchOrder(BaseModel):
     @classmethod
     def _is_pattern(cls, value: str) -> str:
         try:
-            check_states(value)
+            check_url_pattern(value)
         except InvalidPattern as exc:
             raise ValueError(exc.message) from exc
         return value
@@ -85,6 +87,11 @@ class WatchOrder(BaseModel):
     @property
     def is_wordless(self) -> bool:
         return needed_word(self.pattern) is None
+
+    @property
+    def states(self) -> int:
+        """What it costs to look for the pattern in a URL."""
+        return check_url_pattern(self.pattern)
 
     @property
     def words(self) -> str:

@@ -6,7 +6,14 @@ from uuid import UUID
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.ids import new_id
-from crawler.domain.watching.rules import MOST_RULES, MOST_WORDLESS, InvalidWatch, WatchOrder, WatchRule
+from crawler.domain.watching.rules import (
+    MOST_RULES,
+    MOST_WORDLESS,
+    MOST_WORDLESS_STATES,
+    InvalidWatch,
+    WatchOrder,
+    WatchRule,
+)
 
 
 class WatchRules(Protocol):
@@ -59,7 +66,15 @@ class ManageWatch:
 def _refuse_too_many(known: list[WatchRule], order: WatchOrder) -> None:
     if len(known) >= MOST_RULES:
         raise InvalidWatch(f"A project has {MOST_RULES:,} watch rules at most; remove some first.")
-    if order.is_wordless and sum(rule.is_wordless for rule in known) >= MOST_WORDLESS:
+    if not order.is_wordless:
+        return
+    wordless = [rule for rule in known if rule.is_wordless]
+    if order.states + sum(rule.states for rule in wordless) > MOST_WORDLESS_STATES:
+        raise InvalidWatch(
+            "The patterns of watch rules that have no whole word between signs, such as /lamps/, repeat too much "
+            "together: each of them is tried on every page."
+        )
+    if len(wordless) >= MOST_WORDLESS:
         raise InvalidWatch(
             f"A project has at most {MOST_WORDLESS} watch rules whose pattern has no whole word between signs, such as "
             "/lamps/: each of them is tried on every page."

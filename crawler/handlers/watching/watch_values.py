@@ -3,6 +3,7 @@
 Which values: `domain/watching/rules.py`. How two are compared: `domain/watching/comparing.py`.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -16,6 +17,9 @@ from crawler.domain.watching.values import WatchedChange
 
 MOST_LISTED = 1_000
 """Changes of values that a summary names; all are counted."""
+MATCH_SECONDS = 5.0
+MATCH_EACH_SECONDS = 0.01
+"""CPU time to find the rules of all pages, and more for each: ten thousand rules take as long on one URL."""
 
 
 class WatchRules(Protocol):
@@ -51,12 +55,12 @@ class WatchValues:
     ) -> Found:
         """By these rules, of the crawl that the summary tells of. `most`: so many pages are read."""
         before = UUID(str(summary["compared_to"]))
-        watches = {url: watch for url in self._urls(crawl, summary, before) if (watch := index.watch(url))}
+        watches, late = _matched(self._urls(crawl, summary, before), index)
         skipped = list(watches)[most:] if most is not None else []
         for url in skipped:
             del watches[url]
         changes: list[WatchedChange] = []
-        unread = skipped
+        unread = [*skipped, *late]
         pairs = self._watched(crawl.id, before, watches, summary.get("further_back", {}))
         for item, found in judge.each(watched_changes, pairs, None):
             if isinstance(found, Unjudged) or found is None:
@@ -78,3 +82,15 @@ class WatchValues:
             some: Sequence[str] = [url for url in watches if back.get(url, 0) == further]
             for pair in self._pairs.between(crawl_id, before, some, further=further):
                 yield WatchedPair(pair, watches[pair.url])
+
+
+def _matched(urls: Sequence[str], index: WatchIndex) -> tuple[dict[str, PageWatch], Sequence[str]]:
+    """What is watched on each page, and the pages for which there was no time to find out."""
+    until = time.thread_time() + MATCH_SECONDS + MATCH_EACH_SECONDS * len(urls)
+    watches: dict[str, PageWatch] = {}
+    for number, url in enumerate(urls):
+        if time.thread_time() > until:
+            return watches, urls[number:]
+        if watch := index.watch(url):
+            watches[url] = watch
+    return watches, ()

@@ -90,3 +90,13 @@ def test_a_selector_is_picked_by_its_text_and_shows_what_it_named(service: Servi
     assert service("GET", path, params={"url": site.url("/none"), "text": "x"}).status_code == 404
     assert service("GET", path, params={"url": site.url()}).status_code == 422
     assert service("GET", path, params={"url": site.url(), "text": "not there"}).status_code == 404
+
+
+def test_patterns_that_are_tried_on_every_page_cost_little_together(service: Service) -> None:
+    where = f"/projects/{service.project()['id']}/watch-rules"
+    codes = [
+        service("POST", where, json={"pattern": f"[ab]{{{800 + number}}}d", "products": True}).status_code
+        for number in range(8)
+    ]
+    assert codes == [201] * 6 + [422] * 2
+    assert service("POST", where, json={"pattern": "/lamps/", "products": True}).status_code == 201

@@ -13,6 +13,7 @@ from crawler.domain.notices.backtests import TrialRules
 from crawler.domain.notices.mutes import MuteOrder
 from crawler.domain.notices.recipients import read_recipient
 from crawler.domain.watching.rules import read_order
+from crawler.handlers.watching import watch_values
 from tests.integration.handmade import Clock, lay, page
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.live_engine import Engine
@@ -316,3 +317,16 @@ def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site,
     lay(shop.site, {"/lamp": lamp("89,00 €")})
     shop.crawl()
     assert sorted(mail.to[0] for mail in inbox.mails[1:]) == ["all@example.org", "ops@example.org"]
+
+
+def test_pages_for_whose_rules_there_was_no_time_are_told_as_unread(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.rule(pattern="/lamp", fields={"cost": "price .cost"})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp("99,00 €")})
+    monkeypatch.setattr(watch_values, "MATCH_SECONDS", -1.0)
+    changes = shop.crawl().change_summary
+    assert changes is not None
+    assert (changes["watched_changes"], changes["watch_unread"]) == (0, [shop.site.url("/lamp")])
+    assert changes["changed_page_urls"] == [shop.site.url("/lamp")]
