@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crawler.domain.crawls.crawl import CrawlJob
-from tests.integration.dashboard.house import House
+from tests.integration.dashboard.house import House, serious_violations_day_and_night
 from tests.integration.dashboard.test_security import Visitor, client, visitor
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -73,3 +73,4 @@ def test_a_click_on_the_page_gives_the_selector(site: Site, house: House) -> Non
     expect(tab.get_by_label("Selector", exact=True)).to_have_value("b.cost")
     expect(tab.locator("#picked")).to_contain_text("119,00 €")
     assert "taken" not in tab.title()
+    assert serious_violations_day_and_night(tab) == []
