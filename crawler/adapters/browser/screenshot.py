@@ -16,9 +16,17 @@ from crawler.domain.rendering.rendered_page import Screenshot
 MAX_HEIGHT = 16_000
 """Largest height of a screenshot. Encoders and browsers fail not far beyond."""
 THUMBNAIL = (320, 256)
+PATIENCE_SECONDS = 6.0
+"""A page that cannot be pictured, such as one without a body, is kept without a picture: it must not wait for one."""
 
 
 async def take_screenshot(page: Page) -> Screenshot:
+    """Raises TimeoutError when it takes too long."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        return await _taken(page)
+
+
+async def _taken(page: Page) -> Screenshot:
     size = await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     width = max(1, min(int(size[0]), page.viewport_size["width"] if page.viewport_size else int(size[0])))
     height = max(1, min(int(size[1]), MAX_HEIGHT))

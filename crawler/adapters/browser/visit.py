@@ -271,8 +271,8 @@ class Visit:
             return None
         try:
             return await take_screenshot(page)
-        except PlaywrightError as exc:  # the page is worth keeping without a screenshot
-            log.warning("screenshot_failed", url=self._request.url, error=exc.message)
+        except (PlaywrightError, TimeoutError) as exc:  # the page is worth keeping without a screenshot
+            log.warning("screenshot_failed", url=self._request.url, error=str(exc) or "it took too long")
             return None
 
     def _left_for(self, url: str) -> bool:

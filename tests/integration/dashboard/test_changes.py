@@ -282,11 +282,12 @@ def test_pictures_lie_beside_and_over_each_other(house: House, museum: Visited) 
     assert serious_violations(page) == []
 
 
-def picture(height: int, *bars: int) -> bytes:
-    """A white picture with black bars at these heights."""
+def picture(height: int, *bars: tuple[int, int]) -> bytes:
+    """A white picture with black bars at these heights, each a triangle: no two rows of pixels are the same."""
     drawn = Image.new("RGB", (400, height), "white")
-    for top in bars:
-        drawn.paste("black", (40, top, 360, top + 16))
+    for top, width in bars:
+        for row in range(16):
+            drawn.paste("black", (40, top + row, 40 + width - row, top + row + 1))
     file = BytesIO()
     drawn.save(file, "PNG")
     return file.getvalue()
@@ -298,8 +299,10 @@ def test_what_differs_in_two_pictures_is_marked_and_what_moved_down_is_not(house
         "SELECT id FROM crawled_pages WHERE project_id = :id AND url LIKE '%/team'", id=museum.project
     )
     newer, older = (row.id for row in tools.pages.content.list_versions(museum.project, team["id"], None, 2))
-    # A line came in at 200: what stood below it stands 40 lower now.
-    for version, image in ((older, picture(400, 40, 160, 320)), (newer, picture(440, 40, 160, 200, 360))):
+    # One bar is wider now, and another one came in at 240: what stood below it stands 40 lower.
+    bars = [(40, 300), (120, 200), (200, 260), (320, 340)]
+    new_bars = [(40, 300), (120, 220), (200, 260), (240, 180), (360, 340)]
+    for version, image in ((older, picture(400, *bars)), (newer, picture(440, *new_bars))):
         house.engine.rows(
             "INSERT INTO screenshots (version_id, image, thumbnail) VALUES (:v, :i, :i) RETURNING 1", v=version, i=image
         )
@@ -307,13 +310,15 @@ def test_what_differs_in_two_pictures_is_marked_and_what_moved_down_is_not(house
     page.goto(f"/projects/{museum.project}/pages/{team['id']}/diff")
     canvas = page.locator("canvas[data-difference]")
     canvas.scroll_into_view_if_needed()
-    expect(page.locator("[data-said]")).to_contain_text("% of the picture differs.")
-    marked = """(canvas, y) => {
-        const [red, green] = canvas.getContext("2d").getImageData(200, y, 1, 1).data;
+    expect(page.locator("[data-said]")).to_contain_text("% of the picture")
+    marked = """(canvas, [x, y]) => {
+        const [red, green] = canvas.getContext("2d").getImageData(x, y, 1, 1).data;
         return red > green + 30;
     }"""
     assert canvas.evaluate("canvas => [canvas.width, canvas.height]") == [400, 440]
-    assert [canvas.evaluate(marked, y) for y in (48, 168, 208, 368)] == [False, False, True, False]
+    same, wider, came, moved = [60, 48], [250, 128], [60, 248], [60, 368]
+    assert [canvas.evaluate(marked, place) for place in (same, wider, came, moved)] == [False, True, True, False]
+    assert not canvas.evaluate(marked, [60, 128]), "the rest of the bar is as it was"
     assert serious_violations(page) == []
 
 

@@ -14,42 +14,64 @@
   for (const slider of document.querySelectorAll("[data-uncover]")) uncover(slider);
 })();
 
-// The difference of two pictures: what is the same is faded, what differs is marked. It is made here, where somebody
-// looks, of pictures that were made small first: no server has to hold them.
+// The difference of two pictures: what is the same is faded, what differs is marked. It is drawn here, where somebody
+// looks: no server has to hold both.
 (() => {
-  const WIDEST = 900, MOST_PIXELS = 4_000_000, CELL = 8, LEAST = 48, MARK = [214, 0, 110];
+  const MOST_PIXELS = 8_000_000, CELL = 8, LEAST = 48, MARK = [214, 0, 110];
   const pixels = (picture, scale, width) => {
-    const height = Math.max(1, Math.round(picture.naturalHeight * scale));
+    const height = Math.max(1, Math.floor(picture.naturalHeight * scale));
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
     const drawing = canvas.getContext("2d", { willReadFrequently: true });
     drawing.fillStyle = "#fff";
     drawing.fillRect(0, 0, width, height);
-    drawing.drawImage(picture, 0, 0, Math.max(1, Math.round(picture.naturalWidth * scale)), height);
+    drawing.drawImage(picture, 0, 0, picture.naturalWidth * scale, picture.naturalHeight * scale);
     return { height, data: drawing.getImageData(0, 0, width, height).data };
   };
   const differs = (one, at, other, there) =>
     Math.abs(one[at] - other[there]) + Math.abs(one[at + 1] - other[there + 1]) + Math.abs(one[at + 2] - other[there + 2]) > LEAST;
-  const sameRow = (one, y, other, there, width) => {
-    for (let x = 0; x < width; x += 1) if (differs(one.data, (y * width + x) * 4, other.data, (there * width + x) * 4)) return false;
-    return true;
+  // Rows of pixels that each picture has once, by a number made of them.
+  const single = ({ data, height }, width) => {
+    const points = new Uint32Array(data.buffer), rows = new Map();
+    for (let y = 0; y < height; y += 1) {
+      let sum = 2166136261;
+      for (let x = y * width; x < (y + 1) * width; x += 1) sum = Math.imul(sum ^ points[x], 16777619);
+      rows.set(sum, rows.has(sum) ? -1 : y);
+    }
+    return rows;
+  };
+  // For each row of the newer picture, which row of the older one belongs to it: a line that came in moves all below it.
+  const aligned = (old, now, width) => {
+    const before = single(old, width), pairs = [];
+    for (const [sum, y] of single(now, width)) if (y >= 0 && (before.get(sum) ?? -1) >= 0) pairs.push([before.get(sum), y]);
+    const ends = [], earlier = new Int32Array(pairs.length).fill(-1);  // the longest run in which both go down the page
+    pairs.forEach(([there], n) => {
+      let low = 0, high = ends.length;
+      while (low < high) { const middle = (low + high) >> 1; if (pairs[ends[middle]][0] < there) low = middle + 1; else high = middle; }
+      if (low > 0) earlier[n] = ends[low - 1];
+      ends[low] = n;
+    });
+    const rows = new Int32Array(now.height), kept = new Map();
+    for (let n = ends.at(-1) ?? -1; n >= 0; n = earlier[n]) kept.set(pairs[n][1], pairs[n][0]);
+    for (let y = 0, moved = 0; y < now.height; y += 1) {
+      if (kept.has(y)) moved = kept.get(y) - y;
+      rows[y] = y + moved;
+    }
+    return rows;
   };
   const show = (canvas, before, after) => {
     const widest = Math.max(before.naturalWidth, after.naturalWidth), highest = Math.max(before.naturalHeight, after.naturalHeight);
-    const scale = Math.min(1, WIDEST / widest, Math.sqrt(MOST_PIXELS / (widest * highest)));
-    const width = Math.max(1, Math.round(widest * scale));
-    const old = pixels(before, scale, width), now = pixels(after, scale, width);
-    const shorter = Math.min(old.height, now.height);
-    let top = 0, bottom = 0;  // a line that came in moves all below it: what is the same from either end is the same
-    while (top < shorter && sameRow(old, top, now, top, width)) top += 1;
-    while (bottom < shorter - top && sameRow(old, old.height - 1 - bottom, now, now.height - 1 - bottom, width)) bottom += 1;
+    const scale = Math.min(1, Math.sqrt(MOST_PIXELS / (widest * highest)));
+    const width = Math.max(1, Math.floor(widest * scale));
+    const old = pixels(before, scale, width), now = pixels(after, scale, width), rows = aligned(old, now, width);
     const across = Math.ceil(width / CELL), cells = new Uint8Array(across * Math.ceil(now.height / CELL));
-    for (let y = top; y < now.height - bottom; y += 1) {
+    for (let y = 0; y < now.height; y += 1) {
+      const row = Math.floor(y / CELL) * across;
+      if (y > 0 && rows[y] > rows[y - 1] + 1) cells.fill(1, row, row + across);  // something was here
       for (let x = 0; x < width; x += 1) {
-        const at = (y * width + x) * 4;
-        if (y >= old.height - bottom || differs(now.data, at, old.data, at)) cells[Math.floor(y / CELL) * across + Math.floor(x / CELL)] = 1;
+        if (rows[y] < 0 || rows[y] >= old.height || differs(now.data, (y * width + x) * 4, old.data, (rows[y] * width + x) * 4)) cells[row + Math.floor(x / CELL)] = 1;
       }
     }
-    if (old.height > now.height && top < now.height) cells.fill(1, Math.floor(top / CELL) * across, Math.floor(top / CELL) * across + across);
+    if (rows[now.height - 1] < old.height - 1) cells.fill(1, cells.length - across);
     const shown = new ImageData(width, now.height);
     for (let y = 0; y < now.height; y += 1) {
       for (let x = 0; x < width; x += 1) {
@@ -62,9 +84,9 @@
     Object.assign(canvas, { width, height: now.height });
     canvas.getContext("2d").putImageData(shown, 0, 0);
     const share = cells.reduce((sum, one) => sum + one, 0) / cells.length;
-    const words = share ? `${share < 0.01 ? "Less than 1" : Math.round(share * 100)} % of the picture differs.` : "The pictures look the same.";
-    canvas.setAttribute("aria-label", `The difference. ${words}`);
-    canvas.closest("figure").querySelector("[data-said]").textContent = words;
+    const words = share ? `${share < 0.01 ? "less than 1" : Math.round(share * 100)} % of the picture` : "none, the pictures look the same";
+    canvas.setAttribute("aria-label", `Difference: ${words}`);
+    canvas.closest("figure").querySelector("[data-said]").textContent = `: ${words}`;
   };
   for (const canvas of document.querySelectorAll("canvas[data-difference]")) {
     const [before, after] = document.querySelectorAll(canvas.dataset.difference);
