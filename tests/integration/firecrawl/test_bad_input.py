@@ -60,7 +60,7 @@ def test_each_is_refused_in_their_shape_and_leaves_nothing(door: Door, site: Sit
     told = []
     for method, path, body, _ in CASES:
         sent = {"data": body} if isinstance(body, bytes) else {"json": body}
-        answer = requests.request(method, f"{door.address}/v2{path}", headers=headers, timeout=30, **sent)  # type: ignore[arg-type]
+        answer = requests.request(method, f"{door.address}/v2{path}", headers=headers, timeout=30, **sent)
         shape = answer.json()
         assert (shape["success"], bool(shape["error"]), bool(shape["code"])) == (False, True, True), (path, body)
         told.append((method, path, body, answer.status_code))
@@ -73,5 +73,5 @@ def test_each_is_refused_in_their_shape_and_leaves_nothing(door: Door, site: Sit
 def test_nothing_is_reachable_without_a_key(door: Door) -> None:
     for method, path, body, _ in CASES:
         sent = {} if isinstance(body, bytes) else {"json": body}
-        answer = requests.request(method, f"{door.address}/v2{path}", timeout=30, **sent)  # type: ignore[arg-type]
+        answer = requests.request(method, f"{door.address}/v2{path}", timeout=30, **sent)
         assert (answer.status_code, answer.json()["success"]) == (401, False), path
