@@ -157,12 +157,13 @@ def get_check(
     crawl = tools.store.find_crawl(check_id)
     if crawl is None or crawl.project_id != monitor[0].id:
         raise NotFound("Check not found.")
+    told_check = _check(tools, crawl)  # first: pages that are read after a check is complete were compared
     check, targets = tools.changes.check_pages, tools.notices.hooks.list_targets(crawl.project_id)
     pages = [page for page in check(crawl) if status in (None, page.status)]
     chosen = pages[skip : skip + limit]
     diffs = _diffs(check, crawl, chosen)
     part = [_page(crawl, page, targets) | diffs.get(page.url, {}) for page in chosen]
-    told: dict[str, Any] = {"success": True, "data": {**_check(tools, crawl), "pages": part}}
+    told: dict[str, Any] = {"success": True, "data": {**told_check, "pages": part}}
     if skip + limit < len(pages):
         asked = f"limit={limit}&skip={skip + limit}" + (f"&status={status}" if status else "")
         told["next"] = f"{str(request.url).partition('?')[0]}?{asked}"

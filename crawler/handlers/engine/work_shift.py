@@ -363,8 +363,8 @@ class _Shift:
     def _patience(self) -> float:
         """How long to wait for the network in this round."""
         active = self._fetcher.active
-        if self._settled and not active:
-            return 0.0
+        if not active and (self._settled or time.monotonic() >= self._next_claim):
+            return 0.0  # nothing can come; what waits here is written, or claimed first
         # Hosts with a delay wait to hear when their request was sent.
         longest = 2 * POLL_SECONDS if active else LOOK_SECONDS
         return min(max(self._next_claim - time.monotonic(), 0.0), longest) or POLL_SECONDS

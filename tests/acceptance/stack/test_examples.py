@@ -1,6 +1,8 @@
 """The programs in docs/examples, as they stand there, against the real stack."""
 
 import csv
+import hashlib
+import hmac
 import os
 import signal
 import subprocess
@@ -11,8 +13,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from firecrawl import Firecrawl
 
-from tests.acceptance.running import Running, eventually, free_port
+from tests.acceptance.running import Running, eventually, free_port, receiving_posts
 from tests.acceptance.stack.conftest import SETTINGS
 from tests.integration.handmade import lay, page
 from tests.site.client import Site
@@ -82,6 +85,24 @@ def test_a_loader_written_for_firecrawl(up: Running, shop: Site) -> None:
     found = dict(line.split(": ", 1) for line in told.splitlines())
     assert set(found) == {shop.url("/"), shop.url("/kettle"), shop.url("/pan")}
     assert found[shop.url("/pan")].startswith("'# Pan")
+
+
+def test_a_script_for_firecrawl_needs_no_other_change_than_its_address(up: Running, shop: Site) -> None:
+    app = Firecrawl(api_key=up.key, api_url=up.address)
+    assert (app.scrape(shop.url("/pan")).markdown or "").startswith("# Pan")
+    with receiving_posts() as (address, posts):
+        job = app.crawl(shop.url(), limit=10, poll_interval=1, timeout=100, webhook=address)
+        assert {doc.metadata.source_url for doc in job.data} == {shop.url(path) for path in ("/", "/kettle", "/pan")}
+
+        def told() -> list[str]:
+            return [post.json["type"] for post in posts]
+
+        eventually(lambda: told()[-1:] == ["crawl.completed"] or None, 60, "the end is told")
+    assert told() == ["crawl.started", *["crawl.page"] * 4, "crawl.completed"]
+    secret = SETTINGS["CRAWLER_WEBHOOK_SECRET"].encode()
+    for post in posts:
+        signed = f"sha256={hmac.new(secret, post.body, hashlib.sha256).hexdigest()}"
+        assert post.headers["x-firecrawl-signature"] == signed
 
 
 def test_links_are_reported_to_a_file(up: Running, shop: Site, tmp_path: Path) -> None:

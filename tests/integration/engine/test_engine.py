@@ -1,10 +1,12 @@
 """Whole crawls, judged by the site's known graph and its access log."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
+from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
@@ -54,3 +56,23 @@ def test_max_pages_is_exact_and_the_rest_is_told(crawler: Engine, site: Site) ->
     assert (crawl.pages_crawled, crawl.end_reason) == (7, EndReason.MAX_PAGES)
     reasons = [row["reason"] for row in crawler.ledger(crawl).values() if row["fetch_state"] == "skipped"]
     assert set(reasons) == {"max_pages"}
+
+
+def test_a_shift_claims_what_is_due_before_it_waits_for_the_network(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody may wait for this page: nothing can come from the network before the first request is sent."""
+    shift, waits = crawler.tools.engine.work_shift, list[float]()
+    poll = shift.fetcher.poll
+
+    def polled(seconds: float) -> list[Any]:
+        waits.append(seconds)
+        return poll(seconds)
+
+    lay(site, {"/": "<h1>Hello</h1>"})
+    crawl = crawler.start(crawler.project(site.url()))
+    monkeypatch.setattr(shift.fetcher, "poll", polled)
+    crawler.shift()
+    assert waits[0] == 0
+    assert site.requests()
+    crawler.run(crawl)

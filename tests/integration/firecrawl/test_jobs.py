@@ -4,13 +4,16 @@ import time
 from typing import Any
 
 import pytest
+import requests
 from firecrawl.v2.types import PaginationConfig
 from firecrawl.v2.utils.error_handler import BadRequestError, FirecrawlError
 
 from crawler.domain.api_keys import Scope
 from crawler.entrypoints.firecrawl import jobs
-from tests.integration.firecrawl.conftest import KETTLES, Door
+from tests.integration.firecrawl.conftest import KETTLES, Door, issued
 from tests.integration.handmade import asked, lay
+from tests.integration.live_engine import Engine
+from tests.integration.served import served
 from tests.site.client import Site
 
 WITH_PASSWORD = "http://user:word@example.org/"
@@ -146,3 +149,31 @@ def test_monitors_that_cannot_be(door: Door, shop: Site) -> None:
     assert door.app.list_monitors() == []
     one_page = door.app.create_monitor(name="X", schedule={"text": "hourly"}, targets=[target])
     assert [page.url for page in checked(door, one_page.id).pages] == [shop.url("/kettles")]
+
+
+def test_a_check_is_not_complete_before_its_pages_were_compared(
+    crawler: Engine, shop: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The comparison ends while somebody asks: either all of the answer is from before, or all from after it."""
+    tools = crawler.tools
+    project = crawler.project(shop.url())
+    tools.notices.set_schedule(project.id, {"enabled": True, "frequency": "daily"})
+    crawler.run(crawler.start(project))
+    crawl = crawler.start(project)
+    while not crawl.status.is_over:
+        crawler.shift()
+        crawl = tools.crawls.finish(crawl.id)
+    list_done = tools.crawls.scraped_pages.list_done
+
+    def compared_meanwhile(*asked: Any) -> Any:
+        if not tools.store.is_diffed(crawl.id):
+            tools.changes.diff_crawl(crawl.id)
+        return list_done(*asked)
+
+    monkeypatch.setattr(tools.crawls.scraped_pages, "list_done", compared_meanwhile)
+    headers = {"Authorization": f"Bearer {issued(crawler, Scope.READ)}"}
+    with served(tools) as address:
+        url = f"{address}/v2/monitor/{project.id}/checks/{crawl.id}"
+        first, second = (requests.get(url, headers=headers, timeout=30).json()["data"] for _ in range(2))
+    assert first["status"] == "running"
+    assert (second["status"], {page["status"] for page in second["pages"]}) == ("completed", {"same"})

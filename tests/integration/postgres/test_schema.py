@@ -1,4 +1,8 @@
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, text
@@ -8,6 +12,8 @@ from crawler.adapters.postgres.schema import check_schema, downgrade, drift, mig
 from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
 from crawler.errors import DatabaseUnavailable, SchemaOutdated
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -21,6 +27,18 @@ def test_migrations_and_tables_do_not_drift_apart(empty: Engine, capsys: pytest.
     migrate(empty)
     drift(empty)
     assert present_revision(empty) == needed_revision()
+
+
+@pytest.mark.slow
+def test_alembic_by_hand_in_the_clone(empty: Engine) -> None:
+    url = empty.url.render_as_string(hide_password=False)
+    command = [sys.executable, "-m", "alembic", "upgrade", "head"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "CRAWLER_DATABASE_URL": url}, capture_output=True, text=True,
+        timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    check_schema(empty)
 
 
 def test_upgrade_downgrade_upgrade_works_on_data(empty: Engine) -> None:
