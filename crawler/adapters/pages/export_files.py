@@ -26,11 +26,11 @@ def check_directory(directory: Path) -> None:
         raise Invalid(f"Exports cannot be written to {directory}: {_why(exc)}; name another directory.") from exc
 
 
-def write_whole(path: Path, chunks: Iterable[bytes], *, durable: bool = True) -> None:
+def write_whole(path: Path, chunks: Iterable[bytes], *, durable: bool = True, folders: bool = False) -> None:
     """Under a name of its own until it is complete and on the disk; many small files need not wait for the disk."""
     draft = _draft(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=folders)
         with draft.open("wb") as file:
             for chunk in chunks:
                 file.write(chunk)

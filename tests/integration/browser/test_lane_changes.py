@@ -19,7 +19,7 @@ from tests.integration.browser.test_two_passes import SCRIPT, TEXT
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, response, serving
 
-NONE_SAMPLED = {"compare_one_in": 10**9}
+NONE_SAMPLED = {"compare_one_in": 10**6}
 OLD, NEW = "The hall opens at nine.", "The hall opens at eleven."
 
 

@@ -87,7 +87,7 @@ def test_pages_of_a_rendered_site_that_need_it_no_longer_go_back_to_light(two_la
     items = [f"/item/{n}" for n in range(8)]
     with pages({"/": shell(*items)} | dict.fromkeys(items, light())) as site:
         crawl = two_lanes.crawl(site.url("/"), render_rule={"compare_one_in": 1})
-        two_lanes.change(crawl, render_rule={"compare_one_in": 10**9})
+        two_lanes.change(crawl, render_rule={"compare_one_in": 10**6})
         again = two_lanes.again(crawl, seconds=90)
     assert (crawl.pages_crawled, crawl.rendered) == (9, 9), (
         "each was fetched both ways, and what the browser made is kept"
@@ -113,7 +113,7 @@ def test_a_kind_of_page_that_proved_light_and_refuses_now_is_rendered_after_all(
 
     with serving(respond) as site:
         crawl = two_lanes.crawl(site.url("/"), render_rule={"compare_one_in": 1})
-        two_lanes.change(crawl, render_rule={"compare_one_in": 10**9})
+        two_lanes.change(crawl, render_rule={"compare_one_in": 10**6})
         refusing.set()
         again = two_lanes.again(crawl, seconds=90)
     assert (again.pages_crawled, again.rendered) == (7, 7)

@@ -50,7 +50,7 @@ def each_written(
     """Write each page to a file of its own, then pass it on."""
     for page in pages:
         file = page_file(page)
-        write_whole(directory / file.path, [file.content], durable=False)
+        write_whole(directory / file.path, [file.content], durable=False, folders=True)
         yield page
 
 
