@@ -31,6 +31,7 @@ from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.send_test import Senders, SendTest
+from crawler.handlers.notices.sender_places import SenderPlaces
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.take_advice import TakeAdvice
 from crawler.handlers.notices.tell_hook import TellHook
@@ -154,7 +155,12 @@ class Notices:
             self._app.clock,
             self.sender,
             self._app.hints.notify,
+            self.places,
         )
+
+    @cached_property
+    def places(self) -> SenderPlaces:
+        return SenderPlaces(self._app.hints.notify)
 
     @cached_property
     def hooks(self) -> HookStore:
@@ -180,6 +186,7 @@ class Notices:
             lambda: self.current_settings().webhook_secret,
             self._app.egress,
             self._app.hints.notify,
+            self.places,
             self._app.clock,
         )
 

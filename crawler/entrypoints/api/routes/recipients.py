@@ -94,9 +94,7 @@ def preview_recipient(project_id: OwnProject, body: NewRecipient, tools: Tools) 
 
 
 @router.get("/projects/{project_id}/recipients/{recipient_id}", summary="One recipient", responses=problems(404))
-def get_recipient(
-    project_id: OwnProject, recipient_id: RecipientId, tools: Tools, caller: Caller
-) -> RecipientShown:
+def get_recipient(project_id: OwnProject, recipient_id: RecipientId, tools: Tools, caller: Caller) -> RecipientShown:
     return RecipientShown.of(shown_recipient(caller, tools.notices.manage_recipients.get(project_id, recipient_id)))
 
 
