@@ -1,4 +1,4 @@
-"""Addresses of webhooks: whole for keys that may write, without what follows the origin for those that may only read."""
+"""Addresses of webhooks: whole for keys that may write, without what follows the origin for those that only read."""
 
 from typing import Any
 from uuid import UUID

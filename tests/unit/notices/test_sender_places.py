@@ -1,6 +1,6 @@
 """Places of senders: nobody has more than a few, who waits is hinted when one is free, and nobody else waits."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from uuid import UUID
 
 from crawler.handlers.notices.sender_places import MOST_OF_ONE, SenderPlaces, hosts_of
@@ -27,12 +27,9 @@ def test_one_name_has_a_few_places_and_the_next_goes_on_when_one_is_free() -> No
 def test_a_place_is_free_again_after_a_failure() -> None:
     places = SenderPlaces(lambda *_: None)
     for _ in range(MOST_OF_ONE + 1):
-        try:
-            with places.place({"project"}) as is_free:
-                assert is_free
-                raise OSError
-        except OSError:
-            pass
+        with suppress(OSError), places.place({"project"}) as is_free:
+            assert is_free
+            raise OSError
 
 
 def test_hosts_without_their_ports_and_paths() -> None:
