@@ -11,15 +11,20 @@ from io import BytesIO
 from PIL import Image
 from playwright.async_api import Page
 
+from crawler.adapters.browser.page_idle import World
 from crawler.domain.rendering.rendered_page import Screenshot
 
 MAX_HEIGHT = 16_000
 """Largest height of a screenshot. Encoders and browsers fail not far beyond."""
 THUMBNAIL = (320, 256)
+_SIZE = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
 
 
-async def take_screenshot(page: Page) -> Screenshot:
-    size = await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+async def take_screenshot(page: Page, world: World) -> Screenshot | None:
+    """None while the document is being replaced."""
+    size = await world.ask(_SIZE)
+    if size is None:
+        return None
     width = max(1, min(int(size[0]), page.viewport_size["width"] if page.viewport_size else int(size[0])))
     height = max(1, min(int(size[1]), MAX_HEIGHT))
     clip = {"x": 0, "y": 0, "width": width, "height": height}

@@ -181,3 +181,22 @@ def _back_to_baseline(fetcher: BrowserFetcher, before: tuple[int, ...]) -> bool:
     until(lambda: all(len(living(pid)) <= most for pid in fetcher.stats.pids) and len(fetcher.stats.pids) <= 1)
     until(lambda: not any(living(pid) for pid in before if pid not in fetcher.stats.pids))
     return True
+
+
+LARGE = "'x'.repeat(1e8)"
+LIARS = {
+    "/timers": f"<p>x</p><script>const length = {LARGE}; const filter = () => ({{length, filter}});"
+    "Array.prototype.filter = filter</script>",
+    "/size": "<p>x</p><script>for (const side of ['scrollWidth', 'scrollHeight'])"
+    f"Object.defineProperty(document.documentElement, side, {{get: () => {LARGE}}})</script>",
+}
+
+
+def test_what_pages_say_of_themselves_is_never_large(browser: BrowserFetcher) -> None:
+    with pages({"/": "<p>warm</p>", **LIARS}) as site:
+        fetch(browser, site.url(), screenshot=True)
+        for path in LIARS:
+            before = time.process_time()
+            found = fetch(browser, site.url(path), screenshot=True)
+            assert time.process_time() - before < 1.5, path
+            assert (found.failure, found.screenshot is not None) == (None, True), path
