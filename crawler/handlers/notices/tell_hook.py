@@ -6,6 +6,7 @@ and how far they are: `adapters/notices/hook_store.py`.
 
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -128,7 +129,7 @@ class TellHook:
         with self._places.place(_names(crawl, held.hook), crawl_id) as is_free:
             if not is_free:
                 self._kept.put_back(crawl_id, now)
-            return self._tell(crawl, held) if is_free else 0
+            return copy_context().run(self._tell, crawl, held) if is_free else 0
 
     def recover(self) -> None:
         """What waits to be tried again, or lost its message or its teller."""
@@ -144,6 +145,7 @@ class TellHook:
 
     def _tell(self, crawl: CrawlJob, held: HeldHook) -> int:
         hook, told, sent = held.hook, held.told, 0
+        judging.caller.set(hook.owner or crawl.project_id)  # one never has all judges
         headers = dict(self._secrets.opened(hook.headers)) if hook.headers else {}
         until = time.monotonic() + self._turn_seconds
         for event in self._events(crawl, hook, told):
