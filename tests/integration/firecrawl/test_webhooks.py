@@ -199,3 +199,15 @@ def test_events_that_nobody_wants_have_an_end_of_their_turn_too(
     vars(tell)["_turn_seconds"] = 0.0
     turns = [tell(crawl.id) for _ in range(5)]
     assert (turns, receiver.types) == ([0, 0, 0, 0, 1], ["batch_scrape.completed"])
+
+
+def test_judges_are_asked_in_the_name_of_who_wanted_the_hook(crawler: Engine, shop: Site, receiver: Receiver) -> None:
+    tools, asked = crawler.tools, list[object]()
+    crawl = tools.crawls.scrape.start(SINGLE_PAGES_ID, [shop.url("/a")], ScrapeOptions())
+    tell = tools.notices.tell_hook
+    hook = tell.checked(Hook(kind=BATCH, url=receiver.address), {})
+    tell.begin(crawl, hook.model_copy(update={"owner": "somebody"}))
+    send = vars(tell)["_send"]
+    vars(tell)["_send"] = lambda *given: asked.append(judging.caller.get()) or send(*given)
+    assert tell(crawl.id) == 1
+    assert (asked, judging.caller.get()) == (["somebody"], None)
