@@ -208,6 +208,11 @@ def test_judges_are_asked_in_the_name_of_who_wanted_the_hook(crawler: Engine, sh
     hook = tell.checked(Hook(kind=BATCH, url=receiver.address), {})
     tell.begin(crawl, hook.model_copy(update={"owner": "somebody"}))
     send = vars(tell)["_send"]
-    vars(tell)["_send"] = lambda *given: asked.append(judging.caller.get()) or send(*given)
+
+    def noted(*given: object) -> object:
+        asked.append(judging.caller.get())
+        return send(*given)
+
+    vars(tell)["_send"] = noted
     assert tell(crawl.id) == 1
     assert (asked, judging.caller.get()) == (["somebody"], None)
