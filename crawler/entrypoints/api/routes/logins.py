@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import ConfigDict, Field, Secret
 
-from crawler.domain.crawls.page_steps import MOST_STEPS
+from crawler.domain.crawls.page_steps import MOST_CHARACTERS, MOST_STEPS
 from crawler.domain.hosts.logins import MAX_SECRET, MOST_SECRETS, LoginState, SecretName, StoredLogin
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.problems import problems
@@ -40,7 +40,9 @@ class NewLogin(Body):
     )
 
     origin: Text = Field(min_length=1, max_length=2000, description="Whose pages are read signed in")
-    steps: list[Text] = Field(max_length=MOST_STEPS, description="Lines: open, fill, click, wait for, scroll")
+    steps: list[Annotated[Text, Field(max_length=MOST_CHARACTERS)]] = Field(
+        max_length=MOST_STEPS, description="Lines: open, fill, click, wait for, scroll"
+    )
     signed_in: Text = Field("", max_length=512, description="CSS or xpath: of what only pages read signed in have")
     secrets: dict[SecretName, SecretText] = Field(
         max_length=MOST_SECRETS,
