@@ -17,7 +17,7 @@ from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.bootstrap import App
 from crawler.domain.changes.compare_turns import Start
 from crawler.domain.crawls.frontier import Lane
-from crawler.errors import Conflict, CrawlerError, ForeignSecretKey, RedisUnavailable
+from crawler.errors import Conflict, CrawlerError, ForeignSecretKey, RedisUnavailable, Unavailable
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
@@ -264,4 +264,5 @@ def notify(crawl_id: str) -> None:
 @app.task(name="crawler.resend_notice", acks_late=False, **_options)
 def resend_notice(notification_id: str) -> None:
     """Send a notice again, because somebody asked for it: once, even if its worker dies on the way."""
-    container().notices.notify_crawl.resend(notice_of(notification_id))
+    with suppress(Unavailable):  # others of its project are being sent: who asked sees that no answer came
+        container().notices.notify_crawl.resend(notice_of(notification_id))

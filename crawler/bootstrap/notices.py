@@ -31,6 +31,7 @@ from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.send_test import Senders, SendTest
+from crawler.handlers.notices.sender_places import SenderPlaces
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.take_advice import TakeAdvice
 from crawler.handlers.notices.tell_hook import TellHook
@@ -132,14 +133,19 @@ class Notices:
         return Sender(settings.product_name, settings.dashboard_url or settings.api_url, self.sign)
 
     @cached_property
+    def adviser(self) -> Adviser | None:
+        settings = self._app.settings
+        if not settings.advise_url or not settings.advise_model:
+            return None
+        key = settings.advise_key.get_secret_value() if settings.advise_key else None
+        options = webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle)
+        return Adviser(settings.advise_url, settings.advise_model, options, key=key)
+
+    @cached_property
     def take_advice(self) -> TakeAdvice:
         settings = self._app.settings
-        adviser = None
-        if settings.advise_url and settings.advise_model:
-            key = settings.advise_key.get_secret_value() if settings.advise_key else None
-            adviser = Adviser(settings.advise_url, settings.advise_model, key=key, ca_bundle=settings.ca_bundle)
         keep, bounds = self.notifications.keep_advice, (settings.advise_pages, settings.advise_seconds)
-        return TakeAdvice(adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1])
+        return TakeAdvice(self.adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1])
 
     @cached_property
     def notify_crawl(self) -> NotifyCrawl:
@@ -154,7 +160,12 @@ class Notices:
             self._app.clock,
             self.sender,
             self._app.hints.notify,
+            self.places,
         )
+
+    @cached_property
+    def places(self) -> SenderPlaces:
+        return SenderPlaces(self._app.hints.notify)
 
     @cached_property
     def hooks(self) -> HookStore:
@@ -180,6 +191,7 @@ class Notices:
             lambda: self.current_settings().webhook_secret,
             self._app.egress,
             self._app.hints.notify,
+            self.places,
             self._app.clock,
         )
 

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from crawler.adapters.acquisition.extraction_process import ExtractionProcess
 from crawler.adapters.acquisition.pdf_texts import PdfTexts
 from crawler.adapters.pages.content import PageContent
 from crawler.adapters.pages.export import PageExport
@@ -28,7 +29,7 @@ class Pages:
 
     @cached_property
     def read_pdf(self) -> PdfTexts:
-        return PdfTexts(self._app.acquisition.extractor)
+        return PdfTexts(lambda: ExtractionProcess(self._app.settings.extract_timeout_seconds))
 
     @cached_property
     def markdown(self) -> JudgedMarkdown:

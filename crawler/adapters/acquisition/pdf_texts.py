@@ -1,15 +1,24 @@
-"""What PDFs say, read in the process that also extracts pages, and kept for a while: each is compared several times."""
+"""What PDFs say, read in processes of their own and kept for a while: each is compared several times.
+
+A PDF can take as long as its process may, so one caller never has all of them, as with judges.
+"""
 
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 
 from crawler import telemetry
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
+from crawler.adapters.judging.judge_places import JudgePlaces
+from crawler.domain import judging
 from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import DEFAULT
 from crawler.domain.pages.pdf_reading import MAX_BYTES, PdfReading
 
+AT_ONCE = 2
+BUSY_SECONDS = 20.0
+"""How long somebody waits for others' PDFs."""
 MOST_KEPT = 5_000_000
 """Characters."""
 _BY_BYTES = "so it is compared by its bytes."
@@ -20,12 +29,15 @@ log = telemetry.logger(__name__)
 
 
 class PdfTexts:
-    def __init__(self, extract: ExtractionProcess) -> None:
-        self._extract = extract
+    def __init__(self, start: Callable[[], ExtractionProcess]) -> None:
+        self._start = start
+        self._places = JudgePlaces(AT_ONCE)
+        self._idle: list[ExtractionProcess] = []
         self._kept: OrderedDict[bytes, PdfReading] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, body: bytes) -> PdfReading:
+        """Raises JudgesBusy when others have theirs read, as many as may at once."""
         if len(body) > MAX_BYTES:
             return _LARGE
         digest = hashlib.blake2b(body, digest_size=16).digest()
@@ -40,8 +52,18 @@ class PdfTexts:
             while sum(len(one.text) + 100 for one in self._kept.values()) > MOST_KEPT:
                 self._kept.popitem(last=False)
 
+    def close(self) -> None:
+        for process in self._idle:
+            process.close()
+
     def _read(self, body: bytes) -> PdfReading:
-        match self._extract(StoredContent("", "application/pdf", body), DEFAULT):
+        with self._places.place(judging.caller.get(), BUSY_SECONDS):
+            process = self._idle.pop() if self._idle else self._start()
+            try:
+                answer = process(StoredContent("", "application/pdf", body), DEFAULT)
+            finally:
+                self._idle.append(process)
+        match answer:
             case PageFields(text=text, is_cut=is_cut):
                 return PdfReading(text, is_cut=is_cut) if text.strip() else _NO_TEXT
             case ExtractionFailed(sentence=sentence):

@@ -135,7 +135,7 @@ class Visit:
         await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
         self._again = await self._cookies(gate)
         if gate.outcome is None and drive.html.done():
-            result = await self._rendered(gate, drive, page)
+            result = await self._rendered(gate, drive, page, world)
             if self._login is not None and result.failure is None and not result.location:
                 result.signed_out = await is_signed_out(page, world, self._login)
             return result
@@ -245,7 +245,7 @@ class Visit:
 
     # the answer
 
-    async def _rendered(self, gate: Gate, drive: Drive, page: Page) -> RenderedPage:
+    async def _rendered(self, gate: Gate, drive: Drive, page: Page, world: World) -> RenderedPage:
         address = drive.address or page.url
         if self._left_for(address):
             return self._result(Outcome(status=302, location=address))
@@ -264,13 +264,13 @@ class Visit:
             return self._result(Outcome(failure=Reason.TOO_LARGE, error=error), body[: self._limit])
         if answer and not 200 <= answer.status < 300:
             body = body[:OTHER_BODY_BYTES]
-        return self._result(None, body, await self._picture(page), is_html=is_html)
+        return self._result(None, body, await self._picture(page, world), is_html=is_html)
 
-    async def _picture(self, page: Page) -> Screenshot | None:
+    async def _picture(self, page: Page, world: World) -> Screenshot | None:
         if not self._wants_picture:
             return None
         try:
-            return await take_screenshot(page)
+            return await take_screenshot(page, world)
         except (PlaywrightError, TimeoutError) as exc:  # the page is worth keeping without a screenshot
             log.warning("screenshot_failed", url=self._request.url, error=str(exc) or "it took too long")
             return None

@@ -5,6 +5,7 @@ compared with them: `handlers/changes/apply_noise_rules.py`.
 """
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
@@ -19,6 +20,7 @@ from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, Pa
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
 from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
+from crawler.errors import JudgesBusy
 
 PAGES_AT_ONCE = 50
 """No transaction stays open while they are compared."""
@@ -26,6 +28,8 @@ PDF_SECONDS = 30.0
 """For reading PDFs at a stretch; what comes then is compared by its bytes. The task that compares has a limit, too."""
 PDF_SHARE = 0.2
 """The share of all time that may be spent so in the long run."""
+MOST_CRAWLS = 100
+"""Whose time is remembered."""
 _NO_TIME = "There are too many PDFs to read all of them, so it is compared by its bytes."
 
 
@@ -39,7 +43,7 @@ class Watches(Protocol):
 class PagePairs:
     def __init__(self, engine: Engine, read_pdf: ReadPdf, watches: Callable[[UUID], Watches]) -> None:
         self._engine = engine
-        self._read_pdf = _InTime(read_pdf)
+        self._read_pdf = InTime(read_pdf)
         self._watches = watches
 
     def between(
@@ -87,7 +91,7 @@ class PagePairs:
             with transaction(self._engine) as db:
                 rows = db.execute(text(_STORED), given).all()
             for row in rows:
-                if (side := self._side(row, "new")) is not None:
+                if (side := self._side(row, "new", crawl_id)) is not None:
                     yield PageOfCrawl(row.url, side)
 
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]:
@@ -98,7 +102,7 @@ class PagePairs:
             with transaction(self._engine) as db:
                 rows = db.execute(text(_ALIKE), given).all()
             for row in rows:
-                if (side := self._side(row, "new")) is not None:
+                if (side := self._side(row, "new", crawl_id)) is not None:
                     yield PageOfCrawl(row.url, side)
 
     def addresses(self, crawl_id: UUID, urls: Sequence[str]) -> list[Address]:
@@ -111,21 +115,21 @@ class PagePairs:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), {**given, "most": MAX_BYTES}).all()
         for row in rows:
-            old, new = (self._side(row, name) for name in ("old", "new"))
+            old, new = (self._side(row, name, given["crawl"]) for name in ("old", "new"))
             if old and new:
-                yield PagePair(row.url, row.page_id, old, new, self._told(row), row.old_version)
+                yield PagePair(row.url, row.page_id, old, new, self._told(row, given["crawl"]), row.old_version)
             elif row.old_snapshot == row.new_snapshot:  # too large to read, and the same whatever it says
                 unread = (PageSide(b"", "", row.old_at), PageSide(b"", "", row.new_at))
                 yield PagePair(row.url, row.page_id, *unread)
 
-    def _told(self, row: Row[Any]) -> tuple[PageSide, PageSide] | None:
+    def _told(self, row: Row[Any], crawl_id: UUID) -> tuple[PageSide, PageSide] | None:
         """The two versions between which other crawls have told what changed, if they fetched the page otherwise."""
         if getattr(row, "first_content", None) is None:
             return None
-        first, last = (self._side(row, name) for name in ("first", "last"))
+        first, last = (self._side(row, name, crawl_id) for name in ("first", "last"))
         return (first, last) if first and last else None
 
-    def _side(self, row: Row[Any], name: str) -> PageSide | None:
+    def _side(self, row: Row[Any], name: str, crawl_id: UUID) -> PageSide | None:
         names = ("snapshot", "content", "length", "content_type", "at")
         snapshot, content, length, kind, at = (getattr(row, f"{name}_{part}") for part in names)
         if content is None and is_pdf(kind or "", b"") and length <= MAX_PDF_BYTES:
@@ -134,26 +138,30 @@ class PagePairs:
         if content is None:
             return None
         body = decompressed(content, length)
-        return PageSide(body, kind or "", at, self._read_pdf(body) if is_pdf(kind or "", body) else None)
+        return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body) if is_pdf(kind or "", body) else None)
 
 
-class _InTime:
-    """Reads PDFs as long as there is time."""
+class InTime:
+    """Reads PDFs of a crawl as long as it has time: those of one cost no other its own."""
 
-    def __init__(self, read_pdf: ReadPdf) -> None:
+    def __init__(self, read_pdf: ReadPdf, clock: Callable[[], float] = time.monotonic) -> None:
         self._read_pdf = read_pdf
-        self._left = PDF_SECONDS
-        self._at = time.monotonic()
+        self._clock = clock
+        self._left: OrderedDict[UUID, tuple[float, float]] = OrderedDict()
+        """By crawl: seconds, and when there were so many."""
 
-    def __call__(self, body: bytes) -> PdfReading:
-        started = time.monotonic()
-        self._left = min(PDF_SECONDS, self._left + PDF_SHARE * (started - self._at))
-        self._at = started
-        if self._left <= 0:
+    def __call__(self, crawl_id: UUID, body: bytes) -> PdfReading:
+        started = self._clock()
+        before, at = self._left.pop(crawl_id, (PDF_SECONDS, started))
+        left = min(PDF_SECONDS, before + PDF_SHARE * (started - at))
+        try:
+            return self._read_pdf(body) if left > 0 else PdfReading("", _NO_TIME)
+        except JudgesBusy:
             return PdfReading("", _NO_TIME)
-        found = self._read_pdf(body)
-        self._left -= time.monotonic() - started
-        return found
+        finally:
+            self._left[crawl_id] = left - (self._clock() - started), started
+            if len(self._left) > MOST_CRAWLS:
+                self._left.popitem(last=False)
 
 
 _CONTENT = "SELECT content FROM snapshots WHERE id = :snapshot"

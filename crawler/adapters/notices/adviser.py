@@ -2,64 +2,63 @@
 
 Its address is the operator's own setting, as that of the embedder is: it may be inside the house. Redirects are not
 followed, and nothing of the environment is used: the key goes to that address alone. It is asked once, without
-repeating: a notice does not wait for it.
+repeating, and all of it has a limit in time, however slowly it answers: a notice does not wait for it.
 """
 
-import time
 from collections.abc import Sequence
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 import orjson
-import requests
+import pycurl
 
+from crawler.adapters.curl.handle import TransferOptions, new_handle
 from crawler.domain.changes.advice import Message, NoAdvice
 
-CONNECT_SECONDS = 3.0
 LONGEST_BODY = 256 * 1024
 MOST_TOKENS = 300
+OK = 200
 
 
 class Adviser:
-    def __init__(self, url: str, model: str, *, key: str | None = None, ca_bundle: Path | None = None) -> None:
+    def __init__(self, url: str, model: str, options: TransferOptions, *, key: str | None = None) -> None:
         self._url = f"{url.rstrip('/')}/chat/completions"
         self.model = model
-        self._session = requests.Session()
-        self._session.trust_env = False
-        if ca_bundle is not None:
-            self._session.verify = str(ca_bundle)
-        if key:
-            self._session.headers["Authorization"] = f"Bearer {key}"
+        self._options = options
+        self._headers = [
+            "Content-Type: application/json",
+            "Expect:",
+            *([f"Authorization: Bearer {key}"] if key else []),
+        ]
 
     def ask(self, prompt: Sequence[Message], seconds: float) -> str:
         """What the model says. Raises NoAdvice, after so long at most."""
-        until = time.monotonic() + seconds
         body = {"model": self.model, "messages": list(prompt), "temperature": 0, "max_tokens": MOST_TOKENS}
+        said, curl = BytesIO(), new_handle(self._options)
         try:
-            with self._session.post(
-                self._url,
-                data=orjson.dumps(body),
-                headers={"Content-Type": "application/json"},
-                timeout=(min(CONNECT_SECONDS, seconds), seconds),
-                allow_redirects=False,
-                stream=True,
-            ) as answer:
-                if answer.status_code != requests.codes.ok:
-                    raise NoAdvice(f"The model's service answers {answer.status_code}.")
-                return _said(_body(answer, until))
-        except requests.RequestException as exc:
-            raise NoAdvice(f"The model's service does not answer ({type(exc).__name__}).") from exc
+            curl.setopt(pycurl.URL, self._url)
+            curl.setopt(pycurl.POSTFIELDS, orjson.dumps(body))
+            curl.setopt(pycurl.HTTPHEADER, self._headers)
+            curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
+            curl.setopt(pycurl.LOW_SPEED_TIME, 0)  # a model may think for long
+            curl.setopt(pycurl.WRITEFUNCTION, lambda part: said.write(part) if said.tell() <= LONGEST_BODY else 0)
+            curl.perform()
+            status = int(curl.getinfo(pycurl.RESPONSE_CODE))
+        except pycurl.error as exc:
+            raise NoAdvice(_why(exc, is_large=said.tell() > LONGEST_BODY)) from exc
+        finally:
+            curl.close()
+        if status != OK:
+            raise NoAdvice(f"The model's service answers {status}.")
+        return _said(said.getvalue())
 
 
-def _body(answer: requests.Response, until: float) -> bytes:
-    body = bytearray()
-    for part in answer.iter_content(8192):
-        body += part
-        if len(body) > LONGEST_BODY:
-            raise NoAdvice("The model's service answers more than it was asked for.")
-        if time.monotonic() > until:
-            raise NoAdvice("The model's service does not answer in time.")
-    return bytes(body)
+def _why(exc: pycurl.error, *, is_large: bool) -> str:
+    if is_large:
+        return "The model's service answers more than it was asked for."
+    if exc.args[0] == pycurl.E_OPERATION_TIMEDOUT:
+        return "The model's service does not answer in time."
+    return f"The model's service does not answer (error {exc.args[0]})."
 
 
 def _said(body: bytes) -> str:

@@ -69,6 +69,11 @@ class HookStore:
         with transaction(self._engine) as db:
             db.execute(text(_REST), given)
 
+    def put_back(self, crawl_id: UUID, now: datetime) -> None:
+        """Whoever comes next may take it."""
+        with transaction(self._engine) as db:
+            db.execute(text(_PUT_BACK), {"crawl": crawl_id, "now": now})
+
     def due(self, before: datetime) -> list[UUID]:
         """Crawls with a hook that somebody should have gone on with by then."""
         with transaction(self._engine) as db:
@@ -95,4 +100,5 @@ RETURNING hook, told, tries
 """
 _GO_ON = "UPDATE door_jobs SET told = :told, tries = 0, answer = NULL, due_at = :until WHERE id = :crawl"
 _REST = "UPDATE door_jobs SET due_at = :until, tries = :tries, answer = :answer WHERE id = :crawl"
+_PUT_BACK = "UPDATE door_jobs SET due_at = :now WHERE id = :crawl"
 _DUE = "SELECT id FROM door_jobs WHERE due_at <= :before ORDER BY due_at LIMIT 200"

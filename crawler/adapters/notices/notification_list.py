@@ -47,10 +47,13 @@ class NotificationList:
         before: UUID | None = None,
         only: Sequence[UUID] | None = None,
         limit: int = 50,
+        whole: bool = True,
     ) -> list[NoticeLine]:
-        """The newest first; `only` of these projects."""
+        """The newest first; `only` of these projects. Not `whole`: of a webhook's address only its host is searched,
+        as who searches may not know the rest."""
         rules = [rule for given, rule in _RULES.items() if getattr(wanted, given)]
         rules += ["n.id < :before"] * (before is not None) + ["n.project_id = ANY(:only)"] * (only is not None)
+        rules = [rule.format(target="n.target" if whole else _HOST) for rule in rules]
         where = f"WHERE {' AND '.join(rules)}" if rules else ""
         given: dict[str, Any] = {**wanted._asdict(), "before": before, "only": list(only or ()), "limit": limit}
         given["search"] = f"%{_literal(wanted.search)}%"
@@ -63,9 +66,10 @@ def _literal(search: str) -> str:
     return search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
 
+_HOST = "CASE WHEN n.channel LIKE 'webhook%' THEN split_part(n.target, '/', 3) ELSE n.target END"
 _RULES = {
     "project_id": "n.project_id = :project_id",
-    "search": "(p.name ILIKE :search OR n.target ILIKE :search)",
+    "search": "(p.name ILIKE :search OR {target} ILIKE :search)",
     "channel": "split_part(n.channel, '-', 1) = :channel",
     "status": "n.status = :status",
     "kind": "n.kind = :kind",

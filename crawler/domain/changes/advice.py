@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.digest import LONGEST_LINE, PageDigest
 from crawler.domain.plain_text import one_line
 
-MOST_LINES = 30
-LONGEST_LINE = 200
+MOST_LINES = 20
 LONGEST_SENTENCE = 300
 LONGEST_ANSWER = 20_000
 _OBJECT = re.compile(r"\{[^{}]*\}")
@@ -60,6 +59,7 @@ class Advice(BaseModel):
     url: str
     sentence: str | None = Field(None, description="What changed, in one sentence")
     matters: bool | None = Field(None, description="Whether it matters to the wish; null: nobody could tell")
+    is_part: bool = Field(default=True, description="More changed on the page than the model was shown")
     problem: str | None = Field(None, description="Why there is no sentence")
     prompt: str = Field(description="SHA-256 of what was asked")
     model: str
@@ -95,6 +95,12 @@ def prompt_of(wish: str, page: PageDigest) -> list[Message]:
     return [{"role": "system", "content": _INSTRUCTIONS}, {"role": "user", "content": asked}]
 
 
+def is_cut(page: PageDigest) -> bool:
+    """Whether more changed than the question shows: a page could hide what matters behind what does not."""
+    sides = (side for line in page.lines for side in (line.removed, line.added) if side is not None)
+    return bool(page.more) or len(page.lines) > MOST_LINES or any(len(side) >= LONGEST_LINE for side in sides)
+
+
 def digest_of(model: str, prompt: Sequence[Message]) -> str:
     """The same question to the same model has the same digest."""
     return sha256(orjson.dumps([model, list(prompt)], option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -116,7 +122,7 @@ def read_answer(said: str) -> tuple[str, bool]:
 def is_whole(summary: Mapping[str, Any], advised: Sequence[Advice]) -> bool:
     """Whether all changes of a crawl were looked at. Pages that came or went are none that a model is shown."""
     others = ("new_page_urls", "removed_page_urls", "template_changes", "by_hash", "watched", "watch_unread")
-    known = {one.url for one in advised if one.matters is not None}
+    known = {one.url for one in advised if one.matters is not None and not one.is_part}
     return not any(summary.get(name) for name in others) and known >= set(summary["changed_page_urls"])
 
 

@@ -21,7 +21,7 @@ from pydantic import (
 
 from crawler.domain.crawls.crawl_choices import IncludeMode, Preset, QueryParams, RenderMode
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam
-from crawler.domain.crawls.page_steps import MOST_CHARACTERS, MOST_STEPS, InvalidSteps, page_steps
+from crawler.domain.crawls.page_steps import MOST_STEPS, InvalidSteps, StepLine, page_steps
 from crawler.domain.crawls.render_rule import RenderRule
 from crawler.domain.ids import new_id
 from crawler.domain.patterns import check_list
@@ -38,7 +38,6 @@ STORED: Final = MappingProxyType({"stored": True})
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 _Name = Annotated[str, StringConstraints(max_length=200)]
-_Step = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)]
 _Host = Annotated[str, StringConstraints(max_length=300)]
 
 
@@ -117,7 +116,7 @@ class CrawlConfig(BaseModel):
     render_wait_seconds: float = Field(
         0, ge=0, le=10, allow_inf_nan=False, description="Seconds a browser waits once more when a page is quiet"
     )
-    page_steps: tuple[_Step, ...] = Field(
+    page_steps: tuple[StepLine, ...] = Field(
         (), max_length=MOST_STEPS, description="What a browser does on a page before it is read; renders it"
     )
     content_types: tuple[_Name, ...] = Field(("text/html", "application/xhtml+xml"), max_length=20)

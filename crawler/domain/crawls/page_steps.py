@@ -17,7 +17,9 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import StringConstraints
 
 from crawler.domain.patterns import check_states, compile_pattern
 from crawler.errors import Invalid, InvalidPattern
@@ -26,6 +28,7 @@ MOST_STEPS = 20
 MOST_TIMES = 50
 MOST_CHARACTERS = 1200
 XPATH = "xpath:"
+StepLine = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)]
 
 _AT = re.compile(r"at (?P<pattern>\S+) (?P<rest>.+)")
 _OPEN = re.compile(r"open (?P<url>https?://\S+)")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
-from crawler.domain.crawls.page_steps import MOST_STEPS, Do, InvalidSteps, Step, login_steps, parse_step
+from crawler.domain.crawls.page_steps import MOST_STEPS, Do, InvalidSteps, Step, StepLine, login_steps, parse_step
 
 MOST_SECRETS = 10
 MAX_SECRET = 4000
@@ -47,7 +47,7 @@ class LoginOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    steps: tuple[str, ...] = Field(
+    steps: tuple[StepLine, ...] = Field(
         max_length=MOST_STEPS, description="A line each: open, fill, click, wait for, scroll"
     )
     signed_in: str = Field(

@@ -1,4 +1,5 @@
-"""Addresses of other channels, as Apprise writes them. They hold tokens: nobody is shown one, only its mask."""
+"""Addresses of channels, which hold tokens: nobody is shown those of Apprise, only a mask, and who may only read is not
+shown those of webhooks either."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,12 @@ def masked(url: str) -> str:
     """What tells it apart from others, and nothing that opens a door: `slack://…3f9a1c`."""
     scheme = url.partition("://")[0][:31].lower()
     return f"{scheme}://…{blake2b(url.encode(), digest_size=3).hexdigest()}"
+
+
+def origin_shown(url: str) -> str:
+    """Where a webhook leads, without what follows: `https://hooks.example.org/***`."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/***"
 
 
 def unmasked(given: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ class Hook(BaseModel):
     headers: str | None = Field(None, description="Encrypted")
     metadata: dict[str, str] = Field(default_factory=dict)
     events: tuple[str, ...] = ()
+    owner: str | None = Field(None, description="The key that asked for it")
     modes: tuple[str, ...] | None = Field(None, description="Of changeTracking, if pages are told with it")
 
     def wants(self, event: str) -> bool:

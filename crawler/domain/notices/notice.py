@@ -60,7 +60,9 @@ class Notification(BaseModel):
     crawl_id: UUID | None
     channel: str = Field(description="email, webhook, apprise (apprise-2 and so on for further URLs)")
     kind: str = Field(description="changes, crawl_failing or crawl_recovered")
-    target: str = Field(description="The address; of Apprise's URLs only a mask")
+    target: str = Field(
+        description="The address; of Apprise's URLs only a mask, of webhooks the origin if the key may only read"
+    )
     status: str = Field(
         description="sending (claimed), held (it waits), sent, failed, blocked (its address may not be reached), "
         "unknown (its sender died: perhaps delivered, perhaps not)"

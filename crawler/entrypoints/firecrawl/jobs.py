@@ -33,6 +33,7 @@ from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.page_waits import PageWaits
+from crawler.entrypoints.http.shown_addresses import shown_webhook
 from crawler.entrypoints.http.sockets import until_gone, until_shut_out
 from crawler.errors import Conflict, CrawlerError, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.scrape_pages import not_fetched
@@ -120,8 +121,14 @@ def list_active(tools: Tools, caller: Caller) -> Any:
     for crawl in tools.store.open_crawls():
         scope = tools.store.get_scope(crawl.id) if crawl.from_queue and caller.sees(crawl.project_id) else {}
         if scope.get(DOOR) == CRAWL:
-            found.append({"id": str(crawl.id), "teamId": "", "url": crawl.seed_url, "options": scope.get("told")})
+            options = _options(caller, scope.get("told") or {})
+            found.append({"id": str(crawl.id), "teamId": "", "url": crawl.seed_url, "options": options})
     return {"success": True, "crawls": found}
+
+
+def _options(caller: ApiKey, told: dict[str, Any]) -> dict[str, Any]:
+    hook = told.get("webhook")
+    return {**told, "webhook": {**hook, "url": shown_webhook(caller, hook["url"])}} if hook else told
 
 
 @router.post("/crawl/params-preview")

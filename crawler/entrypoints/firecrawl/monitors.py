@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from crawler.bootstrap import App
 from crawler.domain import judging
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.changes.checks import CHANGED, CheckedPage
 from crawler.domain.changes.summary import CrawlChanges
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
@@ -26,6 +27,7 @@ from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule,
 from crawler.entrypoints.firecrawl.targets import crawl_of, shown_targets, target_of
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.shown_addresses import shown_webhook
 from crawler.errors import Forbidden, Invalid, NotFound
 from crawler.handlers.changes.check_pages import CheckPages
 
@@ -77,7 +79,7 @@ def create_monitor(body: NewMonitor, tools: Tools, caller: Caller) -> Any:
     except Exception:
         tools.projects.manage.delete(project.id)
         raise
-    return {"success": True, "data": _shown(tools, project, schedule)}
+    return {"success": True, "data": _shown(tools, caller, project, schedule)}
 
 
 @router.get("/monitor")
@@ -86,17 +88,17 @@ def list_monitors(tools: Tools, caller: Caller, limit: Limit = 100, offset: Offs
     for project_id in tools.notices.schedules.list_projects(limit, offset, caller.project_ids):
         schedule = tools.notices.schedules.find(project_id)
         if schedule is not None:
-            found.append(_shown(tools, tools.store.get_project(project_id), schedule))
+            found.append(_shown(tools, caller, tools.store.get_project(project_id), schedule))
     return {"success": True, "data": found}
 
 
 @router.get("/monitor/{monitor_id}")
-def get_monitor(monitor: Monitored, tools: Tools) -> Any:
-    return {"success": True, "data": _shown(tools, *monitor)}
+def get_monitor(monitor: Monitored, tools: Tools, caller: Caller) -> Any:
+    return {"success": True, "data": _shown(tools, caller, *monitor)}
 
 
 @router.patch("/monitor/{monitor_id}")
-def change_monitor(monitor: Monitored, body: MonitorChange, tools: Tools) -> Any:
+def change_monitor(monitor: Monitored, body: MonitorChange, tools: Tools, caller: Caller) -> Any:
     project, _ = monitor
     changes: dict[str, Any] = {"name": body.name} if body.name else {}
     if body.targets is not None:
@@ -109,7 +111,7 @@ def change_monitor(monitor: Monitored, body: MonitorChange, tools: Tools) -> Any
         project = tools.projects.manage.change(project.id, changes)
     schedule = tools.notices.set_schedule(project.id, config)
     _keep(tools, project, body, hook)
-    return {"success": True, "data": _shown(tools, project, schedule)}
+    return {"success": True, "data": _shown(tools, caller, project, schedule)}
 
 
 def _hook(tools: App, body: MonitorChange) -> Hook | None:
@@ -202,7 +204,7 @@ def _cron(schedule: MonitorSchedule) -> str:
     raise Invalid("schedule.text: say it as a cron expression, or as 'every 30 minutes', 'hourly' or 'daily at 9:00'.")
 
 
-def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
+def _shown(tools: App, caller: ApiKey, project: Project, schedule: Schedule) -> dict[str, Any]:
     config = schedule.config
     last = next((one for one in tools.store.list_crawls(project.id, 5) if not one.from_queue), None)
     targets, hook = tools.notices.hooks.list_targets(project.id), tools.notices.tell_hook.find_for(project.id)
@@ -216,7 +218,7 @@ def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
         "lastRunAt": _iso(last.started_at if last else None),
         "currentCheckId": str(last.id) if last and not last.status.is_over else None,
         "targets": targets or [_site(project)],
-        "webhook": hook.model_dump(include={"url", "metadata", "events"}) if hook else None,
+        "webhook": _shown_hook(caller, hook) if hook else None,
         "notification": {"email": {"enabled": True, "recipients": [mail]}} if mail else None,
         "retentionDays": RETENTION_DAYS,
         "estimatedCreditsPerMonth": 0,
@@ -224,6 +226,10 @@ def _shown(tools: App, project: Project, schedule: Schedule) -> dict[str, Any]:
         "createdAt": project.created_at.isoformat(),
         "updatedAt": project.updated_at.isoformat(),
     }
+
+
+def _shown_hook(caller: ApiKey, hook: Hook) -> dict[str, Any]:
+    return {**hook.model_dump(include={"url", "metadata", "events"}), "url": shown_webhook(caller, hook.url)}
 
 
 def _site(project: Project) -> dict[str, Any]:

@@ -8,7 +8,7 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import cache
@@ -48,10 +48,11 @@ from crawler.domain.notices.watched_words import watched_payload, watched_sectio
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.telling import TellReason
-from crawler.errors import NotFound
+from crawler.errors import NotFound, Unavailable
 from crawler.handlers.notices.fill_templates import FillTemplates
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
+from crawler.handlers.notices.sender_places import SenderPlaces, hosts_of
 
 JUDGING_SECONDS = 30.0
 """For conditions and templates of all recipients together, in each turn. After that conditions count as if they held,
@@ -152,6 +153,7 @@ class NotifyCrawl:
         clock: Clock,
         sender: Sender,
         hint: Callable[[UUID], None],
+        places: SenderPlaces,
         turn_seconds: float = TURN_SECONDS,
     ) -> None:
         self._crawls = crawls
@@ -164,6 +166,7 @@ class NotifyCrawl:
         self._clock = clock
         self._sender = sender
         self._hint = hint
+        self._places = places
         self._turn_seconds = turn_seconds
 
     def __call__(self, crawl_id: UUID) -> int:
@@ -171,12 +174,24 @@ class NotifyCrawl:
 
         When its turn is over and more have to be told, a hint says to go on after the others.
         """
-        if released := self._release(crawl_id):
-            return released
-        if self._kept.is_told(crawl_id):
-            return 0  # what is told of a crawl was decided then: who came since, or is muted no more, is not told of it
         crawl = self._crawls.get_crawl(crawl_id)
-        if crawl.crawl_type is not CrawlType.SCHEDULED or crawl.status not in _TOLD_OF:
+        if crawl.crawl_type is not CrawlType.SCHEDULED:
+            return 0
+        with self._places.place(self._names(crawl.project_id), crawl_id) as is_free:
+            return self._told(crawl) if is_free else 0
+
+    def _names(self, project_id: UUID) -> set[Hashable]:
+        """Whose places its notices take."""
+        schedule = self._schedules.find(project_id)
+        hooks = [one.address for one in self._audience.recipients(project_id) if one.channel is Channel.WEBHOOK]
+        return {project_id, *hosts_of([schedule.config.notification_webhook if schedule else None, *hooks])}
+
+    def _told(self, crawl: CrawlJob) -> int:
+        if released := self._release(crawl.id):
+            return released
+        if self._kept.is_told(crawl.id):
+            return 0  # what is told of a crawl was decided then: who came since, or is muted no more, is not told of it
+        if crawl.status not in _TOLD_OF:
             return 0
         return copy_context().run(self._notify, crawl)
 
@@ -253,7 +268,10 @@ class NotifyCrawl:
         kept = self._kept.find(notification_id)
         if kept is None:
             raise NotFound(f"There is no notification {notification_id}.")
-        return self._send(kept.id, kept.project_id, kept.channel, kept.target, kept.payload)
+        with self._places.place({kept.project_id, *hosts_of([kept.target])}) as is_free:
+            if not is_free:
+                raise Unavailable("Others of this project are being sent; try again in a moment.", retry_seconds=5)
+            return self._send(kept.id, kept.project_id, kept.channel, kept.target, kept.payload)
 
     def _failures(self, schedule: Schedule, crawl: CrawlJob) -> list[Notice]:
         project, now = self._crawls.get_project(crawl.project_id), self._clock()

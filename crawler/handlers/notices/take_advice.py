@@ -17,6 +17,7 @@ from crawler.domain.changes.advice import (
     Message,
     NoAdvice,
     digest_of,
+    is_cut,
     is_whole,
     prompt_of,
     read_answer,
@@ -75,8 +76,9 @@ class TakeAdvice:
         prompt = prompt_of(wish, page)
         digest = digest_of(adviser.model, prompt)
         if digest in known:
-            return known[digest]
+            return known[digest].model_copy(update={"is_part": is_cut(page)})
         said: dict[str, Any] = {"url": page.url, "prompt": digest, "model": adviser.model, "at": self._clock()}
+        said["is_part"] = is_cut(page)
         if seconds <= 0:
             return Advice(**said, problem="The time for advice was over.")
         try:

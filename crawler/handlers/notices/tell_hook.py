@@ -5,7 +5,8 @@ and how far they are: `adapters/notices/hook_store.py`.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -13,13 +14,16 @@ from uuid import UUID
 import orjson
 
 from crawler import telemetry
+from crawler.domain import judging
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.hosts.credentials import Credentials
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.notices.hooks import WAITS, Hook, HookEvent, event_body, hook_headers
 from crawler.domain.notices.notice import DeliveryResult
 from crawler.domain.urls.url import parse
+from crawler.handlers.notices.sender_places import SenderPlaces, hosts_of
 from crawler.handlers.notices.set_schedule import check_webhook
 
 log = telemetry.logger(__name__)
@@ -49,6 +53,7 @@ class Hooks(Protocol):
     def take(self, crawl_id: UUID, now: datetime, until: datetime) -> HeldHook | None: ...
     def go_on(self, crawl_id: UUID, told: int, until: datetime) -> None: ...
     def rest(self, crawl_id: UUID, until: datetime | None, *, tries: int = 0, answer: str | None = None) -> None: ...
+    def put_back(self, crawl_id: UUID, now: datetime) -> None: ...
     def due(self, before: datetime) -> list[UUID]: ...
 
 
@@ -77,6 +82,7 @@ class TellHook:
         secret: Callable[[], str | None],
         rule: EgressRule,
         hint: Callable[[UUID, float], None],
+        places: SenderPlaces,
         clock: Clock,
         turn_seconds: float = TURN_SECONDS,
     ) -> None:
@@ -88,6 +94,7 @@ class TellHook:
         self._secret = secret
         self._rule = rule
         self._hint = hint
+        self._places = places
         self._clock = clock
         self._turn_seconds = turn_seconds
 
@@ -96,7 +103,8 @@ class TellHook:
         url = parse(hook.url).href
         check_webhook(self._rule, url, "webhook")
         sealed = self._secrets.sealed(Credentials.of_headers(headers)) if headers else None
-        return hook.model_copy(update={"url": url, "headers": sealed})
+        owner = judging.caller.get()
+        return hook.model_copy(update={"url": url, "headers": sealed, "owner": str(owner) if owner else None})
 
     def begin(self, crawl: CrawlJob, hook: Hook) -> None:
         self._kept.add(crawl.project_id, crawl.id, hook, self._clock())
@@ -116,7 +124,12 @@ class TellHook:
         self._begin_check(crawl)
         now = self._clock()
         held = self._kept.take(crawl_id, now, now + HELD)
-        return self._tell(crawl, held) if held else 0
+        if held is None:
+            return 0
+        with self._places.place(_names(crawl, held.hook), crawl_id) as is_free:
+            if not is_free:
+                self._kept.put_back(crawl_id, now)
+            return copy_context().run(self._tell, crawl, held) if is_free else 0
 
     def recover(self) -> None:
         """What waits to be tried again, or lost its message or its teller."""
@@ -132,10 +145,11 @@ class TellHook:
 
     def _tell(self, crawl: CrawlJob, held: HeldHook) -> int:
         hook, told, sent = held.hook, held.told, 0
+        judging.caller.set(hook.owner or crawl.project_id)  # one never has all judges
         headers = dict(self._secrets.opened(hook.headers)) if hook.headers else {}
         until = time.monotonic() + self._turn_seconds
         for event in self._events(crawl, hook, told):
-            if sent and time.monotonic() > until:
+            if told > held.told and time.monotonic() > until:
                 self._rest(crawl.id, 0)
                 return sent
             if hook.wants(event.type):
@@ -166,3 +180,9 @@ class TellHook:
         until = None if is_over else self._clock() + WAITS[tries]
         self._kept.rest(crawl_id, until, tries=tries + 1, answer=answer.words)
         log.warning("hook_failed", crawl_id=str(crawl_id), tries=tries + 1, gives_up=is_over, answer=answer.words[:200])
+
+
+def _names(crawl: CrawlJob, hook: Hook) -> set[Hashable]:
+    """Whose places it takes. The project of single pages is everybody's."""
+    own = {crawl.project_id} if crawl.project_id != SINGLE_PAGES_ID else set()
+    return {*hosts_of([hook.url]), *own, *((hook.owner,) if hook.owner else ())}

@@ -3,7 +3,7 @@
 How selectors are found: `domain/watching/picking.py`. All of it runs in a judge, which strangers' pages cannot hold up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -57,7 +57,7 @@ class PickSelector:
     def inert(self, project_id: UUID, page_id: UUID) -> str:
         """The newest version, rendered inert."""
         with self._open_judge() as judge:
-            return judge.one(inert_page, self._stored(project_id, page_id, 1)[0])
+            return judge.one(inert_page, next(self._stored(project_id, page_id, 1)))
 
     def __call__(
         self, project_id: UUID, page_id: UUID, *, element: int | None = None, text: str = "", selector: str = ""
@@ -67,26 +67,27 @@ class PickSelector:
         if not selector and not text and element is None:
             raise Invalid("Say what to pick: an element, a text or a selector.")
         given = checked_selector(selector, json=False) if selector else None
-        stored = self._stored(project_id, page_id, VERSIONS)
         with self._open_judge() as judge:
-            named = Candidates((given,)) if given else judge.one(candidates_of, stored[0], element, text)
+            newest = self._stored(project_id, page_id, 1)
+            named = Candidates((given,)) if given else judge.one(candidates_of, next(newest), element, text)
             tried = named.alone
             if not tried:
                 raise NotFound("No selector names this element alone; write one by hand.")
             found = [
                 tuple(unread(one, TOO_SLOW) for _ in tried) if isinstance(known, Unjudged) else known
-                for one, known in judge.each(matches, stored, tried)
+                for one, known in judge.each(matches, self._stored(project_id, page_id, VERSIONS), tried)
             ]
         chosen = choose(tried, found)
         at = tried.index(chosen)
         versions = tuple(version[at] for version in found)
         return Picked(page_id=page_id, selector=chosen, text=named.text, alike=named.alike, versions=versions)
 
-    def _stored(self, project_id: UUID, page_id: UUID, most: int) -> Sequence[StoredVersion]:
+    def _stored(self, project_id: UUID, page_id: UUID, most: int) -> Iterator[StoredVersion]:
+        """Read one after the other: all of them together can be large."""
         rows = self._versions.list_versions(project_id, page_id, None, most)
         if not rows:
             raise NotFound(f"Nothing of page {page_id} is stored.")
-        return [self._version(project_id, page_id, row) for row in rows]
+        yield from (self._version(project_id, page_id, row) for row in rows)
 
     def _version(self, project_id: UUID, page_id: UUID, row: VersionRow) -> StoredVersion:
         snapshot = self._versions.get_snapshot(project_id, page_id, row.id)

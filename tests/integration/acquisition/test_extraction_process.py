@@ -6,14 +6,19 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import psutil
 import pytest
 
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
 from crawler.adapters.acquisition.pdf_texts import PdfTexts
+from crawler.adapters.changes.page_pairs import InTime
+from crawler.domain import judging
 from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import DEFAULT, read_selectors
+from crawler.domain.pages.pdf_reading import PdfReading
+from crawler.errors import JudgesBusy
 from tests.unit.pages.pdfs import pdf_of
 
 HTML = "text/html; charset=utf-8"
@@ -120,7 +125,7 @@ def test_the_process_ends_with_its_parent() -> None:
 
 def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with ExtractionProcess(20) as extract:
-        read = PdfTexts(extract)
+        read = PdfTexts(lambda: extract)
         assert read(pdf_of("The fee is 12 euros.")).text == "The fee is 12 euros."
         monkeypatch.setattr(extract, "_seconds", 0.0)
         slow = read(pdf_of("Another"))
@@ -130,3 +135,43 @@ def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pyt
         assert read(pdf_of("Another")) == slow, "it is not read again and again"
         assert read(pdf_of("A third one")).text == "A third one"
         assert "larger than" in read(b"%PDF-" + b"x" * 16_000_000).problem
+
+
+def test_pdfs_of_one_caller_that_take_long_leave_a_process_to_others() -> None:
+    slow = [pdf_of("a) Tj (b" * 400_000 + str(number)) for number in range(3)]
+    found: list[PdfReading | JudgesBusy] = []
+    read = PdfTexts(lambda: ExtractionProcess(3.0))
+
+    def read_as(who: str, body: bytes) -> None:
+        judging.caller.set(who)
+        try:
+            found.append(read(body))
+        except JudgesBusy as exc:
+            found.append(exc)
+
+    hostile = [threading.Thread(target=read_as, args=("hostile", body)) for body in slow]
+    for thread in hostile:
+        thread.start()
+    stranger = threading.Thread(target=read_as, args=("stranger", pdf_of("The fee is 12 euros.")))
+    stranger.start()
+    stranger.join()
+    assert PdfReading("The fee is 12 euros.") in found
+    assert sum(thread.is_alive() for thread in hostile) >= 2, "it waited for no more than one of them"
+    for thread in hostile:
+        thread.join()
+    read.close()
+
+
+def test_pdfs_of_one_crawl_take_no_time_of_another() -> None:
+    def slow(body: bytes) -> PdfReading:
+        clock[0] += 60.0
+        return PdfReading(body.decode())
+
+    clock = [1000.0]
+    read = InTime(slow, lambda: clock[0])
+    one, other = UUID(int=1), UUID(int=2)
+    assert read(one, b"first").text == "first"
+    assert read(one, b"second").text == "", "its time is over"
+    assert read(other, b"third").text == "third"
+    clock[0] += 120.0
+    assert read(one, b"fourth").text == "fourth", "with time comes more of it"

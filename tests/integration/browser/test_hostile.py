@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.adapters.browser import screenshot
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import Wear
 from crawler.domain.crawls.fetching import FetchRequest
@@ -181,3 +182,40 @@ def _back_to_baseline(fetcher: BrowserFetcher, before: tuple[int, ...]) -> bool:
     until(lambda: all(len(living(pid)) <= most for pid in fetcher.stats.pids) and len(fetcher.stats.pids) <= 1)
     until(lambda: not any(living(pid) for pid in before if pid not in fetcher.stats.pids))
     return True
+
+
+LARGE = "'x'.repeat(1e8)"
+LIARS = {
+    "/timers": f"<p>x</p><script>const length = {LARGE}; const filter = () => ({{length, filter}});"
+    "Array.prototype.filter = filter</script>",
+    "/size": "<p>x</p><script>for (const side of ['scrollWidth', 'scrollHeight'])"
+    f"Object.defineProperty(document.documentElement, side, {{get: () => {LARGE}}})</script>",
+}
+
+
+def test_what_pages_say_of_themselves_is_never_large(browser: BrowserFetcher) -> None:
+    with pages({"/": "<p>warm</p>", **LIARS}) as site:
+        fetch(browser, site.url(), screenshot=True)
+        for path in LIARS:
+            before = time.process_time()
+            found = fetch(browser, site.url(path), screenshot=True)
+            assert time.process_time() - before < 1.5, path
+            assert (found.failure, found.screenshot is not None) == (None, True), path
+
+
+NOISE = """<body style="margin:0"><canvas width=1200 height=1600></canvas><script>
+  const drawn = document.querySelector('canvas').getContext('2d'), some = drawn.createImageData(1200, 1600);
+  for (let at = 0; at < some.data.length; at++) some.data[at] = at % 4 === 3 ? 255 : Math.random() * 256;
+  drawn.putImageData(some, 0, 0);
+</script>"""
+
+
+def test_of_a_page_that_makes_a_huge_image_only_the_top_is_pictured(
+    browser: BrowserFetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screenshot, "MAX_BYTES", MEGABYTE)
+    with pages({"/": NOISE}) as site:
+        found = fetch(browser, site.url(), screenshot=True)
+    assert found.screenshot is not None
+    assert len(found.screenshot.image) <= MEGABYTE
+    assert 100 < found.screenshot.height < 500, "as much as there is room for"

@@ -3,12 +3,14 @@
 import hashlib
 import hmac
 from collections.abc import Iterator
+from contextvars import copy_context
 from datetime import timedelta
 
 import pytest
 from firecrawl.v2.types import MonitorWebhookConfig, WebhookConfig
 from firecrawl.v2.utils.error_handler import BadRequestError
 
+from crawler.domain import judging
 from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.notices.hooks import BATCH, WAITS, Hook
 from crawler.handlers.crawls.scrape_pages import ScrapeOptions
@@ -165,3 +167,52 @@ def test_one_teller_at_a_time(crawler: Engine, shop: Site, receiver: Receiver) -
     assert tools.notices.hooks.take(crawl.id, now, now + timedelta(minutes=1)) is not None
     assert tell(crawl.id) == 0
     assert receiver.got == []
+
+
+def test_receivers_of_one_caller_that_hang_leave_threads_to_others(
+    crawler: Engine, shop: Site, receiver: Receiver
+) -> None:
+    tools = crawler.tools
+    tell, places = tools.notices.tell_hook, tools.notices.places
+    crawls = [tools.crawls.scrape.start(SINGLE_PAGES_ID, [shop.url("/a")], ScrapeOptions()) for _ in range(2)]
+    for crawl, who in zip(crawls, ("somebody", "somebody else"), strict=True):
+        asking = copy_context()
+        asking.run(judging.caller.set, who)
+        tell.begin(crawl, asking.run(tell.checked, Hook(kind=BATCH, url=receiver.address), {}))
+    with places.place({"somebody"}), places.place({"somebody"}):  # two that hang
+        assert tell(crawls[0].id) == 0
+        assert tell(crawls[1].id) == 1, "the project of single pages is everybody's"
+        crawler.sent.clear()
+    assert crawler.sent == [("notify", crawls[0].id)], "it goes on when one is done"
+    assert tell(crawls[0].id) == 1
+
+
+def test_events_that_nobody_wants_have_an_end_of_their_turn_too(
+    crawler: Engine, shop: Site, receiver: Receiver
+) -> None:
+    tools = crawler.tools
+    urls = [shop.url(path) for path in ("/", "/a", "/kettles")]
+    crawl = tools.crawls.scrape.start(SINGLE_PAGES_ID, urls, ScrapeOptions())
+    crawler.run(crawl)
+    tell = tools.notices.tell_hook
+    tell.begin(crawl, tell.checked(Hook(kind=BATCH, url=receiver.address, events=("completed",)), {}))
+    vars(tell)["_turn_seconds"] = 0.0
+    turns = [tell(crawl.id) for _ in range(5)]
+    assert (turns, receiver.types) == ([0, 0, 0, 0, 1], ["batch_scrape.completed"])
+
+
+def test_judges_are_asked_in_the_name_of_who_wanted_the_hook(crawler: Engine, shop: Site, receiver: Receiver) -> None:
+    tools, asked = crawler.tools, list[object]()
+    crawl = tools.crawls.scrape.start(SINGLE_PAGES_ID, [shop.url("/a")], ScrapeOptions())
+    tell = tools.notices.tell_hook
+    hook = tell.checked(Hook(kind=BATCH, url=receiver.address), {})
+    tell.begin(crawl, hook.model_copy(update={"owner": "somebody"}))
+    send = vars(tell)["_send"]
+
+    def noted(*given: object) -> object:
+        asked.append(judging.caller.get())
+        return send(*given)
+
+    vars(tell)["_send"] = noted
+    assert tell(crawl.id) == 1
+    assert (asked, judging.caller.get()) == (["somebody"], None)

@@ -1,16 +1,20 @@
 """From a wish to the message, with a local twin of a language model's service."""
 
 import json
+import socket
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from crawler.domain.changes.advice import NoAdvice
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.chat_server import ChatServer, chat_server, message, verdict
 from tests.integration.handmade import lay, page
 from tests.integration.inbox import Inbox
 from tests.integration.live_engine import Engine
-from tests.integration.raw_server import response
+from tests.integration.raw_server import response, serving
 from tests.integration.watching.test_watching import Shop, inbox
 from tests.site.client import Site
 
@@ -115,3 +119,23 @@ def test_a_model_that_never_answers_is_waited_for_once(
     shop.crawl()
     assert len(inbox.mails) == 1
     assert len(model.asked) == 1
+
+
+def test_a_model_that_answers_a_byte_at_a_time_is_left_after_its_time(crawler: Engine) -> None:
+    over = threading.Event()
+
+    def drip(connection: socket.socket, _: object) -> None:
+        for part in (b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n", *[b" "] * 200):
+            connection.sendall(part)
+            if over.wait(0.1):
+                return
+
+    adviser = crawler.tools.notices.adviser
+    assert adviser is not None
+    with serving(drip) as server:
+        vars(adviser)["_url"] = server.url()
+        began = time.monotonic()
+        with pytest.raises(NoAdvice, match="in time"):
+            adviser.ask([], 0.5)
+        assert time.monotonic() - began < 10, "it would take 20"
+        over.set()

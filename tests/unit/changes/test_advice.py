@@ -11,6 +11,7 @@ from crawler.domain.changes.advice import (
     Advised,
     NoAdvice,
     digest_of,
+    is_cut,
     is_whole,
     prompt_of,
     read_answer,
@@ -21,8 +22,9 @@ PAGE = PageDigest("https://shop.example/terms", None, (LineChange(removed="30 da
 SUMMARY: dict[str, Any] = {"changed_page_urls": [PAGE.url], "new_page_urls": [], "removed_page_urls": []}
 
 
-def advice(*, matters: bool | None) -> Advice:
-    return Advice(url=PAGE.url, matters=matters, prompt="0", model="m", at=datetime(2026, 1, 1, tzinfo=UTC))
+def advice(*, matters: bool | None, page: PageDigest = PAGE) -> Advice:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Advice(url=page.url, matters=matters, is_part=is_cut(page), prompt="0", model="m", at=now)
 
 
 def test_the_question_holds_the_wish_and_the_lines_within_bounds() -> None:
@@ -75,3 +77,16 @@ def test_it_silences_only_if_asked_to_and_only_what_it_has_seen_whole() -> None:
     )
     for further in others:
         assert not is_whole({**SUMMARY, **further}, [advice(matters=False)])
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        PAGE._replace(more=1),
+        PAGE._replace(lines=(LineChange(removed=None, added="dull " * 60),)),
+        PAGE._replace(lines=tuple(LineChange(removed=None, added=f"dull {number}") for number in range(40))),
+    ],
+)
+def test_a_page_that_hides_what_matters_behind_what_does_not_silences_nothing(hidden: PageDigest) -> None:
+    assert is_whole(SUMMARY, [advice(matters=False)])
+    assert not is_whole(SUMMARY, [advice(matters=False, page=hidden)])

@@ -37,7 +37,9 @@ def test_every_link_leads_to_a_chapter_and_a_heading_of_it(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["nowhere", "how-to/../tutorial", "/etc/passwd", "how-to", "", "conf.py", "index.md"])
 def test_nothing_else_is_shown(path: str) -> None:
+    kept = manual.rendered.cache_info().currsize
     assert manual_page(path) is None
+    assert manual.rendered.cache_info().currsize == kept, "nothing is kept of what anybody asks for"
 
 
 @pytest.mark.parametrize("name", ["../conf.py", "..", "nothing.png", "a/b.png"])
@@ -48,12 +50,12 @@ def test_no_other_file_is_an_image(name: str) -> None:
 def test_without_documentation_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("_CLONE", "_INSTALLED"):
         monkeypatch.setattr(manual, name, tmp_path)
-    for each in (manual.folder, manual.contents, manual.manual_page):
+    for each in (manual.folder, manual.contents, manual.rendered):
         each.cache_clear()
     try:
         assert manual.contents() == []
         assert manual.manual_page("tutorial") is None
         assert manual.image("live.png") is None
     finally:
-        for each in (manual.folder, manual.contents, manual.manual_page):
+        for each in (manual.folder, manual.contents, manual.rendered):
             each.cache_clear()

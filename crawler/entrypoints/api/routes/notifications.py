@@ -9,12 +9,14 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 
 from crawler.adapters.notices.notification_store import KeptNotification
+from crawler.domain.api_keys import ApiKey
 from crawler.domain.notices.notice import Notification
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_id, encode, listed
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Listed
+from crawler.entrypoints.http.shown_addresses import shown_target
 from crawler.errors import NotFound
 
 router = APIRouter(tags=["notifications"])
@@ -34,7 +36,7 @@ def list_notifications(
             raise NotFound(f"There is no project {project_id}.")
         only = (tools.store.get_project(project_id).id,)
     rows = tools.notices.notifications.newest(limit + 1, before, only)
-    return listed(rows, limit, lambda row: row.shown, lambda row: encode("notifications", str(row.id)))
+    return listed(rows, limit, lambda row: _shown(caller, row.shown), lambda row: encode("notifications", str(row.id)))
 
 
 @router.post(
@@ -61,6 +63,10 @@ def acknowledge_notification(
     kept = _seen(notification_id, tools, caller)
     tools.notices.notifications.acknowledge(notification_id, tools.clock())
     return (tools.notices.notifications.find(notification_id) or kept).shown
+
+
+def _shown(caller: ApiKey, one: Notification) -> Notification:
+    return one.model_copy(update={"target": shown_target(caller, one.channel, one.target)})
 
 
 def _seen(notification_id: UUID, tools: Tools, caller: Caller) -> KeptNotification:

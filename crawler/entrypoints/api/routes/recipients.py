@@ -13,9 +13,11 @@ from pydantic import ConfigDict, Field
 from crawler.domain.notices.notice import Channel
 from crawler.domain.notices.recipients import Recipient, RecipientOrder
 from crawler.entrypoints.http.access import OwnProject, Tools
+from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import MOST, Cursor, Limit, part_of
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body, Listed, Wire
+from crawler.entrypoints.http.shown_addresses import shown_recipient
 
 router = APIRouter(tags=["recipients"])
 
@@ -59,9 +61,9 @@ class RecipientPreview(Wire):
 
 @router.get("/projects/{project_id}/recipients", summary="Who else is told", responses=problems(404))
 def list_recipients(
-    project_id: OwnProject, tools: Tools, cursor: Cursor = None, limit: Limit = MOST
+    project_id: OwnProject, tools: Tools, caller: Caller, cursor: Cursor = None, limit: Limit = MOST
 ) -> Listed[RecipientShown]:
-    known = tools.notices.manage_recipients.list(project_id)
+    known = [shown_recipient(caller, one) for one in tools.notices.manage_recipients.list(project_id)]
     shown, following = part_of("recipients", known, cursor, limit, lambda one: str(one.id))
     return Listed[RecipientShown](items=[RecipientShown.of(one) for one in shown], next_cursor=following)
 
@@ -92,8 +94,8 @@ def preview_recipient(project_id: OwnProject, body: NewRecipient, tools: Tools) 
 
 
 @router.get("/projects/{project_id}/recipients/{recipient_id}", summary="One recipient", responses=problems(404))
-def get_recipient(project_id: OwnProject, recipient_id: RecipientId, tools: Tools) -> RecipientShown:
-    return RecipientShown.of(tools.notices.manage_recipients.get(project_id, recipient_id))
+def get_recipient(project_id: OwnProject, recipient_id: RecipientId, tools: Tools, caller: Caller) -> RecipientShown:
+    return RecipientShown.of(shown_recipient(caller, tools.notices.manage_recipients.get(project_id, recipient_id)))
 
 
 @router.put(

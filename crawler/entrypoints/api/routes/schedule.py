@@ -10,9 +10,11 @@ from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.notices.schedule import ScheduleConfig, ScheduleOverview
 from crawler.entrypoints.api.shapes.crawl import CrawlId
 from crawler.entrypoints.http.access import OwnProject, Tools
+from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.idempotency import DoOnce
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import Body
+from crawler.entrypoints.http.shown_addresses import shown_webhook
 
 router = APIRouter(tags=["schedule"])
 
@@ -44,8 +46,10 @@ class RunNow(Body):
     summary="A project's schedule, its next runs and its last ones",
     responses=problems(404),
 )
-def get_schedule(project_id: OwnProject, tools: Tools) -> ScheduleOverview:
-    return tools.notices.describe_schedule(tools.notices.set_schedule.get(project_id))
+def get_schedule(project_id: OwnProject, tools: Tools, caller: Caller) -> ScheduleOverview:
+    found = tools.notices.describe_schedule(tools.notices.set_schedule.get(project_id))
+    shown = shown_webhook(caller, found.notification_webhook or "") or None
+    return found.model_copy(update={"notification_webhook": shown})
 
 
 @router.put("/projects/{project_id}/schedule", summary="Set, change or disable it", responses=problems(404))

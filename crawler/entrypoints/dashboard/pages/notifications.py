@@ -18,6 +18,7 @@ from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import decode_id, encode
 from crawler.entrypoints.http.shapes import Text
+from crawler.entrypoints.http.shown_addresses import sees_addresses, shown_target
 from crawler.errors import NotFound
 
 router = APIRouter()
@@ -57,7 +58,10 @@ def notifications(
         kind if kind in set(NoticeKind) else "",
     )
     before = decode_id("notices", cursor)
-    rows = tools.notices.notification_list(wanted, before=before, only=caller.project_ids, limit=SHOWN + 1)
+    found = tools.notices.notification_list(
+        wanted, before=before, only=caller.project_ids, limit=SHOWN + 1, whole=sees_addresses(caller)
+    )
+    rows = [row._replace(target=shown_target(caller, row.channel, row.target)) for row in found]
     return page(
         request,
         "parts/notice_rows.html" if is_part(request) else "notifications.html",
@@ -77,7 +81,7 @@ def _own(notification_id: Annotated[UUID, Path()], caller: Caller, tools: Tools)
     kept = tools.notices.notifications.find(notification_id)
     if kept is None or not caller.sees(kept.project_id):
         raise NotFound(f"There is no notification {notification_id}.")
-    return kept
+    return kept._replace(target=shown_target(caller, kept.channel, kept.target))
 
 
 OwnNotice = Annotated[KeptNotification, Depends(_own)]

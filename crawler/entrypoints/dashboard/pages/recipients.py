@@ -3,7 +3,7 @@
 Decided in `handlers/notices/manage_recipients.py` and `manage_mutes.py` beside it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,11 +12,13 @@ from fastapi import APIRouter, Request, Response
 
 from crawler.bootstrap import App
 from crawler.domain.notices.mutes import mute_order
-from crawler.domain.notices.recipients import RecipientOrder, read_recipient
+from crawler.domain.notices.recipients import Recipient, RecipientOrder, read_recipient
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.forms.recipient import FIELDS, given_of
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.http.access import OwnProject, Tools
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.shown_addresses import shown_recipient
 from crawler.errors import Invalid, NotFound
 
 router = APIRouter()
@@ -26,8 +28,9 @@ _SPANS = {hours: timedelta(hours=int(hours)) for hours, _ in HOURS}
 
 
 @router.get("/projects/{project_id}/recipients")
-def recipients(request: Request, project_id: OwnProject, tools: Tools) -> Response:
-    return _show(request, tools, project_id)
+def recipients(request: Request, project_id: OwnProject, tools: Tools, caller: Caller) -> Response:
+    known = [shown_recipient(caller, one) for one in tools.notices.manage_recipients.list(project_id)]
+    return _show(request, tools, project_id, known=known)
 
 
 @router.post("/projects/{project_id}/recipients")
@@ -88,6 +91,7 @@ def _show(
     values: Mapping[str, str] | None = None,
     wrong: str | None = None,
     *,
+    known: Sequence[Recipient] | None = None,
     mute_error: str | None = None,
     preview: Mapping[str, Any] | None = None,
     status: int = 200,
@@ -99,7 +103,7 @@ def _show(
         status,
         here="schedule",
         project=tools.store.get_project(project_id),
-        recipients=tools.notices.manage_recipients.list(project_id),
+        recipients=tools.notices.manage_recipients.list(project_id) if known is None else known,
         mutes=tools.notices.manage_mutes.list(project_id),
         rules=[(str(rule.id), rule.name or rule.words[:80]) for rule in rules[:200]],
         rule_names={rule.id: rule.name or rule.words for rule in rules},

@@ -25,6 +25,8 @@ from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
 from crawler.entrypoints.dashboard.views.run_history import lines
 from crawler.entrypoints.http.access import OwnProject, Tools
+from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.shown_addresses import shown_webhook
 from crawler.errors import Invalid, InvalidConfig
 from crawler.handlers.notices.send_test import shown_address
 
@@ -35,9 +37,10 @@ LOOKED_AT = 40
 
 
 @router.get("/projects/{project_id}/schedule")
-def schedule(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+def schedule(request: Request, project_id: OwnProject, tools: Tools, caller: Caller) -> Response:
     project, kept = tools.store.get_project(project_id), _kept(tools, project_id)
     values = schedule_form.fields_of(kept.config if kept else None, project.settings)
+    values["notification_webhook"] = shown_webhook(caller, values["notification_webhook"])
     return _show(request, tools, project, kept, values, {})
 
 

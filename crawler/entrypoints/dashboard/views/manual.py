@@ -53,13 +53,16 @@ def _chapter(docs: Path, file: Path) -> Chapter:
     return Chapter(str(file.relative_to(docs).with_suffix("")), _LINK.sub(r"\1", heading))
 
 
-@cache
 def manual_page(path: str) -> ManualPage | None:
     """A chapter by its path; None if there is none."""
-    known = {chapter.path: chapter for _, chapters in contents() for chapter in chapters}
-    docs, chapter = folder(), known.get(path)
-    if docs is None or chapter is None:
-        return None
+    docs, known = folder(), {chapter.path: chapter for _, chapters in contents() for chapter in chapters}
+    return rendered(docs, known[path]) if docs and path in known else None
+
+
+@cache
+def rendered(docs: Path, chapter: Chapter) -> ManualPage:
+    """Kept: there are as many as there are chapters, whatever is asked for."""
+    known, path = {one.path: one for _, chapters in contents() for one in chapters}, chapter.path
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = reader.parse(_COMMENT.sub("", (docs / f"{path}.md").read_text(encoding="utf-8")))
     _name_headings(tokens)
