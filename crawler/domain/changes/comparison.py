@@ -244,7 +244,7 @@ class _Comparison:
         self._remembered = {
             page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
         }
-        self._barriers = {*barriers}
+        self._barriers = {key: url for url in barriers if (key := key_of(url)) is not None}
         barred = before.behind_barrier(page.target for page in self._remembered.values())
         self._known = self._known_pages({page.url for page in barred})
         self._barred = barred + [
@@ -255,6 +255,7 @@ class _Comparison:
         self._arrived: dict[str, bytes | None] = {}
         """Content of pages, by key, that only the new crawl has; moved pages are found among them."""
         self._otherwise: list[str] = []
+        self._set_apart: set[str] = set()
 
     def changes(self) -> Changes:
         self._classify_pages()
@@ -329,19 +330,16 @@ class _Comparison:
         What was a page before is compared as others are: links may lead to it by redirects all the time.
         """
         targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
-        led = {key for key in targets if key in self._arrived or self._was_barrier(key)}
+        led = {key for key in targets & self._after.by_key.keys() if key in self._arrived or key in self._barriers}
         urls = {self._after.by_key[key].url for key in led}
-        unmet = self._barriers - {page.url for page in self._after.by_key.values()}
-        self._barriers = urls | unmet
+        unmet = {url for key, url in self._barriers.items() if key not in self._after.by_key}
+        self._set_apart = urls | unmet
         for key in led:
             self._arrived.pop(key, None)
         for kind in (_Kind.NEW, _Kind.CHANGED, _Kind.UNCHANGED):
             found = self._found[kind]
             self._found[_Kind.NOT_COMPARED] += [url for url in found if url in urls]
             self._found[kind] = [url for url in found if url not in urls]
-
-    def _was_barrier(self, key: str) -> bool:
-        return key in self._after.by_key and self._after.by_key[key].url in self._barriers
 
     def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""
@@ -359,7 +357,7 @@ class _Comparison:
             moved=tuple(moved),
             lost=tuple(rest),
             fetched_otherwise=_sorted(self._otherwise),
-            barriers=_sorted(self._barriers),
+            barriers=_sorted(self._set_apart),
         )
 
     def _moves(self, lost: list[LostPage]) -> dict[str, str]:

@@ -21,7 +21,7 @@ AGE = (
     r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
 )
 _SHORTEST_END = 3
-GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
+GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
 """Ages end here, though the name in the next element follows without a space: `3 hours agoanna`."""
 _AN_AGE = late(AGE, re.IGNORECASE)
 _BARE = re.compile(

@@ -338,6 +338,28 @@ def test_a_site_that_refuses_the_credentials_at_its_first_page_says_so(crawler: 
     assert f"renew the credentials of {project.name}." in str(crawl.error_message)
 
 
+def test_a_page_behind_a_wall_is_the_same_page_when_another_spelling_of_its_address_is_met_first(
+    crawler: Engine, site: Site
+) -> None:
+    """Which of the links to a page is met first is chance."""
+    lay_pages(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {path: page(title="Umbau", body=WORKS) for path in PATHS})
+    crawl = crawler.again(crawl)
+    assert coverage(crawl)["failing"]
+    lay_pages(site, paths=["/P3", *PATHS])
+    lay(site, {"/": page("/P3", *PATHS, title="Home", body=TEXT.format("home")), "/P3": article("/p3")})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/"]
+    assert (told(crawl)["not_compared_urls"], told(crawl)["behind_walls"]) == ([], {})
+    lay(site, {"/P3": article("/p3", edited=True)})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/P3"]
+    lay_pages(site, edited="/p3")
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/"], "once, whatever its address"
+
+
 BOX = "<form action=/enter><input name=user><input type=password name=secret></form>"
 WAYS = [f"/go/{n}" for n in range(8)]
 
