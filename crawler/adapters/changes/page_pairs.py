@@ -69,14 +69,18 @@ class PagePairs:
         with transaction(self._engine) as db:
             return set(db.execute(text(_TOO_LARGE), given).scalars())
 
-    def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]:
-        """How many versions further back each of these is, by URL; without those no longer kept."""
+    def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, tuple[str, int]]:
+        """How many versions further back each of these is, by URL; without those no longer kept.
+
+        With the URL by which this crawl met the page: it may be another spelling.
+        """
         given = {
             "crawl": crawl_id, "before": compared_to, "urls": list(versions), "versions": list(versions.values()),
             "further": 0,
         }  # fmt: skip
         with transaction(self._engine) as db:
-            return {row[0]: int(row[1]) for row in db.execute(text(_STEPS_BACK), given)} if versions else {}
+            rows = db.execute(text(_STEPS_BACK), given).all() if versions else ()
+        return {row.known: (row.url, int(row.steps)) for row in rows}
 
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]:
         """What the crawl stored of a page, and what its second look saw; by normalized URL and snapshot."""
@@ -202,12 +206,15 @@ JOIN snapshots os ON os.id = o.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND greatest(ns.byte_length, os.byte_length) > :most
 """  # noqa: S608 - our own text
 _STEPS_BACK = f"""
-SELECT u.url, (SELECT count(*) FROM ({EARLIER}) newer WHERE newer.fetched_at > good.fetched_at)
+SELECT known.url AS known, u.url,
+       (SELECT count(*) FROM ({EARLIER}) newer WHERE newer.fetched_at > good.fetched_at) AS steps
 FROM unnest(CAST(:urls AS text[]), CAST(:versions AS uuid[])) AS known(url, version)
-JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.url = known.url AND u.fetch_state = 'done'
+JOIN page_versions good ON good.id = known.version AND good.snapshot_id IS NOT NULL
+JOIN crawled_pages page ON page.id = good.page_id
+JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = page.normalized_url
+    AND u.fetch_state = 'done'
 {COMPARED}
-JOIN page_versions good ON good.id = known.version AND good.page_id = v.page_id AND good.fetched_at < v.fetched_at
-    AND good.snapshot_id IS NOT NULL AND (good.crawl_method = v.way) IS NOT FALSE
+WHERE good.page_id = v.page_id AND good.fetched_at < v.fetched_at AND (good.crawl_method = v.way) IS NOT FALSE
 """  # noqa: S608 - both parts are constants
 _LOOKS = """
 SELECT u.url, v.page_id, NULL AS old_version,

@@ -86,6 +86,8 @@ class Changes:
     """Those not compared that are known from before: once a browser made what is stored, once the server."""
     needs_browser: tuple[str, ...] = ()
     """Those not compared of which this crawl has but a shell for scripts."""
+    barriers: tuple[str, ...] = ()
+    """Those not compared that were never anything but the place to which a barrier leads."""
 
 
 def standing(state: FetchState, reason: Reason | None, status: int | None = None) -> Standing:
@@ -124,11 +126,13 @@ def compare(
     linked: Container[str] = (),
     key_of: Key = str,
     unsettled: Container[str] = (),
+    barriers: Iterable[str] = (),
     sign_ins: SignIns = BY_NAME,
 ) -> Changes:
     """Compare two crawls of a site. A page that the new crawl did not meet is removed only if a probe said so.
 
     `unsettled`: URLs of pages that the old crawl could not tell about when it was compared itself.
+    `barriers`: URLs that were never anything but the place to which a barrier leads, as far as the old crawl knew.
     `remembered`: pages the old crawl did not meet either, but could not call gone. When they are back they are not new.
     `last_seen`: pages the old crawl did not get, as they were before it; what happened to them meanwhile is told now.
     `crossed`: pages the old crawl fetched in another way, by key: old and new content that were fetched alike.
@@ -147,6 +151,7 @@ def compare(
         linked=linked,
         key_of=key_of,
         unsettled=unsettled,
+        barriers=barriers,
         sign_ins=sign_ins,
     ).changes()
 
@@ -223,6 +228,7 @@ class _Comparison:
         linked: Container[str],
         key_of: Key,
         unsettled: Container[str],
+        barriers: Iterable[str],
         sign_ins: SignIns,
     ) -> None:
         self._sign_ins = sign_ins
@@ -238,7 +244,7 @@ class _Comparison:
         self._remembered = {
             page.normalized_url: page for page in remembered if before.is_silent_about(page.normalized_url)
         }
-        self._unsettled = unsettled
+        self._barriers = {key: url for url in barriers if (key := key_of(url)) is not None}
         barred = before.behind_barrier(page.target for page in self._remembered.values())
         self._known = self._known_pages({page.url for page in barred})
         self._barred = barred + [
@@ -249,6 +255,7 @@ class _Comparison:
         self._arrived: dict[str, bytes | None] = {}
         """Content of pages, by key, that only the new crawl has; moved pages are found among them."""
         self._otherwise: list[str] = []
+        self._set_apart: set[str] = set()
 
     def changes(self) -> Changes:
         self._classify_pages()
@@ -318,20 +325,21 @@ class _Comparison:
                 yield LostPage(probe.url, probe.content_hash, probe.kind, probe.target, probe.status, probe.reason)
 
     def _set_barrier_targets_apart(self, lost: Iterable[LostPage]) -> None:
-        """A page that is there only because a barrier leads to it is not new, and was not compared the next time."""
+        """A page that is there only because a barrier leads to it is not new, nor is it compared the next time.
+
+        What was a page before is compared as others are: links may lead to it by redirects all the time.
+        """
         targets = barrier_targets(lost, self._after.behind_barrier(), self._key_of, self._sign_ins)
-        led = {key for key in targets if key in self._arrived or self._was_barrier(key)}
+        led = {key for key in targets & self._after.by_key.keys() if key in self._arrived or key in self._barriers}
         urls = {self._after.by_key[key].url for key in led}
+        unmet = {url for key, url in self._barriers.items() if key not in self._after.by_key}
+        self._set_apart = urls | unmet
         for key in led:
             self._arrived.pop(key, None)
         for kind in (_Kind.NEW, _Kind.CHANGED, _Kind.UNCHANGED):
             found = self._found[kind]
             self._found[_Kind.NOT_COMPARED] += [url for url in found if url in urls]
             self._found[kind] = [url for url in found if url not in urls]
-
-    def _was_barrier(self, key: str) -> bool:
-        """Whether the old crawl did not compare it either."""
-        return key in self._after.by_key and self._after.by_key[key].url in self._unsettled
 
     def _with_moves(self, lost: list[LostPage]) -> Changes:
         """A lost page and a new one that are the same page are neither lost nor new."""
@@ -349,6 +357,7 @@ class _Comparison:
             moved=tuple(moved),
             lost=tuple(rest),
             fetched_otherwise=_sorted(self._otherwise),
+            barriers=_sorted(self._set_apart),
         )
 
     def _moves(self, lost: list[LostPage]) -> dict[str, str]:

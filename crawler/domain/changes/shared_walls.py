@@ -77,6 +77,7 @@ def _behind(pages: Mapping[str, FilteredPage], side: int, compared: int, fewest:
     texts = {
         url: page.texts for url, page in pages.items() if page.texts and _may_be_behind(page.texts, page.wall, side)
     }
+    texts = _as_most_say(texts, side)
     found: dict[str, Wall] = {}
     for urls in _saying_the_same(texts, side):
         group = _Group(urls, texts, side)
@@ -93,6 +94,16 @@ def _may_be_behind(texts: Replaced, wall: Wall | None, side: int) -> bool:
     # A form has hardly any words: it looks empty.
     is_open = wall in _MAY_BE_SHARED or (wall is Wall.EMPTY and own.asks_password)
     return is_open and bool(own.lines) and texts.sides[1 - side].words > 0
+
+
+def _as_most_say(texts: Mapping[str, Replaced], side: int) -> dict[str, Replaced]:
+    """Each line with the words of its page's title or without them, whichever more pages have."""
+    common = Counter(
+        line
+        for one in texts.values()
+        for line in {*one.sides[side].whole, *(masked for masked, _ in one.sides[side].lines)}
+    )
+    return {url: one.with_lines(side, common) for url, one in texts.items()}
 
 
 def _saying_the_same(texts: Mapping[str, Replaced], side: int) -> list[list[str]]:

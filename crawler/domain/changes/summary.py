@@ -16,6 +16,8 @@ from crawler.domain.changes.significance import SIGNIFICANT_CHANGED_SHARE, SIGNI
 
 MOST_REMOVALS = 1000
 """Named one by one in a summary; all are counted."""
+MOST_BARRIERS = 1000
+"""Kept for the next crawl."""
 MOST_TEXT_PAGES = 200
 MOST_TEXT_LINES = 100
 _SHORT = ("compared_to", "summary", "is_significant", "moved_pages", "coverage")
@@ -249,6 +251,7 @@ def change_summary(
         "coverage": coverage.model_dump(mode="json"),
         "not_compared": len(changes.not_compared),
         "not_compared_urls": list(changes.not_compared),
+        "barrier_urls": list(changes.barriers[:MOST_BARRIERS]),
         "changed_share": round(len(changes.changed) / expected, 4),
         "moved_pages": len(changes.moved),
         "moved": [move.as_record() for move in changes.moved],

@@ -70,12 +70,12 @@ def is_only_a_wall(page: PageOfCrawl, given: tuple[RuleSet, Sequence[WallText]])
         return False
 
 
-def asks_password(page: PageOfCrawl, _: None) -> bool:
-    """Whether a page has a field for a password."""
+def password_fields(page: PageOfCrawl, _: None) -> int:
+    """How many fields for passwords a page has."""
     try:
-        return page.side.blocks(NO_RULES).asks_password
+        return page.side.blocks(NO_RULES).password_fields
     except UnparsablePage:
-        return False
+        return 0
 
 
 def can_be_read(page: PageOfCrawl, rules: RuleSet) -> bool:

@@ -63,12 +63,11 @@ class PageBlocks:
         nodes: Sequence[LexborNode],
         left_out: Sequence[str] = (),
         *,
-        asks_password: bool = False,
+        password_fields: int = 0,
     ) -> None:
         self.left_out = left_out
         """Selectors that named something on this page."""
-        self.asks_password = asks_password
-        """Whether it has a field for a password."""
+        self.password_fields = password_fields
         self.only_found: Sequence[str] = ()
         """Those of the selectors for the parts that count that named something."""
         self._head = head
@@ -102,13 +101,17 @@ class PageBlocks:
             last = row
         return found
 
+    @property
+    def asks_password(self) -> bool:
+        return self.password_fields > 0
+
     def without(self, places: Container[str]) -> "PageBlocks":
         """The page without the blocks at these places."""
         first = len(self._head)
         kept = [at for at in range(first, len(self)) if self.block(at).place not in places]
         nodes = [self._nodes[at - first] for at in kept]
         lines = [self.lines[at] for at in kept]
-        return PageBlocks(self._head, lines, nodes, self.left_out, asks_password=self.asks_password)
+        return PageBlocks(self._head, lines, nodes, self.left_out, password_fields=self.password_fields)
 
     def texts_at(self, places: Iterable[str]) -> "Counter[Block]":
         return Counter(self.block(at) for at in sorted(at for place in places for at in self.at(place)))
@@ -159,7 +162,7 @@ def read_blocks(
     chosen = _chosen(tree, only)
     left_out = _left_out(tree, removed)
     _drop_others(tree, chosen)
-    asks_password = tree.css_first(_SECRET_FIELD) is not None
+    password_fields = len(tree.css(_SECRET_FIELD))
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     nodes.inline = _without_boxes(nodes.inline)
@@ -176,7 +179,7 @@ def read_blocks(
             lines += found
             places += [node] * len(found)
     blocks = _head_blocks(head.title, head.description)
-    page = PageBlocks(blocks, lines, places, left_out, asks_password=asks_password)
+    page = PageBlocks(blocks, lines, places, left_out, password_fields=password_fields)
     page.only_found = chosen.selectors
     return page
 

@@ -31,6 +31,8 @@ class OwnLines(NamedTuple):
     words: int = 0
     lines: tuple[tuple[int, int], ...] = ()
     """A hash of each line, and its number of words; none of a page with many."""
+    whole: tuple[int, ...] = ()
+    """A hash of each of these lines with the words that are in the title, too: they may be no name of the page."""
     asks_who: bool = False
     """It asks who is there, as a sign-in page does, and the other version did not."""
     asks_password: bool = False
@@ -44,6 +46,14 @@ class Replaced(NamedTuple):
     kept: "array[int]"
     """What they have in common: a hash of each line, and its number of words, in turn."""
     title_kept: bool = False
+
+    def with_lines(self, side: int, common: Mapping[int, int]) -> "Replaced":
+        """This with each line of a side as it is more common: without the words of the title, or with them."""
+        own = self.sides[side]
+        both = zip(own.lines, own.whole, strict=True)
+        lines = tuple((max(line, whole, key=common.__getitem__), words) for (line, words), whole in both)
+        said = own._replace(lines=lines)
+        return self._replace(sides=(said, self.sides[1]) if side == 0 else (self.sides[0], said))
 
     @property
     def kept_lines(self) -> Iterator[tuple[int, int]]:
@@ -85,9 +95,10 @@ def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
     if len(own) > MOST_LINES:
         return OwnLines(page.digest(), words, asks_password=asks_password)
     named = set(_WORD.findall(other.title.lower()))
-    lines = {_masked(line, named): _words(line) for line in own}
-    hashed = tuple((_number(line), count) for line, count in lines.items())
-    return OwnLines(page.digest(), words, hashed, asks_password or asks_who(page, other), asks_password)
+    lines = {_masked(line, named): line for line in own}
+    hashed = tuple((_number(masked), _words(line)) for masked, line in lines.items())
+    whole = tuple(_number(_masked(line, set())) for line in lines.values())
+    return OwnLines(page.digest(), words, hashed, whole, asks_password or asks_who(page, other), asks_password)
 
 
 def _masked(line: str, named: set[str]) -> str:

@@ -14,14 +14,14 @@ _ABOUT = r"(?:(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|so
 _ONE = r"(?:\d+|eine[mr]|une?|una?|um|uma|een|en|ett|et|jeden|jedną)"
 _AFTER = "fa|geleden|temu|назад|önce|sedan|siden|sitten"
 AGE = (
-    r"(?:just\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
+    r"(?:(?:just|right)\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
     rf"|{_ABOUT}(?:{COUNT}\s?{_UNIT},?\s(?:and\s)?)?{_COUNTED}\sago"
     rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
     rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
     r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
 )
 _SHORTEST_END = 3
-GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
+GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
 """Ages end here, though the name in the next element follows without a space: `3 hours agoanna`."""
 _AN_AGE = late(AGE, re.IGNORECASE)
 _BARE = re.compile(
@@ -35,6 +35,7 @@ _NAMED = (
     ("night", timedelta(), 2 * _DAY),
     ("today", -_DAY / 2, 1.5 * _DAY),
     ("just", timedelta(), _HOUR),
+    ("right", timedelta(), _HOUR),
     ("moment", timedelta(), _HOUR),
 )
 _NUMBERED = re.compile(rf"\d|\b(?:{COUNT}|une?|una|eine[mr])\b", re.IGNORECASE)

@@ -75,7 +75,9 @@ log = telemetry.logger(__name__)
 
 class StoredPairs(tell_once.Pairs, Protocol):
     def too_large(self, crawl_id: UUID, compared_to: UUID, urls: Sequence[str]) -> set[str]: ...
-    def steps_back(self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]) -> dict[str, int]: ...
+    def steps_back(
+        self, crawl_id: UUID, compared_to: UUID, versions: Mapping[str, UUID]
+    ) -> dict[str, tuple[str, int]]: ...
     def second_looks(self, crawl_id: UUID, looks: Sequence[tuple[str, UUID]]) -> Iterator[PagePair]: ...
     def alike(self, crawl_id: UUID, like: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Iterator[PageOfCrawl]: ...
@@ -105,13 +107,10 @@ class ApplyNoiseRules:
 
         A page that is too much for the judge is changed, by its hash.
         """
-        known = behind_walls(baseline.change_summary)
-        walled = _Walled(
-            known,
-            self._pairs.steps_back(crawl.id, baseline.id, {url: page.version for url, page in known.items()}),
-            frozenset(changes.unchanged),
-            has_credentials,
-        )
+        behind = behind_walls(baseline.change_summary)
+        back = self._pairs.steps_back(crawl.id, baseline.id, {url: page.version for url, page in behind.items()})
+        known = {back[url][0] if url in back else url: page for url, page in behind.items()}
+        walled = _Walled(known, dict(back.values()), frozenset(changes.unchanged), has_credentials)
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
             return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
@@ -296,6 +295,7 @@ class _Walled(NamedTuple):
     """Pages that were behind a wall in the crawl before."""
 
     known: Mapping[str, BehindWall]
+    """By the URLs of this crawl, which may be other spellings."""
     steps: Mapping[str, int]
     """So many versions further back is the page itself."""
     same: frozenset[str]

@@ -193,6 +193,7 @@ class DiffCrawl:
             linked=self._linked(crawl) if exhausted and witness is None else (),
             key_of=key_of,
             unsettled=unsettled,
+            barriers=(baseline.change_summary or {}).get("barrier_urls", ()),
             sign_ins=sign_ins,
         )
         return changes, sign_ins

@@ -1,7 +1,8 @@
 """Finds redirect targets that ask to sign in: pages of the crawl that have a field for a password.
 
-Addresses alone do not tell: sign-in pages are called what their language calls them. What follows from it:
-`SignIns` in `domain/changes/removals.py`.
+Addresses alone do not tell: sign-in pages are called what their language calls them. Nor does a field that the other
+pages of the site have as well: then it is a part of their frame. What follows from it: `SignIns` in
+`domain/changes/removals.py`.
 """
 
 from collections import Counter
@@ -11,11 +12,14 @@ from uuid import UUID
 
 from crawler.domain.changes.comparison import Probed, SeenPage, Standing
 from crawler.domain.changes.removals import Key, SignIns, without_query
-from crawler.domain.changes.weighing import asks_password
+from crawler.domain.changes.weighing import password_fields
 from crawler.domain.judging import Judge
 from crawler.domain.noise.page_pairs import PageOfCrawl
 
 MOST_TARGETS = 20
+MOST_OTHERS = 12
+FEWEST_OTHERS = 3
+"""Fewer other pages do not show what their frame is."""
 
 
 class StoredPages(Protocol):
@@ -41,12 +45,27 @@ class FindSignIns:
         keys = {target: key for target in targets if (key := key_of(target))}
         urls = {page.normalized_url: page.url for page in seen if page.state == Standing.PAGE}
         counted = Counter(key for target in targets if (key := keys.get(target)) in urls)
-        asking = self._asking(crawl_id, {urls[key]: key for key, _ in counted.most_common(MOST_TARGETS)}, judge)
+        few = {urls[key]: key for key, _ in counted.most_common(MOST_TARGETS)}
+        others = [url for key, url in urls.items() if key not in counted]
+        asking = self._asking(crawl_id, few, spread(others, MOST_OTHERS), judge)
         return SignIns(
             frozenset(without_query(target) for target, key in keys.items() if key in asking), has_credentials
         )
 
-    def _asking(self, crawl_id: UUID, urls: Mapping[str, str], judge: Judge) -> set[str]:
-        """Keys of the pages at these URLs that have a field for a password."""
-        pages = self._pages.stored(crawl_id, list(urls)) if urls else ()
-        return {urls[page.url] for page, found in judge.each(asks_password, pages, None) if found is True}
+    def _asking(self, crawl_id: UUID, urls: Mapping[str, str], others: Sequence[str], judge: Judge) -> set[str]:
+        """Keys of the pages at these URLs that have a field for a password, and more of them than other pages have."""
+        fields = self._fields(crawl_id, list(urls), judge)
+        if not any(fields.values()):
+            return set()
+        common = sorted(self._fields(crawl_id, others, judge).values())
+        frame = common[len(common) // 2] if len(common) >= FEWEST_OTHERS else 0
+        return {urls[url] for url, found in fields.items() if found > frame}
+
+    def _fields(self, crawl_id: UUID, urls: Sequence[str], judge: Judge) -> dict[str, int]:
+        pages = self._pages.stored(crawl_id, urls) if urls else ()
+        return {page.url: found for page, found in judge.each(password_fields, pages, None) if isinstance(found, int)}
+
+
+def spread(urls: Sequence[str], most: int) -> list[str]:
+    """So many of these at most, from all over the list."""
+    return list(urls[:: max(len(urls) // most, 1)][:most])

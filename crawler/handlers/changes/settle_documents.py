@@ -35,7 +35,7 @@ class SettleDocuments:
         gone = _keyed(crawl, dict.fromkeys([*changes.removed, *(move.source for move in changes.moved)]))
         removed = self._documents.remove(crawl.project_id, gone, since, crawl.id) if gone else 0
         if crawl.config.ingest:
-            versions = _keyed(crawl, _other_versions(baseline, found))
+            versions = _keyed(crawl, _other_versions(baseline, crawl, found))
             if versions and (count := self._documents.make_again(crawl.id, versions, since)):
                 log.info("documents_made_again", crawl_id=str(crawl.id), count=count)
                 self._hint()
@@ -45,12 +45,13 @@ class SettleDocuments:
             log.info("documents_removed", crawl_id=str(crawl.id), count=removed)
 
 
-def _other_versions(baseline: CrawlJob, found: FilteredChanges) -> dict[str, UUID | None]:
+def _other_versions(baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges) -> dict[str, UUID | None]:
     """By URL, of which version a document is to be made instead; None for the newest, where a wall is gone."""
     before = behind_walls(baseline.change_summary)
-    compared = {*found.changes.changed, *found.changes.unchanged}
+    key_of = keys_of(crawl.config)
+    compared = {key_of(url) for url in (*found.changes.changed, *found.changes.unchanged)}
     behind = {url: page.version for url, page in found.behind.items()}
-    return {**dict.fromkeys(url for url in before if url in compared), **behind}
+    return {**dict.fromkeys(url for url in before if key_of(url) in compared), **behind}
 
 
 def _keyed(crawl: CrawlJob, by_url: Mapping[str, UUID | None]) -> dict[str, UUID | None]:

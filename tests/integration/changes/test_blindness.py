@@ -336,3 +336,79 @@ def test_a_site_that_refuses_the_credentials_at_its_first_page_says_so(crawler: 
     crawl = crawler.run(crawler.start(project))
     assert crawl.status == "failed"
     assert f"renew the credentials of {project.name}." in str(crawl.error_message)
+
+
+def test_a_page_behind_a_wall_is_the_same_page_when_another_spelling_of_its_address_is_met_first(
+    crawler: Engine, site: Site
+) -> None:
+    """Which of the links to a page is met first is chance."""
+    lay_pages(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {path: page(title="Umbau", body=WORKS) for path in PATHS})
+    crawl = crawler.again(crawl)
+    assert coverage(crawl)["failing"]
+    lay_pages(site, paths=["/P3", *PATHS])
+    lay(site, {"/": page("/P3", *PATHS, title="Home", body=TEXT.format("home")), "/P3": article("/p3")})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/"]
+    assert (told(crawl)["not_compared_urls"], told(crawl)["behind_walls"]) == ([], {})
+    lay(site, {"/P3": article("/p3", edited=True)})
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/P3"]
+    lay_pages(site, edited="/p3")
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/"], "once, whatever its address"
+
+
+BOX = "<form action=/enter><input name=user><input type=password name=secret></form>"
+WAYS = [f"/go/{n}" for n in range(8)]
+
+
+def boxed(*links: str, title: str, more: str = "") -> str:
+    """A page of a site that lets visitors sign in on each of its pages."""
+    return page(*links, title=title, body=BOX + TEXT.format(title) + more)
+
+
+def lay_boxed(site: Site, *, home: str = "", shelf: str = "") -> None:
+    lay(site, {"/": boxed(*PATHS, *WAYS, title="Home", more=home)})
+    lay(site, {path: boxed(title=f"All of {path}") for path in PATHS})
+    lay(site, {"/shelf": boxed(title="Shelf", more=shelf)})
+
+
+def test_a_new_page_to_which_links_lead_by_redirects_is_new_on_a_site_that_asks_for_passwords_on_each_page(
+    crawler: Engine, site: Site
+) -> None:
+    lay_boxed(site)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/fresh": boxed(title="Fresh")})
+    for path in WAYS:
+        site.set_fault(path, redirect="/fresh", status=302)
+    crawl = crawler.again(crawl)
+    assert (paths_of(told(crawl)["new_page_urls"]), told(crawl)["not_compared_urls"]) == (["/fresh"], [])
+
+
+@pytest.mark.parametrize("outage", ["wall", "error"])
+def test_a_page_to_which_links_lead_by_redirects_is_compared_again_after_an_outage(
+    crawler: Engine, site: Site, outage: str
+) -> None:
+    """That each page of the site has a field for a password does not make a sign-in page of it."""
+    lay_boxed(site)
+    for n, path in enumerate(WAYS):
+        site.set_fault(path, redirect="/" if n % 2 else "/shelf", status=302)
+    crawl = crawler.again(crawler.crawl(site.url(), use_sitemaps=False))
+    assert (quiet(crawl), coverage(crawl)["compared"]) == (True, 14)
+    if outage == "wall":
+        lay(site, {path: page(title="Umbau", body=WORKS) for path in ("/", "/shelf", *PATHS)})
+        crawl = crawler.again(crawl)
+    else:
+        faults = [site.set_fault(path, status=500) for path in ("/shelf", *PATHS)]
+        crawl = crawler.again(crawl)
+        for fault in faults:
+            site.mend(fault)
+    assert coverage(crawl)["failing"]
+    lay_boxed(site, home="<p>News of today.</p>", shelf="<p>News of the shelf.</p>")
+    crawl = crawler.again(crawl)
+    assert paths_of(told(crawl)["changed_page_urls"]) == ["/", "/shelf"]
+    assert told(crawl)["not_compared_urls"] == []
+    lay_boxed(site, home="<p>News of today.</p>")
+    assert paths_of(told(crawler.again(crawl))["changed_page_urls"]) == ["/shelf"]

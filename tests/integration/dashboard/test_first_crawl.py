@@ -7,11 +7,13 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 
+from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.dashboard.test_home import bakery, edited
 from tests.integration.dashboard.test_security import Visitor, secret
-from tests.integration.handmade import lay
+from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.shared_app import shared_app
+from tests.integration.urls.test_query_sites import forum, served
 from tests.site.client import Site
 
 
@@ -110,6 +112,36 @@ def test_after_a_first_crawl_it_asks_how_often_and_whom(crawler: Engine, visitor
     again = crawler.tools.notices.schedules.find(crawl.project_id)
     assert again is not None
     assert again.config.time == kept.config.time
+
+
+def outcome(visitor: Visitor, crawl: CrawlJob) -> str:
+    return words(visitor.get(f"/crawls/{crawl.id}").text.partition('<div class="outcome')[2].partition("<dl")[0])
+
+
+def test_a_site_that_forbids_to_follow_its_links_was_not_seen_whole(
+    crawler: Engine, visitor: Visitor, site: Site
+) -> None:
+    head = '<meta name="robots" content="index, nofollow">'
+    lay(site, {"/": page("/a", "/b", head=head), "/a": [], "/b": []})
+    told = outcome(visitor, crawler.crawl(site.url(), use_sitemaps=False))
+    assert "The first page marks its links as nofollow (2 links), so they were not followed." in told
+    assert "whole site" not in told
+    seen = outcome(visitor, crawler.crawl(site.url(), use_sitemaps=False, follow_nofollow=True))
+    assert "Finished: the whole site was seen." in seen
+    assert "nofollow" not in seen
+
+
+def test_a_first_page_without_links_is_said(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": []})
+    told = outcome(visitor, crawler.crawl(site.url(), use_sitemaps=False))
+    assert "The first page links to no other page, as the server sends it." in told
+    assert "whole site" not in told
+
+
+def test_what_was_found_out_about_queries_is_said(crawler: Engine, visitor: Visitor) -> None:
+    with served(forum) as (url, _):
+        told = outcome(visitor, crawler.crawl(url, use_sitemaps=False))
+    assert "in /read tell pages apart, so they are kept" in told
 
 
 def test_the_comparison_arrives_by_itself_with_the_words_that_changed(

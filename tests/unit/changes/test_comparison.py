@@ -168,6 +168,7 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
         },
         "not_compared": 1,
         "not_compared_urls": list(urls("f")),
+        "barrier_urls": [],
         "changed_share": 0.3333,
         "moved_pages": 0,
         "moved": [],

@@ -50,6 +50,15 @@ def test_it_may_say_which_page_was_asked_for_and_when() -> None:
     assert walls(failing, others=5) == [Wall.SAME]
 
 
+def test_a_page_whose_title_has_words_of_the_wall_is_behind_it_with_the_others() -> None:
+    """Which words are the page's name, and which the wall's own, only the other pages tell."""
+    long = document("Nous merci votre patience: Travaux", "<p>Everything about the patience of trees in winter.</p>")
+    work = document("Arbres", WORK, framed=False)
+    pages = {name: apply_noise_rules(article(name), work) for name in NAMES}
+    found = with_shared_walls({**pages, "long": apply_noise_rules(long, work)}, len(NAMES) + 1)
+    assert {page.wall for page in found.values()} == {Wall.SAME}
+
+
 def test_a_text_inside_the_frame_of_the_site_must_be_on_nearly_all_pages() -> None:
     assert walls(lambda _: document("Forest", WORK), others=2) == [Wall.SAME]
     assert walls(lambda _: document("Forest", WORK), others=8) == [None]

@@ -37,6 +37,8 @@ def is_noise(old: str, new: str, minutes: float) -> bool:
         ("one and a half hours ago", "a day and a half ago", 33 * 60),
         ("a couple of minutes ago", "two hours ago", 120),
         ("just now", "half an hour ago", 30),
+        ("right now", "68 min ago", 68),
+        ("right nowThe boats were painted", "68 min agoThe boats were painted", 68),
     ],
 )
 def test_parts_and_words_move_with_the_clock(old: str, new: str, minutes: float) -> None:

@@ -10,12 +10,11 @@ from rich.text import Text
 from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.seen_words import merged_words, query_words, unseen_words
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
-SHOWN_PARAMS = 20
-MERGED_SHARE = 0.2
 FAILED_SHARE = 0.1
 FIELDS = (
     "status", "end_reason", "pages_crawled", "pages_failed", "pages_skipped", "total_discovered", "lightweight",
@@ -189,14 +188,12 @@ def _of_the_end(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | N
     redirected = reasons.get(Reason.REDIRECTED, 0)
     if redirected and not crawl.pages_crawled:
         yield f"Nothing but redirects was found ({redirected:,}); crawl the URL they lead to."
-    elif nofollow := crawl.stats.get("nofollow_links", 0):
-        yield (
-            f"The first page marks its links as nofollow ({count(nofollow, 'link')}), so they were not followed; "
-            "'crawler project set PROJECT --setting follow_nofollow=true' follows them."
-        )
-    elif crawl.pages_crawled == 1 and crawl.total_discovered == 1 and crawl.crawl_type != "fetch_only":
-        looked = "in a browser either" if crawl.rendered else "as the server sends it; --render always uses a browser"
-        yield f"The first page links to no other page, {looked}."
+    elif unseen := unseen_words(crawl):
+        if crawl.stats.get("nofollow_links"):
+            more = "; 'crawler project set PROJECT --setting follow_nofollow=true' follows them"
+        else:
+            more = "" if crawl.rendered else "; --render always uses a browser"
+        yield f"{unseen}{more}."
 
 
 def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
@@ -206,16 +203,10 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
 
 
 def _of_queries(crawl: CrawlJob) -> Iterable[str]:
-    if found := crawl.stats.get("query_params"):
-        rest = len(found) - SHOWN_PARAMS
-        more = f"; and {rest:,} more such statements (--json has them)" if rest > 0 else ""
-        yield f"{'; '.join(found[:SHOWN_PARAMS])}{more}; --query-params meaningful, keep or drop decides otherwise."
-    merged, links = crawl.stats.get("merged_links", 0), crawl.stats.get("total_links", 0)
-    if links and merged / links > MERGED_SHARE:
-        yield (
-            f"{merged:,} of {links:,} links ({merged / links:.0%}) were taken for other spellings of the same pages; "
-            "--query-params keep tells apart those whose queries differ."
-        )
+    if found := query_words(crawl):
+        yield f"{found}; --query-params meaningful, keep or drop decides otherwise."
+    if merged := merged_words(crawl):
+        yield f"{merged}; --query-params keep tells apart those whose queries differ."
 
 
 def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str | None]:

@@ -16,7 +16,7 @@ LINES = ("include_patterns", "exclude_patterns", "allowed_hosts", "meaningful_pa
 WORDS = ("include_mode", "preset", "query_params", "render", "path_prefix")
 NUMBERS = ("max_pages", "max_concurrent", "delay_seconds", "significant_new_pages", "max_scrolls")
 EMPTY_IS_NONE = ("max_depth",)
-FLAGS = ("allow_subdomains", "respect_robots_txt", "use_sitemaps", "ingest")
+FLAGS = ("allow_subdomains", "follow_nofollow", "respect_robots_txt", "use_sitemaps", "ingest")
 PICTURES = {"": None, "all": True, "none": False}
 _SHARE = "significant_changed_share"
 
