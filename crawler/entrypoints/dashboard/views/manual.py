@@ -18,6 +18,8 @@ _CLONE = Path(__file__).parents[4] / "docs"
 _INSTALLED = Path(sysconfig.get_path("data")) / "share" / "crawler" / "docs"
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_SCROLLS = re.compile(r"<(pre|table)>")
+"""May be wider than the page: who has no mouse scrolls them by keys."""
 _WORDS = frozenset({"text", "code_inline"})
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
@@ -69,8 +71,9 @@ def rendered(docs: Path, chapter: Chapter) -> ManualPage:
     for token in tokens:
         for child in token.children or ():
             _lead_home(child, PurePosixPath(path).parent, known)
+    html = _SCROLLS.sub(r'<\1 tabindex="0">', reader.renderer.render(tokens, reader.options, {}))
     # Markup: the text is the program's own, and the reader lets no HTML of it through.
-    return ManualPage(chapter.title, Markup(reader.renderer.render(tokens, reader.options, {})))  # noqa: S704
+    return ManualPage(chapter.title, Markup(html))  # noqa: S704
 
 
 def image(name: str) -> Path | None:
