@@ -15,7 +15,7 @@ import pytest
 from scripts.try_install import try_install
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("crawler", "workers", "migrations", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("crawler", "workers", "migrations", "docs", "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ def test_a_wheel_crawls_and_serves_in_an_empty_directory(tmp_path: Path) -> None
         found, target = ROOT / name, source / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if found.is_dir():
-            shutil.copytree(found, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(found, target, ignore=shutil.ignore_patterns("__pycache__", "_build"))
         else:
             shutil.copy(found, target)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]

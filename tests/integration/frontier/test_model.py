@@ -247,9 +247,10 @@ class RandomWorkers:
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_random_workers_never_break_a_promise(redis: Redis, seed: int) -> None:
     workers = RandomWorkers(redis, seed)
-    steps = 30 if type(redis).__module__.startswith("fakeredis") else 120 if seed == 0 else 250
+    is_slow = type(redis).__module__.startswith("fakeredis")
+    steps = 30 if is_slow else 120 if seed == 0 else 250
     for _ in range(steps):
         workers.step()
         workers.check_books()
-    assert workers.claimed > 5, "nothing was tried"
+    assert workers.claimed > (2 if is_slow else 5), "nothing was tried"
     workers.calm_down()
