@@ -19,6 +19,7 @@ from crawler.adapters.postgres.database import connect
 from crawler.bootstrap import App, build
 from crawler.bootstrap import acquisition as acquisition_room
 from crawler.bootstrap import judging as judging_room
+from crawler.bootstrap import pages as pages_room
 from crawler.config import PREFIX, Settings, load_settings
 from crawler.domain.acquisition.extractions import Handed
 from crawler.domain.crawls.crawl import CrawlJob
@@ -170,7 +171,8 @@ def _sharing_children() -> Iterator[None]:
     """All apps of a process, also those that commands make, use the same children; what is forked has its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging_room, "JudgePool", lambda size: _judges(size, os.getpid()))
-        patch.setattr(acquisition_room, "ExtractionProcess", lambda seconds: _extractor(seconds, os.getpid()))
+        for room in (acquisition_room, pages_room):
+            patch.setattr(room, "ExtractionProcess", lambda seconds: _extractor(seconds, os.getpid()))
         yield
 
 
