@@ -46,4 +46,5 @@ def test_a_wheel_crawls_and_serves_in_an_empty_directory(tmp_path: Path) -> None
         cwd=empty, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert str(packages) in where.stdout
+    assert (place / "share/crawler/docs/how-to/watch-a-site.md").is_file(), "the dashboard shows them"
     try_install(place / "bin", empty)

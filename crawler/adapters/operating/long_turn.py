@@ -3,46 +3,46 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from uuid import uuid4
 
 from redis import Redis
+from redis.exceptions import RedisError
+from redis.lock import Lock
 
-from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
-from crawler.errors import RedisUnavailable
+from crawler.adapters.frontier.redis_connection import redis_unavailable
 
 HELD_SECONDS = 60.0
 RENEW_SECONDS = 10.0
 
 
-class LongTurn(FrontierCalls):
+class LongTurn:
     def __init__(self, client: Redis, name: str) -> None:
-        super().__init__(client)
-        self._key = self._keys.named("turn", name)
+        self._client = client
+        self._key = f"cr:turn:{name}"
 
     @contextmanager
     def __call__(self) -> Iterator[bool]:
         """Whether the turn is ours, until the end of the block."""
-        token, held = uuid4().hex, milliseconds(HELD_SECONDS)
-        if self._command("SET", self._key, token, "NX", "PX", held) is None:
+        lock: Lock = self._client.lock(self._key, HELD_SECONDS, blocking=False, thread_local=False)
+        try:
+            is_ours = lock.acquire()
+        except RedisError as exc:
+            raise redis_unavailable(self._client, exc) from exc
+        if not is_ours:
             yield False
             return
         over = threading.Event()
-        renewing = threading.Thread(target=self._renew, args=(token, over), daemon=True)
+        renewing = threading.Thread(target=_renew, args=(lock, over), daemon=True)
         renewing.start()
         try:
             yield True
         finally:
             over.set()
             renewing.join()
-            with suppress(RedisUnavailable):  # it expires by itself
-                if self._is_ours(token):
-                    self._command("DEL", self._key)
+            with suppress(RedisError):  # it expires by itself
+                lock.release()
 
-    def _renew(self, token: str, over: threading.Event) -> None:
-        while not over.wait(RENEW_SECONDS):
-            with suppress(RedisUnavailable):
-                if self._is_ours(token):
-                    self._command("PEXPIRE", self._key, milliseconds(HELD_SECONDS))
 
-    def _is_ours(self, token: str) -> bool:
-        return bool(self._command("GET", self._key) == token.encode())
+def _renew(lock: Lock, over: threading.Event) -> None:
+    while not over.wait(RENEW_SECONDS):
+        with suppress(RedisError):  # tried again; who lost it for too long repeats what is safe to repeat
+            lock.extend(HELD_SECONDS, replace_ttl=True)

@@ -35,6 +35,8 @@ DRAW_SECONDS = 0.25
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
+SECONDS_PER_URL = 0.001
+"""On top of it: the results of large crawls take minutes to be counted and compared."""
 
 
 def watch_crawl(order: Order, fetchers: int, *, render: bool, as_json: bool) -> int:
@@ -156,7 +158,7 @@ def _look_after(tools: App, supervisor: Supervisor) -> None:
 
 def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob:
     """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
-    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
+    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS + SECONDS_PER_URL * crawl.total_discovered
     compared = (CrawlStatus.COMPLETED, CrawlStatus.FAILED)
     while crawl.status in compared and time.monotonic() < deadline and not tools.store.is_diffed(crawl.id):
         time.sleep(LOOK_SECONDS / 2)
