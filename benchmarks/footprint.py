@@ -82,17 +82,17 @@ def stack(data: Path) -> Iterator[tuple[psutil.Process, float]]:
 
 
 def at_rest(root: psutil.Process, data: Path, seconds: float) -> list[Part]:
-    found = {name: processes for name, processes in _by_name(root, data).items() if processes}
-    before = {process.pid: _cpu(process) for processes in found.values() for process in processes}
+    before = {name: sum(map(_cpu, processes)) for name, processes in _by_name(root, data).items()}
     time.sleep(seconds)
     return [
         Part(
             name,
             len(processes),
             sum(map(_megabytes, processes)),
-            100 * sum(_cpu(process) - before[process.pid] for process in processes) / seconds,
+            100 * (sum(map(_cpu, processes)) - before.get(name, 0.0)) / seconds,
         )
-        for name, processes in found.items()
+        for name, processes in _by_name(root, data).items()
+        if processes
     ]
 
 
@@ -115,7 +115,7 @@ def _name(process: psutil.Process) -> str:
 
 
 def _cpu(process: psutil.Process) -> float:
-    """With what its ended children used."""
+    """With what its ended children used: a pool that shrinks meanwhile loses nothing from the sum."""
     return float(sum(process.cpu_times()[:4]))
 
 
