@@ -31,7 +31,7 @@ def scope_of(nodeid: str) -> str:
     return next((folder for folder in TOGETHER if file.startswith(folder)), file)
 
 
-_ALL_SLOW = re.compile(r"^pytestmark = pytest\.mark\.slow$", re.MULTILINE)
+_ALL_SLOW = re.compile(r"^pytestmark = (pytest\.mark\.slow$|\[pytest\.mark\.slow,)", re.MULTILINE)
 
 
 def is_left_out(file: Path, markers: str) -> bool:

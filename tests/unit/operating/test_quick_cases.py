@@ -17,7 +17,8 @@ def test_the_chosen_cases_are_spread_over_all(most: int, count: int, chosen: set
 
 def test_a_file_of_slow_tests_is_not_even_read_when_none_are_wanted(tmp_path: Path) -> None:
     slow, some = tmp_path / "test_slow.py", tmp_path / "test_some.py"
-    slow.write_text("import pytest\n\npytestmark = pytest.mark.slow\n")
+    marked = "pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]"
+    slow.write_text(f"import pytest\n\n{marked}\n")
     some.write_text("import pytest\n\n\n@pytest.mark.slow\ndef test_one() -> None: ...\n")
     assert [is_left_out(file, "not slow") for file in (slow, some)] == [True, False]
     assert not is_left_out(slow, "slow")
