@@ -20,6 +20,7 @@ from crawler.domain.notices.schedule import SlotOutcome
 from crawler.embedded import Servers
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status, quiet_logs
+from crawler.entrypoints.cli.input import typed_site
 from tests.databases import MakeDatabase
 from tests.integration.handmade import host_of, lay, page
 from tests.integration.live_engine import Engine, running_engine
@@ -781,6 +782,15 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
         assert str(crawl.id) in told
     site = stage.told(stage.there, "watch", stage.site.url("/b"), "--site")
     assert "nobody is told yet" in " ".join(site.split())
+
+
+def test_a_site_without_tls_is_watched_by_http_where_that_can_be_tried(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(typed_site, "speaks_tls", lambda _host, _port: False)
+    monkeypatch.setattr(typed_site, "takes_connections", lambda _host, _port: True)
+    assert "Watching http://plain.example/a " in stage.told(stage.here, "watch", "plain.example/a")
+    assert "Watching https://plain.example/b " in stage.told(stage.there, "watch", "plain.example/b")
 
 
 def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stage) -> None:

@@ -54,6 +54,7 @@ def test_changes_are_read_by_keys_and_found_by_letters(house: House, module_site
     expect(page.locator("#palette-found a", has_text="Museum by keys")).to_be_visible()
     assert serious_violations_day_and_night(page) == []
     page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")

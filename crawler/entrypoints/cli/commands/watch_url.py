@@ -14,8 +14,10 @@ from crawler.errors import CrawlerError
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
+    from crawler.config import load_settings
     from crawler.domain.crawls.project import name_after
     from crawler.domain.urls.typed_url import typed_url
+    from crawler.entrypoints.cli.input.typed_site import typed_site
     from crawler.entrypoints.cli.screen.terminal import console
     from crawler.handlers.notices.watch_url import settings_of_one_page
 
@@ -32,7 +34,10 @@ def watch(
     name: Annotated[str | None, typer.Option(help="The project's name [default: the address].")] = None,
 ) -> None:
     """Watch a page, or a whole site: check it again and again, and tell somebody when it changes."""
-    href = typed_url(url).href
+    settings = load_settings()
+    # What a service elsewhere reaches cannot be tried from here.
+    seed = typed_url(url) if settings.api_url else typed_site(url, by_proxy=settings.proxy_url is not None)
+    href = seed.href
     now = datetime.now(UTC)
     days = {Frequency.WEEKLY: {"day_of_week": now.weekday()}, Frequency.MONTHLY: {"day_of_month": min(now.day, 28)}}
     given = {
