@@ -6,7 +6,9 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.ids import ids_that_begin
+from crawler.entrypoints.cli.backend.naming import id_named
 from crawler.entrypoints.cli.input.names import listed, meant, similar, whole_id
+from crawler.errors import Invalid, NotFound
 
 
 class Known(NamedTuple):
@@ -72,3 +74,16 @@ def test_all_ids_that_begin_so_are_between_the_least_and_the_greatest() -> None:
         assert str(most).startswith(text.lower())
     assert whole_id(str(SHOP.id)) == SHOP.id
     assert whole_id("latest") is None
+
+
+@pytest.mark.parametrize("typed", [str(OTHER.id), str(OTHER.id)[:4], "0194", "https://docs.example/"])
+def test_what_is_listed_is_named_by_its_id_its_beginning_or_its_name(typed: str) -> None:
+    assert id_named(typed, "rule", "crawler rule list", ALL) == OTHER.id
+
+
+def test_a_beginning_that_several_have_or_nobody_has_is_said() -> None:
+    with pytest.raises(Invalid, match=f"'0193' may be {SHOP.id} or {SITE.id}; write more of it"):
+        id_named("0193", "rule", "crawler rule list", ALL)
+    for typed in ("", "0200"):
+        with pytest.raises(NotFound, match=f"There is no rule '{typed}'; 'crawler rule list' shows them"):
+            id_named(typed, "rule", "crawler rule list", ALL)

@@ -1,11 +1,11 @@
-"""Finds the project or crawl that somebody names: on this machine's servers, and at a service.
+"""Finds the project, crawl, rule or key that somebody names: on this machine's servers, and at a service.
 
 How things are named: `entrypoints/cli/input/names.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from crawler.domain.ids import ids_that_begin
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from crawler.domain.crawls.crawl import CrawlJob
     from crawler.domain.crawls.project import Project
     from crawler.entrypoints.cli.backend.backend import Backend
+
+
+class Listed(Protocol):
+    @property
+    def id(self) -> UUID: ...
+
 
 _NO_PROJECT = "There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one."
 
@@ -48,6 +54,20 @@ def project_named(backend: "Backend", name: str) -> UUID:
 
 def named_or_none(backend: "Backend", name: str | None) -> UUID | None:
     return None if name is None else project_named(backend, name)
+
+
+def id_named(typed: str, what: str, listed_by: str, ones: Iterable[Listed]) -> UUID:
+    """The id that begins so, of things that a command lists; where these have names, of the one so called."""
+    if (whole := whole_id(typed)) is not None:
+        return whole
+    known = list(ones)
+    so_called = [one.id for one in known if getattr(one, "name", None) == typed]
+    found = so_called or [one.id for one in known if typed and str(one.id).startswith(typed.lower())]
+    if not found:
+        raise NotFound(f"There is no {what} {typed!r}; '{listed_by}' shows them.")
+    if len(found) > 1:
+        raise _ambiguous(typed, [str(one) for one in found])
+    return found[0]
 
 
 def crawl_named(backend: "Backend", name: str) -> UUID:

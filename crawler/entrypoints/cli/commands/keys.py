@@ -5,12 +5,11 @@ What a scope allows: `domain/api_keys.py` and `entrypoints/http/auth.py`.
 
 import json
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from crawler.domain.key_scopes import LONGEST_NAME, Scope
-from crawler.entrypoints.cli.backend.naming import project_named
+from crawler.entrypoints.cli.backend.naming import id_named, project_named
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -66,8 +65,10 @@ def _row(key: ApiKey) -> list[str | Text]:
 
 
 @keys.command()
-def revoke(key_id: Annotated[UUID, typer.Argument(metavar="KEY_ID", help="From 'crawler key list'.")]) -> None:
+def revoke(key: Annotated[str, typer.Argument(metavar="KEY", help="Its name, or the beginning of its id.")]) -> None:
     """A revoked key opens nothing any more."""
     with open_backend() as backend:
+        unrevoked = (one for one in backend.list_keys() if one.revoked_at is None)
+        key_id = id_named(key, "key", "crawler key list", unrevoked)
         backend.revoke_key(key_id)
     typer.echo(f"Key {key_id} is revoked.")

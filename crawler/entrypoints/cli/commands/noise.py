@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
@@ -25,7 +25,7 @@ with on_first_use():
 noise = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler noise list'.")]
+RuleId = Annotated[str, typer.Argument(metavar="RULE", help="The beginning of its id in 'crawler noise list'.")]
 HEADINGS = ("rule", "what", "from", "state", "pages")
 LEGEND = "pages: how many it kept quiet so far"
 
@@ -68,29 +68,34 @@ def add(
 
 
 @noise.command()
-def remove(project: ProjectName, rule_id: RuleId) -> None:
+def remove(project: ProjectName, rule: RuleId) -> None:
     """Remove a rule. What was learned may be learned again: 'disable' keeps it off."""
     with open_project(project) as (backend, project_id):
-        backend.remove_noise(project_id, rule_id)
+        backend.remove_noise(project_id, _named(rule, backend.list_noise(project_id)))
     console().print("Removed.")
 
 
 @noise.command()
-def enable(project: ProjectName, rule_id: RuleId) -> None:
+def enable(project: ProjectName, rule: RuleId) -> None:
     """Switch a rule on."""
-    _switch(project, rule_id, enabled=True)
+    _switch(project, rule, enabled=True)
 
 
 @noise.command()
-def disable(project: ProjectName, rule_id: RuleId) -> None:
+def disable(project: ProjectName, rule: RuleId) -> None:
     """Switch a rule off; a learned one stays off."""
-    _switch(project, rule_id, enabled=False)
+    _switch(project, rule, enabled=False)
 
 
-def _switch(project: str, rule_id: UUID, *, enabled: bool) -> None:
+def _switch(project: str, rule: str, *, enabled: bool) -> None:
     with open_project(project) as (backend, project_id):
-        rule = backend.switch_noise(project_id, rule_id, enabled=enabled)
-    console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
+        rule_id = _named(rule, backend.list_noise(project_id))
+        switched = backend.switch_noise(project_id, rule_id, enabled=enabled)
+    console().print(Text.assemble("On: " if switched.enabled else "Off: ", clean(switched.words)), soft_wrap=True)
+
+
+def _named(rule: str, rules: list[NoiseRule]) -> UUID:
+    return id_named(rule, "rule", "crawler noise list", rules)
 
 
 def _row(rule: NoiseRule) -> list[str | Text]:

@@ -4,14 +4,18 @@ Who is told, and when: `handlers/notices/notify_crawl.py`.
 """
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.naming import named_or_none
+from crawler.entrypoints.cli.backend.naming import id_named, named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.input.names import whole_id
 from crawler.lazy_module import on_first_use
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend.backend import Backend
 
 with on_first_use():
     from rich.text import Text
@@ -22,13 +26,15 @@ with on_first_use():
 
 notifications = typer.Typer(no_args_is_help=True)
 
+NotificationId = Annotated[str, typer.Argument(metavar="ID", help="Its beginning in 'crawler notification list'.")]
+MOST = 1000
 HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 
 
 @notifications.command("list")
 def list_notifications(
     project: Annotated[str | None, typer.Option(metavar="PROJECT", help="Only those of this project.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Show so many at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show so many at most.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
@@ -49,22 +55,25 @@ def _row(one: Notification) -> tuple[str | Text, ...]:
 
 
 @notifications.command()
-def resend(
-    notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
-) -> None:
+def resend(notification: NotificationId) -> None:
     """Send the same again, under the same id."""
     with open_backend() as backend:
-        sent = backend.resend(notification_id)
+        sent = backend.resend(_named(backend, notification))
     console().print(clean(sent.answer or sent.status))
     if sent.status != Delivery.SENT:
         raise typer.Exit(1)
 
 
 @notifications.command()
-def acknowledge(
-    notification_id: Annotated[UUID, typer.Argument(metavar="ID", help="From 'crawler notification list'.")],
-) -> None:
+def acknowledge(notification: NotificationId) -> None:
     """Say that somebody knows of it."""
     with open_backend() as backend:
-        known = backend.acknowledge(notification_id)
+        known = backend.acknowledge(_named(backend, notification))
     console().print(f"Known since {moment(known.acknowledged_at)}.")
+
+
+def _named(backend: "Backend", notification: str) -> UUID:
+    """By its id, or by its beginning if it is one of the newest."""
+    if (whole := whole_id(notification)) is not None:
+        return whole
+    return id_named(notification, "notification", "crawler notification list", backend.list_notifications(MOST))
