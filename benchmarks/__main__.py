@@ -29,6 +29,7 @@ from benchmarks import (
     render,
     results,
     schedules,
+    simulate,
     startup,
     watching,
     wikis,
@@ -61,6 +62,7 @@ PARTS = {
     "wikis": wikis,
     "footprint": footprint,
     "startup": startup,
+    "simulate": simulate,
 }
 
 

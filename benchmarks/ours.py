@@ -33,16 +33,16 @@ class Ours:
         self.tools = tools
         self._renders = renders
         self._supervisor = supervisor
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._workers: dict[str, int] = {}
         self._look_after()
 
     def pids(self) -> list[int]:
         """Everything that works for a crawl: workers and both servers. May be asked by another thread."""
-        return [*self._workers.values(), *server_pids(self._data_dir).values()]
+        return [*self._workers.values(), *server_pids(self.data_dir).values()]
 
     def postgres_pid(self) -> int:
-        return server_pids(self._data_dir)["postgres"]
+        return server_pids(self.data_dir)["postgres"]
 
     def processes(self) -> dict[str, int]:
         """The workers by name: Celery's own processes, and the slots in which work is done."""

@@ -41,14 +41,17 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 class Script(NamedTuple):
     text: str
     sha: str
+    """The server's name for the script. It protects nothing."""
+
+    @classmethod
+    def of(cls, text: str) -> "Script":
+        return cls(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 @cache
 def load(name: str) -> Script:
     folder = files("crawler.adapters.frontier") / "lua"
-    text = "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name))
-    # The hash is the server's name for the script. It protects nothing.
-    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
+    return Script.of("\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name)))
 
 
 class Scripts:

@@ -2,7 +2,6 @@
 
 import time
 from functools import cache
-from hashlib import sha1
 
 import pytest
 from redis import Redis
@@ -17,8 +16,7 @@ _load = redis_scripts.load
 
 @cache
 def load_with_clock(name: str) -> Script:
-    text = _load(name).text.replace(_SERVERS_TIME, _OUR_TIME)
-    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
+    return Script.of(_load(name).text.replace(_SERVERS_TIME, _OUR_TIME))
 
 
 class Clock:

@@ -1,0 +1,210 @@
+"""How far a cluster goes: costs measured on this machine, other crawls predicted from them and checked, then scaled.
+
+The cluster on virtual time is `benchmarks/simulation.py`.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from redis import Redis
+
+from benchmarks import polite
+from benchmarks.options import Options
+from benchmarks.ours import Ours, ending_with_us, ours, server_pids
+from benchmarks.simulation import Cluster, Cores, Costs, Machine, Simulation, Told, Web
+from benchmarks.sites import Mount, Sites, manual, serve
+from benchmarks.usage import Usage, with_children
+from crawler.adapters.frontier.redis_connection import connect_redis
+from crawler.domain.crawls.frontier import Limits
+from crawler.embedded import EmbeddedServers
+
+TITLE = "A cluster on virtual time"
+IN_FLIGHT = 32
+LOOPBACK_SECONDS = 0.0005
+POLITE_HOSTS = 500
+POLITE_SECONDS = 20
+SCALED_SECONDS = 10
+SCALED_HOSTS = 20_000
+SCALED_PAGES = 20_000_000
+WORKERS = (2, 8, 32, 128)
+POSTGRES_CORES = 16
+ROUND_TRIP = 0.0005
+REDIS_URL_MS = 0.01
+"""Of a URL in a call, by the bench `frontier`; what a call costs before its first URL is measured."""
+
+
+class Split(NamedTuple):
+    """Milliseconds of CPU of a page, by who had them."""
+
+    workers: float
+    postgres: float
+    redis: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """A crawl that was measured."""
+
+    name: str
+    web: Web
+    fetchers: int
+    delay_ms: int
+    per_second: float
+    split: Split
+    calibrates: bool = False
+
+    @property
+    def cores(self) -> float:
+        return sum(self.split) * self.per_second / 1000
+
+
+def run(options: Options) -> str:
+    points = [*_manuals(options), _polite(options)]
+    with _valkey() as redis:
+        costs = calibrated(redis, [point for point in points if point.calibrates])
+        checked = [(point, replay(redis, costs, point)) for point in points]
+        scaled = [(count, scale(redis, costs, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
+    return table(checked, scaled)
+
+
+# -- what is measured -----------------------------------------------------------------------------
+
+
+def _manuals(options: Options) -> Iterator[Point]:
+    both = os.cpu_count() or 1
+    small, large, many = manual("postgresql"), manual("python"), manual("postgresql", options.size(20, 2))
+    with serve(small, large) as sites, ours(both) as crawler:
+        crawler.warm(sites.url("postgresql"))
+        yield _measured("the PostgreSQL manual", crawler, sites, sites.url("postgresql"), both, calibrates=True)
+        yield _measured("the Python manual", crawler, sites, sites.url("python"), both, calibrates=True)
+    with serve(many) as sites, ours(both) as crawler:
+        named = tuple(sites.hosts("postgresql"))
+        crawler.warm(sites.portal, allowed_hosts=named)
+        yield _measured(f"the first on {len(named)} hosts", crawler, sites, sites.portal, both, allowed_hosts=named)
+    with serve(small) as sites, ours(1) as crawler:
+        crawler.warm(sites.url("postgresql"))
+        yield _measured("the first, one worker", crawler, sites, sites.url("postgresql"), 1)
+
+
+def _measured(
+    name: str, crawler: Ours, sites: Sites, seed: str, fetchers: int, *, calibrates: bool = False, **config: object
+) -> Point:
+    project, mark = crawler.project(seed, **config), sites.mark()
+    with Usage(crawler.pids) as usage:
+        crawler.crawl(project)
+    served = sites.measure(mark)
+    pages, hosts = len(served.pages), len({host for host, _ in served.pages})
+    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served.megabytes / pages)
+    split = _split(crawler, usage, pages)
+    print(f"  {name}: {served.pages_per_second:,.0f} pages/s, {sum(split):.2f} ms of CPU a page", flush=True)
+    return Point(name, web, fetchers, 0, served.pages_per_second, split, calibrates)
+
+
+def _polite(options: Options) -> Point:
+    hosts, seconds = options.size(POLITE_HOSTS, 20), options.size(POLITE_SECONDS, 5)
+    with polite.pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(polite.FETCHERS) as crawler:
+        named = tuple(sites.hosts("polite"))
+        project = crawler.project(sites.portal, allowed_hosts=named, delay_seconds=1.0, max_concurrent=256)
+        crawl = crawler.tools.crawls.start(project.id)
+        crawler.attend(3)  # until every host was asked
+        mark = sites.mark()
+        with Usage(crawler.pids) as usage:
+            crawler.attend(seconds)
+            pages = len(sites.lines(mark))
+        crawler.tools.crawls.control.cancel(crawl.id)
+        crawler.attend(2)
+        web = Web.alike(hosts, polite.PAGES, LOOPBACK_SECONDS, 0.3)
+        split = _split(crawler, usage, pages)
+    print(f"  {hosts} polite hosts: {pages / seconds:,.0f} pages/s, {sum(split):.2f} ms of CPU a page", flush=True)
+    return Point(f"{hosts} polite hosts, a request a second each", web, polite.FETCHERS, 1000, pages / seconds, split)
+
+
+def _split(crawler: Ours, usage: Usage, pages: int) -> Split:
+    servers = server_pids(crawler.data_dir)
+    ids = {name: {process.pid for process in with_children([pid])} for name, pid in servers.items()}
+    used = usage.by_process
+    postgres, redis = (sum(used.get(pid, 0.0) for pid in ids[name]) for name in ("postgres", "valkey"))
+    return Split(*(1000 * seconds / pages for seconds in (usage.cpu_seconds - postgres - redis, postgres, redis)))
+
+
+# -- what is predicted ----------------------------------------------------------------------------
+
+
+def calibrated(redis: Redis, points: Sequence[Point]) -> Costs:
+    """Costs by which the measured pages cost what they did: a line through pages of two sizes."""
+    small, large = sorted(points, key=lambda point: point.web.kilobytes)
+    between = large.web.kilobytes - small.web.kilobytes
+    worker_kb = (large.split.workers - small.split.workers) / between
+    postgres_kb = (large.split.postgres - small.split.postgres) / between
+    costs = Costs(
+        worker=small.split.workers - worker_kb * small.web.kilobytes,
+        worker_kb=worker_kb,
+        postgres=small.split.postgres - postgres_kb * small.web.kilobytes,
+        postgres_kb=postgres_kb,
+        redis_call=0.0,
+        redis_url=REDIS_URL_MS,
+    )
+    told = replay(redis, costs, small)
+    calls, urls = sum(told.calls.values()) / told.pages, told.redis_urls / told.pages
+    return costs._replace(redis_call=max(0.0, (small.split.redis - REDIS_URL_MS * urls) / calls))
+
+
+def replay(redis: Redis, costs: Costs, point: Point) -> Told:
+    """The same crawl on virtual time: everything on one machine, as it was measured."""
+    cores = Cores(os.cpu_count() or 1)
+    cluster = Cluster([Machine(cores, point.fetchers)], postgres=cores, redis=cores, costs=costs)
+    limits = Limits(10**9, 10**9, 256 if point.delay_ms else IN_FLIGHT, point.delay_ms, respect_robots=False)
+    return Simulation(redis, cluster, point.web, limits).run(POLITE_SECONDS if point.delay_ms else 600)
+
+
+def scale(redis: Redis, costs: Costs, workers: int, options: Options) -> Told:
+    """Machines of eight cores with a worker each core, one Postgres, one Redis; a web of heavy-tailed hosts."""
+    machines = [Machine(Cores(8), 8) for _ in range(workers // 8)] or [Machine(Cores(workers), workers)]
+    cluster = Cluster(machines, Cores(POSTGRES_CORES), Cores(1), costs, ROUND_TRIP)
+    web = Web.heavy_tailed(options.size(SCALED_HOSTS, 200), options.size(SCALED_PAGES, 20_000), seed=1)
+    limits = Limits(10**9, 10**9, 100_000, 1000, respect_robots=False)
+    return Simulation(redis, cluster, web, limits).run(options.size(SCALED_SECONDS, 3))
+
+
+@contextmanager
+def _valkey() -> Iterator[Redis]:
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-simulate-") as folder,
+        EmbeddedServers(Path(folder)) as servers,
+        ending_with_us(Path(folder)),
+        connect_redis(servers.redis_url) as redis,
+    ):
+        yield redis
+
+
+def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Told]]) -> str:
+    rows = [
+        f"| {point.name}{' (gives the costs)' if point.calibrates else ''} | {point.per_second:,.0f} | "
+        f"{told.per_second:,.0f} | {told.per_second / point.per_second - 1:+.0%} | "
+        f"{point.cores:.2f} | {told.cores:.2f} |"
+        for point, told in checked
+    ]
+    large = [
+        f"| {count} | {told.per_second:,.0f} | {told.workers / count:.0%} | {told.postgres / POSTGRES_CORES:.0%} | "
+        f"{told.redis:.0%} | {sum(told.calls.values()) / max(told.pages, 1):.2f} |"
+        for count, told in scaled
+    ]
+    return f"""The frontier's own scripts decide on a real Valkey, at a virtual time; all else is a queue with
+a cost. The costs of pages are those of two crawls; the others are predicted. Cores: all of ours together.
+
+| crawl | measured, pages/s | predicted | difference | cores, measured | predicted |
+|---|--:|--:|--:|--:|--:|
+{chr(10).join(rows)}
+
+With these costs: workers on machines of 8 cores, Postgres with {POSTGRES_CORES} cores, one Redis,
+{ROUND_TRIP * 1000:g} ms between them; {SCALED_HOSTS:,} hosts of heavy-tailed sizes and latencies, a request a second
+each, pages of 30 kB.
+
+| workers | pages/s | workers busy | Postgres busy | Redis busy | calls of the frontier a page |
+|--:|--:|--:|--:|--:|--:|
+{chr(10).join(large)}"""
