@@ -63,7 +63,7 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
     )  # fmt: skip
     mark = sites.mark()
     crawl = crawler.tools.crawls.start(project.id)
-    began_ms = _await_start(crawler, sites, set(named), mark)
+    began_ms = await_start(crawler, sites, set(named), mark)
     print(f"  all {hosts} hosts were asked; now {seconds} s …", flush=True)
     with Usage(crawler.pids) as usage:
         slots, measured_from = crawler.slots(), time.monotonic()
@@ -73,7 +73,7 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
         measured = time.monotonic() - measured_from
     crawler.tools.crawls.control.cancel(crawl.id)
     crawler.attend(2)
-    lines = _of(sites.lines(mark), set(named))
+    lines = of_hosts(sites.lines(mark), set(named))
     return Outcome(
         hosts, seconds, (began_ms - min(line.started_ms for line in lines)) / 1000,
         count_between(lines, began_ms, began_ms + 1000 * seconds), manners(lines, GAP_MS),
@@ -81,16 +81,16 @@ def _measure(crawler: Ours, sites: Sites, hosts: int, seconds: int) -> Outcome:
     )  # fmt: skip
 
 
-def _await_start(crawler: Ours, sites: Sites, named: set[str], mark: int) -> int:
+def await_start(crawler: Ours, sites: Sites, named: set[str], mark: int) -> int:
     until = time.monotonic() + START_SECONDS
-    while (at := everyone_asked_ms(_of(sites.lines(mark), named), len(named))) is None:
+    while (at := everyone_asked_ms(of_hosts(sites.lines(mark), named), len(named))) is None:
         if time.monotonic() > until:
             raise SystemExit(f"After {START_SECONDS:g} s not every one of {len(named)} hosts had been asked.")
         crawler.attend(0.5)
     return at
 
 
-def _of(lines: list[Line], hosts: set[str]) -> list[Line]:
+def of_hosts(lines: list[Line], hosts: set[str]) -> list[Line]:
     """Without the page that only links to the hosts."""
     return [line for line in lines if line.host in hosts]
 

@@ -110,8 +110,9 @@ def _polite(options: Options) -> Point:
     with polite.pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(polite.FETCHERS) as crawler:
         named = tuple(sites.hosts("polite"))
         project = crawler.project(sites.portal, allowed_hosts=named, delay_seconds=1.0, max_concurrent=256)
+        first = sites.mark()
         crawl = crawler.tools.crawls.start(project.id)
-        crawler.attend(3)  # until every host was asked
+        polite.await_start(crawler, sites, set(named), first)
         mark = sites.mark()
         with Usage(crawler.pids) as usage:
             crawler.attend(seconds)
