@@ -39,8 +39,13 @@ class TrialRules(BaseModel):
     ignore_patterns: tuple[_Written, ...] = Field((), max_length=50, description="Regular expressions for lines")
     ignore_numbers: bool = False
     ignore_dates: bool = False
-    conditions: Conditions | None = Field(None, description="Tried in place of those of the schedule")
+    conditions: Conditions | None = Field(
+        None, description="Tried in place of those of the schedule; null: as if it had none"
+    )
     watch: WatchOrder | None = Field(None, description="A watch rule, beside those there are")
+    in_place_of: UUID | None = Field(
+        None, description="The id of a watch rule that is left out, as `watch` replaces it"
+    )
     crawls: int = Field(20, ge=1, le=MOST_CRAWLS, description="So many of the newest")
 
     @field_validator("ignore_selectors")
@@ -67,7 +72,9 @@ class ToldReason(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     url: str
-    rule: str | None = Field(description="The id of the watch rule; null: the schedule's conditions")
+    rule: str | None = Field(
+        description="The id of the watch rule, all zeros of the one that is tried; null: the conditions"
+    )
     why: str
 
 
@@ -172,8 +179,10 @@ def past_verdict(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted
     """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
     arrived = any(status not in NOT_ARRIVED for _, status in told)
     if told:
-        named = (channel if status == Delivery.SENT else f"{channel} ({status})" for channel, status in told)
-        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(named)}"
+        # That of a recipient has a number, which says nothing to people.
+        kinds = [(channel.partition("-")[0], status) for channel, status in told]
+        named = (kind if status == Delivery.SENT else f"{kind} ({status})" for kind, status in kinds)
+        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(dict.fromkeys(named))}"
     elif crawl_type is CrawlType.SCHEDULED:
         why = "nobody was told"
     else:

@@ -103,6 +103,10 @@ class WatchOrder(BaseModel):
         return one_line(f"{'; '.join(parts)} {where}", 400)
 
 
+TRIED = UUID(int=0)
+"""The id of a rule that is tried on past crawls and not kept."""
+
+
 class WatchRule(WatchOrder):
     id: UUID
     project_id: UUID

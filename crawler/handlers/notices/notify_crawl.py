@@ -25,7 +25,6 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
 from crawler.domain.notices.advice_words import advice_payload, advice_reasons, advice_sections
-from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.mutes import Mute, unmuted
 from crawler.domain.notices.notice import (
@@ -90,8 +89,6 @@ class Notifications(Protocol):
         deliver_at: datetime | None = None,
     ) -> bool: ...
     def claimed(self, crawl_id: UUID) -> Set[tuple[str, str]]: ...
-    def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[SentNotice]]: ...
-    def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def find(self, identity: UUID) -> SentNotice | None: ...
     def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None: ...
     def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
@@ -148,6 +145,7 @@ class NotifyCrawl:
         audience: Audience,
         kept: Notifications,
         send: SendNotice,
+        release: Callable[[UUID], int],
         digest: Callable[[UUID], Sequence[PageDigest]],
         decide: Callable[[CrawlJob, Conditions | None], Sequence[TellReason]],
         clock: Clock,
@@ -161,6 +159,7 @@ class NotifyCrawl:
         self._audience = audience
         self._kept = kept
         self._send = send
+        self._release = release
         self._digest = digest
         self._decide = decide
         self._clock = clock
@@ -210,18 +209,6 @@ class NotifyCrawl:
                 return sent
             sent += self._tell(crawl, order)
         self._kept.told(crawl_id)
-        return sent
-
-    def _release(self, crawl_id: UUID) -> int:
-        """Send what waited until now, with all else that waits for the same address."""
-        sent = 0
-        for group in self._kept.take_due(crawl_id, self._clock()):
-            first, payloads = group[0], [kept.payload for kept in group]
-            is_hook = first.channel.startswith(Channel.WEBHOOK)
-            gathered = digest_payload(payloads) if is_hook else digest_mail(self._sender.product, payloads)._asdict()
-            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
-            self._kept.answered_all([kept.id for kept in group[1:]], answer)
-            sent += len(group)
         return sent
 
     def _orders(self, schedule: Schedule, crawl: CrawlJob) -> Iterator["_Order"]:

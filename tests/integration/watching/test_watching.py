@@ -12,7 +12,7 @@ from crawler.domain.crawls.project import Project
 from crawler.domain.notices.backtests import TrialRules
 from crawler.domain.notices.mutes import MuteOrder
 from crawler.domain.notices.recipients import read_recipient
-from crawler.domain.watching.rules import read_order
+from crawler.domain.watching.rules import TRIED, read_order
 from crawler.handlers.watching import watch_values
 from tests.integration.handmade import Clock, lay, page
 from tests.integration.inbox import Inbox, receiving_mail
@@ -125,6 +125,39 @@ def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules.model_validate({"watch": order}))
     assert [reason.why for reason in trial.now.reasons] == ["price 119.00 € → 99.00 €, −16.8 %"]
     assert shop.tools.watching.manage.list_rules(shop.project.id) == [], "nothing is kept"
+
+
+def test_a_rule_is_tried_by_itself_and_in_place_of_what_it_was_before(shop: Shop) -> None:
+    known = shop.rule(pattern="/lamp", fields={"price": "price .cost"})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp("99,00 €")})
+    shop.crawl()
+
+    def told(**given: Any) -> list[str]:
+        (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules.model_validate(given))
+        return [reason.why for reason in trial.now.reasons if reason.rule == str(TRIED)]
+
+    below = {"pattern": "/lamp", "fields": {"price": "price .cost"}, "tell": {"of": ["price below 50"]}}
+    assert told(watch={"tell": {"of": ["contains nothing"]}}) == [], "another rule tells, this one does not"
+    assert told(watch=below, in_place_of=known) == []
+    below["tell"] = {"of": ["price below 100"]}
+    assert told(watch=below, in_place_of=known) == ["price 119.00 € → 99.00 €, −16.8 %"]
+
+
+def test_conditions_are_tried_in_place_of_those_there_are(shop: Shop) -> None:
+    shop.schedule(notify_on="conditions", conditions={"of": ["contains cheaper"]})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp(words="A cheaper lamp.")})
+    shop.crawl()
+
+    def is_told(**given: Any) -> bool:
+        (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules.model_validate(given))
+        return trial.now.alert
+
+    assert is_told()
+    assert is_told(conditions={"of": ["contains cheaper", "contains lamp"], "match": "all"}) is False
+    assert is_told(conditions={"of": ["contains cheaper"], "pattern": "/news"}) is False
+    assert is_told(conditions=None) is False, "without any"
 
 
 @pytest.mark.slow

@@ -27,13 +27,13 @@ from crawler.entrypoints.cli.backend.categories import LocalCategories
 from crawler.entrypoints.cli.backend.documents import LocalDocuments
 from crawler.entrypoints.cli.backend.local_exports import write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
+from crawler.entrypoints.cli.backend.recipients import LocalRecipients
 from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
-from crawler.handlers.notices.manage_recipients import ManageRecipients
 
 MOST_PROJECTS = 100_000
 NEEDED = ("coordinator", "fetch")
@@ -225,8 +225,8 @@ class LocalBackend:
         return self._tools.projects.logins
 
     @property
-    def recipients(self) -> ManageRecipients:
-        return self._tools.notices.manage_recipients
+    def recipients(self) -> LocalRecipients:
+        return LocalRecipients(self._tools.notices.manage_recipients, self._tools.notices.fill_templates)
 
     @property
     def mutes(self) -> ManageMutes:
