@@ -560,8 +560,10 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
 
 def test_addresses_of_feeds_are_made_and_revoked_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
-        assert stage.told(place, "feed", "create", "--tag", "Shops").strip().endswith(".atom")
+        address = stage.told(place, "feed", "create", "--tag", "Shops").strip()
+        assert (address[:7], address[-5:]) == ("http://", ".atom"), "one that a reader can be given"
         assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", "PROJECT")
+        assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", stage.names["PROJECT"][:18])
         assert stage.told(place, "feed", "revoke", "--tag", "shops") == "Revoked.\n"
         assert "not both" in stage.told(place, "feed", "create", "--tag", "x", "--project", "PROJECT", status=2)
 

@@ -171,6 +171,9 @@ def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox)
     assert summary(crawl)["summary"]["changed_pages"] == 0
     assert words(crawl) == ["product.availability OutOfStock → InStock"]
     assert "product.availability OutOfStock → InStock" in inbox.mails[0].text()
+    (entry,) = shop.tools.changes.feed.entries(5)
+    assert (entry.crawl_id, entry.counts["watched_pages"], entry.more) == (crawl.id, 1, 0)
+    assert "OutOfStock → InStock" in str(entry.pages[0].lines)
 
 
 def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
@@ -188,6 +191,43 @@ def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
     lay(shop.site, {"/lamp": lamp("99,00 €", cost="amount")})
     assert words(shop.crawl()) == []
     assert len(inbox.mails) == 1
+
+
+def test_a_rule_that_is_broken_anew_is_told_anew(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="conditions")
+    shop.rule(pattern="/lamp$", fields={"price": "price .cost"}, tell={"of": ["price below 1"]})
+    told = []
+    for cost in ("cost", "amount", "amount", "cost", "amount"):
+        lay(shop.site, {"/lamp": lamp(cost=cost)})
+        crawl = shop.crawl()
+        told += [words(crawl)] if crawl.change_summary else []
+    gone = ["price is not found any more; it was 119.00 €"]
+    assert told == [gone, [], ["price is found: 119.00 €"], gone]
+    assert len(inbox.mails) == 2, "that it is found again is no news of a price below 1"
+
+
+def test_conditions_look_at_words_however_they_are_written(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="conditions", conditions={"of": ["contains CAFÉ", "contains /\\p{Han}{2}/"]})
+    shop.crawl()
+    lay(shop.site, {"/news": page(body="<p>The cafe\u0301 is open.</p>"), "/a": page(body="<p>Now in 東京.</p>")})
+    crawl = shop.crawl()
+    reasons = shop.tools.watching.decide(crawl, shop.tools.notices.set_schedule.get(shop.project.id).config.conditions)
+    assert sorted(reason.url.rpartition("/")[2] for reason in reasons) == ["a", "news"]
+    assert len(inbox.mails) == 1
+
+
+def test_a_new_page_is_told_by_its_value_too(shop: Shop, inbox: Inbox) -> None:
+    conditions = {"of": ["new page", "price below 100"], "match": "all"}
+    shop.schedule(notify_on="conditions")
+    shop.rule(pattern="/(lamp|rope|sail)$", fields={"price": "price .cost"}, tell=conditions)
+    shop.crawl()
+    lay(shop.site, {"/": ["/lamp", "/news", "/a", "/b", "/rope"], "/rope": lamp("120,00 €")})
+    shop.crawl()
+    assert inbox.mails == []
+    lay(shop.site, {"/": ["/lamp", "/news", "/a", "/b", "/rope", "/sail"], "/sail": lamp("90,00 €")})
+    shop.crawl()
+    assert len(inbox.mails) == 1
+    assert "the page is new; price is found: 90.00 €" in inbox.mails[0].text()
 
 
 def test_a_wall_or_a_page_that_is_gone_breaks_no_rule(shop: Shop) -> None:

@@ -215,7 +215,8 @@ class LocalBackend:
         if project_id is not None:
             self._tools.store.get_project(project_id)
         token = self._tools.changes.feed_tokens.issue(project_id, tag)
-        return f"{(settings.dashboard_url or settings.api_url or '').rstrip('/')}/feeds/{token}.atom"
+        served = settings.dashboard_url or settings.api_url or f"http://127.0.0.1:{settings.api_port}"
+        return f"{served.rstrip('/')}/feeds/{token}.atom"
 
     def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
         self._tools.changes.feed_tokens.revoke(project_id, tag)

@@ -79,7 +79,8 @@ def _rules(values: dict[str, str]) -> tuple[TrialRules | None, dict[str, str]]:
         return TrialRules.model_validate({**given, "significant_changed_share": part}), {}
     except ValidationError as exc:
         names = {"significant_new_pages": "new_pages", "significant_changed_share": "share", "conditions": "conditions"}
-        return None, {names.get(str(error["loc"][0]), "told"): sentence(error) for error in exc.errors()}
+        # Of several about one field the first says what is wrong; others follow from it.
+        return None, {names.get(str(error["loc"][0]), "told"): sentence(error) for error in reversed(exc.errors())}
 
 
 def _in_force(project: Project, notify_on: NotifyOn | None) -> dict[str, object]:
