@@ -1,6 +1,6 @@
 """Backtests: which past crawls would have sent a notice with other rules or thresholds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
@@ -135,6 +135,8 @@ class Counted(NamedTuple):
     """Pages that show an edit of the template and did not change otherwise."""
     unseen: int = 0
     """Pages that should have been compared and could not."""
+    watched: int = 0
+    """Changes of values that watch rules name."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":
@@ -147,6 +149,23 @@ class Counted(NamedTuple):
             len(summary.get("template_changes", ())),
             summary.get("template_pages", 0),
             _unseen(summary),
+            summary.get("watched_changes", 0),
+        )
+
+    def without(self, summary: Mapping[str, Any], pages: Set[str]) -> "Counted":
+        """The same as if these pages were as before."""
+
+        def found(name: str, key: str = "url") -> int:
+            listed = (one if isinstance(one, str) else one[key] for one in summary.get(name, ()))
+            return sum(url in pages for url in listed)
+
+        changed = found("changed_page_urls")
+        return self._replace(
+            new=self.new - found("new_page_urls") - found("moved", "to"),
+            removed=self.removed - found("removed_page_urls"),
+            changed=self.changed - changed,
+            unchanged=self.unchanged + changed,
+            watched=max(0, self.watched - found("watched")),
         )
 
     @property
@@ -206,6 +225,7 @@ def _summary(counted: Counted, *, significant: bool) -> dict[str, Any]:
         },
         "is_significant": significant,
         "template_changes": [{}] * counted.template,
+        "watched_changes": counted.watched,
     }
 
 

@@ -25,6 +25,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
 from crawler.domain.notices.advice_words import advice_payload, advice_reasons, advice_sections
+from crawler.domain.notices.backtests import Counted, Thresholds, judge
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.mutes import Mute, unmuted
 from crawler.domain.notices.notice import (
@@ -42,7 +43,7 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.recipients import Recipient
-from crawler.domain.notices.schedule import Schedule
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.domain.notices.watched_words import watched_payload, watched_sections
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.domain.watching.conditions import Conditions
@@ -281,7 +282,7 @@ class NotifyCrawl:
         now, advised = self._clock(), found.advised()
         advice = unmuted(advice_reasons(advised), self._audience.mutes(crawl.project_id, now), now) if advised else ()
         reasons = [*found.reasons(schedule.config.conditions), *advice]
-        is_told = reasons or should_notify(schedule.config, crawl.change_summary)
+        is_told = reasons or self._by_size(crawl, schedule.config)
         is_silenced = advised is not None and advised.silences
         return self._notice(crawl, reasons, found) if is_told and not is_silenced else []
 
@@ -292,12 +293,22 @@ class NotifyCrawl:
         reasons = found.reasons(recipient.conditions)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
-        if not reasons and not recipient.tells(crawl.change_summary):
+        if not reasons and not self._by_size(crawl, recipient):
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
             for notice in self._notice(crawl, reasons, found)
         ]
+
+    def _by_size(self, crawl: CrawlJob, told: ScheduleConfig | Recipient) -> bool:
+        """Whether changes are told by how many there are. Muted pages count as if they were as before."""
+        summary, now = crawl.change_summary or {}, self._clock()
+        mutes = self._audience.mutes(crawl.project_id, now)
+        pages = {mute.page for mute in mutes if mute.page is not None and now < mute.until}
+        if not pages:
+            return told.tells(summary) if isinstance(told, Recipient) else should_notify(told, summary)
+        limits = Thresholds.of(crawl.config, told.notify_on)
+        return judge(Counted.of(summary).without(summary, pages), limits).alert
 
     def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], found: _Found) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""

@@ -392,6 +392,36 @@ def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site,
     assert sorted(mail.to[0] for mail in inbox.mails[1:]) == ["all@example.org", "ops@example.org"]
 
 
+def test_a_muted_page_alone_tells_nobody_by_its_size_either(crawler: Engine, site: Site, inbox: Inbox) -> None:
+    clock = Clock(crawler)
+    shop = Shop(crawler, site)
+    shop.schedule(notify_on="any")
+    add(shop, address="all@example.org", notify_on="any")
+    news = MuteOrder(page=shop.site.url("/news"), until=clock() + timedelta(hours=1))
+    shop.tools.notices.manage_mutes.add(shop.project.id, news)
+    shop.crawl()
+    lay(shop.site, {"/news": page(body="<p>Some news.</p>")})
+    assert summary(shop.crawl())["summary"]["changed_pages"] == 1, "it is still listed"
+    assert inbox.mails == []
+    lay(shop.site, {"/news": page(body="<p>More news.</p>"), "/a": page(body="<p>A.</p>")})
+    shop.crawl()
+    assert len(inbox.mails) == 2
+    clock.forward(hours=2)
+    lay(shop.site, {"/news": page(body="<p>Late news.</p>")})
+    shop.crawl()
+    assert len(inbox.mails) == 4
+
+
+def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="any")
+    shop.rule(pattern="/lamp$", products=True, tell={"of": ["contains nowhere"]})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp(state="InStock")})
+    shop.crawl()
+    (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules())
+    assert (len(inbox.mails), trial.then.alert, trial.now.alert) == (1, True, True)
+
+
 def test_pages_for_whose_rules_there_was_no_time_are_told_as_unread(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

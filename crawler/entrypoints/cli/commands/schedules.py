@@ -115,7 +115,7 @@ def disable(project: ProjectName) -> None:
 def mute(
     project: ProjectName,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
-    page: Annotated[str | None, typer.Option(metavar="URL", help="Only what conditions find on this page.")] = None,
+    page: Annotated[str | None, typer.Option(metavar="URL", help="Only changes of this page.")] = None,
     rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
 ) -> None:
     """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""
