@@ -8,12 +8,12 @@ import pytest
 import requests
 
 from tests.acceptance.running import Running, eventually, receiving_posts
-from tests.acceptance.stack.test_schedules_live import World, crawled
+from tests.acceptance.stack.test_schedules_live import World, notified
 from tests.integration.handmade import lay, page
 from tests.integration.inbox import Inbox
 from tests.site.client import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 RULES: list[dict[str, Any]] = [
     {"pattern": "/lamp$", "fields": {"price": "price .cost"}, "tell": {"of": ["price below 100"]}},
@@ -61,19 +61,30 @@ def world(up: Running, inbox: Inbox, tmp_path: Any) -> Iterator[World]:
         stock(site, 8)
         project = up.project("Boats", site.url())
         types = ["text/html", "application/json"]
-        up("PATCH", f"/projects/{project}", {"settings": {"content_types": types, "significant_changed_share": 1.0}})
+        settings = {"content_types": types, "significant_changed_share": 1.0, "ingest": True}
+        up("PATCH", f"/projects/{project}", {"settings": settings})
         yield World(up, site, inbox, len(inbox.mails), hook, posts, project)
+
+
+def crawled(world: World, **config: Any) -> dict[str, Any]:
+    """The next crawl by the schedule, when it is over and its notices were sent or wait."""
+    up, before, told = world.up, len(world.up.history(world.project)), notified(world.up)
+    up.due_soon(world.project, **config)
+    eventually(lambda: len(up.history(world.project)) > before, 60, "it began")
+    eventually(lambda: up.history(world.project)[0]["completed_at"], 60, "it is over")
+    eventually(lambda: notified(up) > told, 60, "its notices are sent")
+    return up.history(world.project)[0]
 
 
 def test_each_rule_tells_whom_it_should_and_the_backtest_agrees(world: World) -> None:
     up, path, site = world.up, f"/projects/{world.project}", world.site
     rules = [up("POST", f"{path}/watch-rules", rule)["id"] for rule in [*RULES, MUTED]]
     config = {"notify_on": "conditions", "notification_email": "ops@example.org"}
-    crawled(world, world.project, **config)
+    crawled(world, **config)
     preview = up("POST", f"{path}/watch-preview", RULES[0])
     assert preview["pages"][0]["fields"][0]["value"] == "119.00 €"
 
-    soon = datetime.now(UTC) + timedelta(minutes=3)
+    soon = datetime.now(UTC) + timedelta(minutes=4)
     later, hour_ago = f"{soon:%H:%M}", f"{soon - timedelta(hours=1):%H:%M}"
     cheap = {"notify_on": "conditions", "conditions": {"of": ["price below 100"], "pattern": "/lamp$"}}
     for order in (
@@ -92,7 +103,7 @@ def test_each_rule_tells_whom_it_should_and_the_backtest_agrees(world: World) ->
     lay(site, {"/lamp": priced("99,00 €"), "/rope": rope("InStock"), "/sail": priced("70 kr", "amount")})
     lay(site, {"/terms": terms("We ship daily.", "A refund is possible."), "/oar": priced("$ 20")})
     stock(site, 3)
-    crawl = crawled(world, world.project, **config)
+    crawl = crawled(world, **config)
     told = up("GET", f"{path}/crawl-history/{crawl['id']}/changes")
     assert "price 30 $ → 20 $, −33.3 %" in [one["words"] for one in told["watched"]], "what is muted is still listed"
 
@@ -120,9 +131,9 @@ def test_each_rule_tells_whom_it_should_and_the_backtest_agrees(world: World) ->
 
     lay(site, {"/lamp": priced("98,00 €"), "/terms": terms("We ship daily.", "A refund is possible.", aside="Two")})
     up("PUT", f"{path}/watch-rules/{rules[0]}", {**RULES[0], "tell": {"of": ["price by 5 %"]}})
-    quiet = crawled(world, world.project, **config)
+    quiet = crawled(world, **config)
     tried = {one["crawl_id"]: one["now"]["alert"] for one in up("POST", f"{path}/schedule/backtest", {})["crawls"]}
     assert tried == {quiet["id"]: False, crawl["id"]: True}
-    eventually(lambda: {"digest@example.org", "asleep@example.org"} <= {m.to[0] for m in world.mails()}, 200, "later")
+    eventually(lambda: {"digest@example.org", "asleep@example.org"} <= {m.to[0] for m in world.mails()}, 250, "later")
     assert sorted(mail.to[0] for mail in world.mails() if mail.to[0] == "ops@example.org") == ["ops@example.org"]
     assert not {"never@example.org", "muted@example.org"} & {mail.to[0] for mail in world.mails()}
