@@ -27,6 +27,7 @@ from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
 from crawler.handlers.notices.notify_crawl import Audience, NotifyCrawl
 from crawler.handlers.notices.recover_schedules import RecoverSchedules
+from crawler.handlers.notices.release_held import ReleaseHeld
 from crawler.handlers.notices.resend_notice import ResendNotice
 from crawler.handlers.notices.run_schedules import RunSchedules
 from crawler.handlers.notices.send_notice import SendNotice
@@ -58,8 +59,11 @@ class Notices:
 
     @cached_property
     def set_schedule(self) -> SetSchedule:
-        reach = Reach(self._app.egress, self.apprise.why_unusable)
-        return SetSchedule(self._app.store, self.schedules, self.beat_entries, self._app.clock, reach)
+        return SetSchedule(self._app.store, self.schedules, self.beat_entries, self._app.clock, self._reach)
+
+    @property
+    def _reach(self) -> Reach:
+        return Reach(self._app.egress, self.apprise.why_unusable)
 
     @cached_property
     def watch_url(self) -> WatchUrl:
@@ -101,7 +105,7 @@ class Notices:
 
     @cached_property
     def recipients(self) -> RecipientStore:
-        return RecipientStore(self._app.database)
+        return RecipientStore(self._app.database, lambda: self._app.secret_box)
 
     @cached_property
     def fill_templates(self) -> FillTemplates:
@@ -117,7 +121,7 @@ class Notices:
 
     @cached_property
     def manage_recipients(self) -> ManageRecipients:
-        return ManageRecipients(self._app.store, self.recipients, self._app.egress, self._app.clock)
+        return ManageRecipients(self._app.store, self.recipients, self._reach, self._app.clock)
 
     @cached_property
     def notifications(self) -> NotificationStore:
@@ -155,6 +159,7 @@ class Notices:
             Audience(self.recipients.of_project, self.mutes.of_project, self.fill_templates, self.take_advice),
             self.notifications,
             self.send,
+            self.release_held,
             self._app.changes.digest,
             self._app.watching.decide,
             self._app.clock,
@@ -162,6 +167,11 @@ class Notices:
             self._app.hints.notify,
             self.places,
         )
+
+    @cached_property
+    def release_held(self) -> ReleaseHeld:
+        recipients, product = self.recipients.of_project, self._app.settings.product_name
+        return ReleaseHeld(self.notifications, self._app.store, recipients, self.send, self._app.clock, product)
 
     @cached_property
     def places(self) -> SenderPlaces:
@@ -213,6 +223,7 @@ class Notices:
             self.apprise,
             self._app.clock,
             lambda: self.current_settings().webhook_secret,
+            self.recipients.apprise_urls,
         )
 
     @cached_property

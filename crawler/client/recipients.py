@@ -14,7 +14,7 @@ class Recipient(Value):
     project_id: UUID
     name: str
     channel: str
-    """The channel: email or webhook."""
+    """The channel: email, webhook or apprise."""
     address: str
     notify_on: str
     conditions: dict[str, Any] | None

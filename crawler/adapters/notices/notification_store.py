@@ -101,6 +101,11 @@ class NotificationStore:
         with transaction(self._engine) as db:
             db.execute(text(_ANSWERED_ALL), given)
 
+    def postpone(self, identity: UUID, until: datetime) -> None:
+        """It waits again."""
+        with transaction(self._engine) as db:
+            db.execute(text(_POSTPONE), {"id": identity, "until": until})
+
     def due_crawls(self, now: datetime) -> list[UUID]:
         """Crawls with notices that waited until now. Whoever took some and died on the way is not waited for."""
         given = {"before": now - DEAD_AFTER, "status": Delivery.UNKNOWN.value, "words": _DIED}
@@ -195,6 +200,7 @@ RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 _GIVE_UP_TAKEN = """
 UPDATE notifications SET status = :status, answer = :words WHERE status = 'sending' AND deliver_at < :before
 """
+_POSTPONE = "UPDATE notifications SET status = 'held', deliver_at = :until WHERE id = :id"
 _ADVICE = """
 UPDATE crawl_jobs SET change_summary = change_summary || jsonb_build_object('advice', CAST(:advice AS jsonb))
 WHERE id = :id AND change_summary IS NOT NULL

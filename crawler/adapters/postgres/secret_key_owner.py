@@ -57,4 +57,5 @@ _IS_USED = """
 SELECT EXISTS (SELECT 1 FROM project_credentials)
     OR EXISTS (SELECT 1 FROM project_logins)
     OR EXISTS (SELECT 1 FROM crawl_schedules WHERE notification_secrets IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM recipients WHERE body ? 'sealed')
 """

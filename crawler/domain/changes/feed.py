@@ -28,6 +28,8 @@ class ChangeKind(StrEnum):
     NEW = "new"
     REMOVED = "removed"
     MOVED = "moved"
+    WATCHED = "watched"
+    """A value that a watch rule names, on a page whose text is as before."""
 
 
 class FeedPage(NamedTuple):
@@ -72,7 +74,7 @@ class FeedEntry(NamedTuple):
     website_url: str | None
     at: datetime
     counts: Mapping[str, int]
-    """new_pages, removed_pages, changed_pages, moved_pages, template_changes."""
+    """new_pages, removed_pages, changed_pages, moved_pages, template_changes, watched_pages."""
     pages: tuple[FeedPage, ...]
     is_significant: bool
     read_at: datetime | None
@@ -90,6 +92,7 @@ def feed_counts(summary: Mapping[str, Any] | None) -> dict[str, int]:
     told = {name: int(counts.get(name, 0)) for name in _COUNTED}
     told["moved_pages"] = int((summary or {}).get("moved_pages", 0))
     told["template_changes"] = len((summary or {}).get("template_changes", ()))
+    told["watched_pages"] = len(_watched(summary or {}))
     return told
 
 
@@ -105,8 +108,26 @@ def feed_pages(summary: Mapping[str, Any], digests: Sequence[PageDigest]) -> lis
         *(FeedPage(ChangeKind.NEW, url) for url in summary.get("new_page_urls", ())[:OTHER_PAGES]),
         *(FeedPage(ChangeKind.REMOVED, url) for url in summary.get("removed_page_urls", ())[:OTHER_PAGES]),
         *(_moved(pair) for pair in summary.get("moved", ())[:OTHER_PAGES]),
+        *(
+            FeedPage(ChangeKind.WATCHED, url, _told(words))
+            for url, words in islice(_watched(summary).items(), OTHER_PAGES)
+        ),
     ]
     return [page._replace(url=page.url[:LONGEST_URL]) for page in found]
+
+
+def _watched(summary: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What changed of watched values, by page, where nothing else tells of the page."""
+    told = {*summary.get("changed_page_urls", ()), *summary.get("removed_page_urls", ())}
+    found: dict[str, list[str]] = {}
+    for one in summary.get("watched", ()):
+        if one["url"] not in told:
+            found.setdefault(one["url"], []).append(one["words"])
+    return found
+
+
+def _told(words: Sequence[str]) -> tuple[LineChange, ...]:
+    return tuple(LineChange(None, shown("", said, LONGEST_LINE)[1]) for said in words[:LINES])
 
 
 def _more(digest: PageDigest) -> int:

@@ -5,6 +5,14 @@ from typing import Any
 
 from crawler.domain.reasons import Reason
 
+_TEXTS = frozenset({"application/pdf", "application/json", "application/xml"})
+
+
+def _has_text(media_type: str) -> bool:
+    """Whether such a file can be compared by what it says."""
+    kind, _, name = media_type.partition("/")
+    return kind == "text" or media_type in _TEXTS or (kind == "application" and name.endswith(("+xml", "+json")))
+
 
 @dataclass(slots=True)
 class FetchRequest:
@@ -15,6 +23,8 @@ class FetchRequest:
     last_modified: str | None = None
     accept_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
     """Media types whose body is read; `()` accepts any. Checked before the body is read."""
+    reads_files: bool = False
+    """Feeds, JSON, PDFs and texts are read as well, though not asked for: somebody typed this very address."""
     max_body_bytes: int | None = None
     max_redirects: int = 0
     """Redirects followed inside the fetcher, under the egress rule. Pages use 0: theirs go through the frontier."""
@@ -31,6 +41,8 @@ class FetchRequest:
         """Why a body of this type is not read; empty if it is. One without a type is read: the caller looks into it."""
         media_type = content_type.partition(";")[0].strip().lower()
         if not media_type or not self.accept_types or media_type in self.accept_types:
+            return ""
+        if self.reads_files and _has_text(media_type):
             return ""
         return f"It is {media_type[:100]}; content_types has {', '.join(self.accept_types)}."
 

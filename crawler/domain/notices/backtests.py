@@ -1,6 +1,6 @@
 """Backtests: which past crawls would have sent a notice with other rules or thresholds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
@@ -39,8 +39,13 @@ class TrialRules(BaseModel):
     ignore_patterns: tuple[_Written, ...] = Field((), max_length=50, description="Regular expressions for lines")
     ignore_numbers: bool = False
     ignore_dates: bool = False
-    conditions: Conditions | None = Field(None, description="Tried in place of those of the schedule")
+    conditions: Conditions | None = Field(
+        None, description="Tried in place of those of the schedule; null: as if it had none"
+    )
     watch: WatchOrder | None = Field(None, description="A watch rule, beside those there are")
+    in_place_of: UUID | None = Field(
+        None, description="The id of a watch rule that is left out, as `watch` replaces it"
+    )
     crawls: int = Field(20, ge=1, le=MOST_CRAWLS, description="So many of the newest")
 
     @field_validator("ignore_selectors")
@@ -67,7 +72,9 @@ class ToldReason(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     url: str
-    rule: str | None = Field(description="The id of the watch rule; null: the schedule's conditions")
+    rule: str | None = Field(
+        description="The id of the watch rule, all zeros of the one that is tried; null: the conditions"
+    )
     why: str
 
 
@@ -128,6 +135,8 @@ class Counted(NamedTuple):
     """Pages that show an edit of the template and did not change otherwise."""
     unseen: int = 0
     """Pages that should have been compared and could not."""
+    watched: int = 0
+    """Changes of values that watch rules name."""
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> "Counted":
@@ -140,6 +149,23 @@ class Counted(NamedTuple):
             len(summary.get("template_changes", ())),
             summary.get("template_pages", 0),
             _unseen(summary),
+            summary.get("watched_changes", 0),
+        )
+
+    def without(self, summary: Mapping[str, Any], pages: Set[str]) -> "Counted":
+        """The same as if these pages were as before."""
+
+        def found(name: str, key: str = "url") -> int:
+            listed = (one if isinstance(one, str) else one[key] for one in summary.get(name, ()))
+            return sum(url in pages for url in listed)
+
+        changed = found("changed_page_urls")
+        return self._replace(
+            new=self.new - found("new_page_urls") - found("moved", "to"),
+            removed=self.removed - found("removed_page_urls"),
+            changed=self.changed - changed,
+            unchanged=self.unchanged + changed,
+            watched=max(0, self.watched - found("watched")),
         )
 
     @property
@@ -172,8 +198,10 @@ def past_verdict(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted
     """What came of a crawl then, whatever its schedule says since. `told`: channels, and what became of each notice."""
     arrived = any(status not in NOT_ARRIVED for _, status in told)
     if told:
-        named = (channel if status == Delivery.SENT else f"{channel} ({status})" for channel, status in told)
-        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(named)}"
+        # That of a recipient has a number, which says nothing to people.
+        kinds = [(channel.partition("-")[0], status) for channel, status in told]
+        named = (kind if status == Delivery.SENT else f"{kind} ({status})" for kind, status in kinds)
+        why = f"{'told by' if arrived else 'it did not arrive:'} {', '.join(dict.fromkeys(named))}"
     elif crawl_type is CrawlType.SCHEDULED:
         why = "nobody was told"
     else:
@@ -197,6 +225,7 @@ def _summary(counted: Counted, *, significant: bool) -> dict[str, Any]:
         },
         "is_significant": significant,
         "template_changes": [{}] * counted.template,
+        "watched_changes": counted.watched,
     }
 
 

@@ -38,16 +38,19 @@ def unmasked(given: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by_mask.get(url, url) for url in given))
 
 
-def why_refused(url: str, rule: EgressRule) -> str | None:
-    """A sentence without the address, which is a secret; None where nothing speaks against it so far."""
+def why_refused(
+    url: str, rule: EgressRule, *, webhook: str = "notification_webhook", mail: str = "notification_email"
+) -> str | None:
+    """A sentence without the address, which is a secret; None where nothing speaks against it so far. `webhook` and
+    `mail` say what to use instead."""
     shape = _SHAPE(url)
     if shape is None or len(url) > LONGEST_URL:
         return f"an Apprise URL looks like slack://tokens/#channel and has at most {LONGEST_URL} characters"
     scheme = shape[1].lower()
     if scheme in _ANY_HOST:
-        return f"{scheme}:// posts to any address; use notification_webhook for that"
+        return f"{scheme}:// posts to any address; use {webhook} for that"
     if scheme in _MAIL:
-        return f"{scheme}:// sends mails; use notification_email for that"
+        return f"{scheme}:// sends mails; use {mail} for that"
     if scheme in _THIS_MACHINE:
         return f"{scheme}:// is for the desktop of the machine it runs on"
     if _is_closed(url, rule):

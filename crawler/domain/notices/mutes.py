@@ -18,7 +18,7 @@ class MuteOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    page: str | None = Field(None, max_length=2000, description="A page's URL: conditions do not look at it")
+    page: str | None = Field(None, max_length=2000, description="A page's URL: nobody is told of its changes")
     rule: UUID | None = Field(None, description="A watch rule's id: it tells nothing")
     until: datetime
 

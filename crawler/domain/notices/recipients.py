@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from crawler.domain.notices.channels import LONGEST_URL
 from crawler.domain.notices.cron_moments import moments
 from crawler.domain.notices.notice import Channel, Target, should_notify
 from crawler.domain.notices.schedule import (
@@ -28,6 +29,11 @@ from crawler.errors import InvalidConfig
 MOST_RECIPIENTS = 50
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NUMBERS = 10**9
+_TOLD = {
+    NotifyOn.SIGNIFICANT: "told of significant changes",
+    NotifyOn.ANY: "told of any change",
+    NotifyOn.ALWAYS: "told of every comparison",
+}
 
 
 class RecipientOrder(BaseModel):
@@ -36,8 +42,10 @@ class RecipientOrder(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field("", max_length=100, description="For people")
-    channel: Channel = Field(description="email or webhook")
-    address: str = Field(min_length=1, max_length=500)
+    channel: Channel = Field(description="email, webhook or apprise")
+    address: str = Field(
+        min_length=1, max_length=LONGEST_URL, description="Of an Apprise URL only a mask is shown; it may be sent back"
+    )
     notify_on: NotifyOn = NotifyOn.SIGNIFICANT
     conditions: Conditions | None = Field(None, description="Told in any case; with notify_on conditions nothing else")
     form: Form = Field(Form.AT_ONCE, description="at_once, or gathered over projects: daily or weekly")
@@ -97,11 +105,9 @@ class RecipientOrder(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> Self:
-        if self.channel is Channel.APPRISE:
-            raise ValueError("Apprise URLs are set with the schedule (notification_urls)")
         if self.channel is Channel.EMAIL:
             checked_mail(self.address)
-        else:
+        elif self.channel is Channel.WEBHOOK:
             checked_webhook(self.address)
         return self
 
@@ -128,12 +134,16 @@ class RecipientOrder(BaseModel):
         if self.quiet_hours is None:
             return at
         first, last = self.quiet_hours
-        clock = f"{at.astimezone(ZoneInfo(self.timezone)):%H:%M}"
+        local = at.astimezone(ZoneInfo(self.timezone))
+        clock = f"{local:%H:%M}"
         is_quiet = first <= clock < last if first < last else clock >= first or clock < last
         if not is_quiet:
             return at
         hour, minute = (int(part) for part in last.split(":"))
-        return next(moments(f"{minute} {hour} * * *", ZoneInfo(self.timezone), at - timedelta(seconds=1))).at
+        over = next(moments(f"{minute} {hour} * * *", ZoneInfo(self.timezone), at - timedelta(seconds=1))).at
+        again = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        # In autumn a time comes twice, and a schedule takes the first: here the second may be still to come.
+        return again.astimezone(UTC) if local.fold and again > local else over
 
 
 class Recipient(RecipientOrder):
@@ -158,9 +168,12 @@ class Recipient(RecipientOrder):
             Form.WEEKLY: f"every {_DAYS[self.day_of_week].capitalize()} at {self.time}",
         }[self.form]
         quiet = f", quiet from {self.quiet_hours[0]} to {self.quiet_hours[1]}" if self.quiet_hours else ""
-        told = f" if {self.conditions.words}" if self.conditions else ""
+        told = _TOLD[self.notify_on] if self.notify_on is not NotifyOn.CONDITIONS else ""
+        if self.conditions:
+            told += f"{' and in any case' if told else 'told'} if {self.conditions.words}"
+        told = told or "told what watch rules ask for"
         muted = f"; muted until {self.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if self.muted_until else ""
-        return f"{self.address}: {self.notify_on} changes{told}, {when} ({self.timezone}){quiet}{muted}"
+        return f"{self.address}: {told}, {when} ({self.timezone}){quiet}{muted}"
 
 
 def read_recipient(given: Any) -> RecipientOrder:

@@ -43,7 +43,8 @@ def webhook_payload(
         **({"by_hash_pages": summary["by_hash_pages"]} if summary.get("by_hash_pages") else {}),
     }
     told = _payload("crawl_completed", project, crawl, now, {"changes": changes, **_coverage(crawl)}, link)
-    more = sum(feed_counts(summary).values()) - len(pages)
+    counted = feed_counts(summary)
+    more = sum(counted.values()) - counted["watched_pages"] - len(pages)  # watched values stand in `watched`
     return {**told, "pages": list(pages), "more_pages": max(0, more)}
 
 
@@ -53,6 +54,8 @@ def told_pages(
     """The first changes of a crawl, each with an excerpt of its difference and a link to our page about it."""
     found = []
     for page in feed_pages(summary, digests):
+        if page.kind is ChangeKind.WATCHED:
+            continue
         link = page_link(page.url) if page.kind in (ChangeKind.CHANGED, ChangeKind.SITE_WIDE) and page.url else None
         lines = [{"removed": line.removed, "added": line.added} for line in page.lines]
         told: dict[str, Any] = {"url": page.url, "kind": page.kind.value, "excerpt": lines}

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from crawler.domain.noise.page_pairs import PagePair
+from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
 from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.plain_text import one_line
-from crawler.domain.watching.products import compare_products
+from crawler.domain.watching.products import FIELDS, compare_products
 from crawler.domain.watching.reading import WatchedPage
 from crawler.domain.watching.rules import PageWatch
 from crawler.domain.watching.values import ChangeKind, Watched, WatchedChange, compare_values
@@ -45,6 +45,26 @@ def _changes(url: str, watch: PageWatch, old: WatchedPage, new: WatchedPage) -> 
     if watch.products:
         changes += compare_products(url, watch.products, old.products(), new.products())
     return changes[:MOST_OF_A_PAGE]
+
+
+def values_of_new(page: PageOfCrawl, watch: PageWatch) -> list[WatchedChange]:
+    """What the watched values of a new page are, each as one that is found. None of a page without selectors."""
+    if not watch:
+        return []
+    try:
+        read = WatchedPage(page.side, page.url)
+        found = [
+            compare_values(Watched(page.url, rule, name), None, read.value(how)) for name, how, rule in watch.fields
+        ]
+        for product in read.products() if watch.products else ():
+            owner = watch.products or ""
+            found += [
+                compare_values(Watched(page.url, owner, name, product.name), None, product.value(name))
+                for name in FIELDS
+            ]
+    except (UnparsablePage, Invalid, etree.XPathError):
+        return []
+    return [change for change in found if change][:MOST_OF_A_PAGE]
 
 
 def _parts(url: str, watch: PageWatch, old: WatchedPage, new: WatchedPage) -> list[WatchedChange]:

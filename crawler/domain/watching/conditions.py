@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, NamedTuple, Self
+from unicodedata import normalize
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
@@ -15,6 +16,7 @@ from crawler.errors import InvalidPattern
 MOST_CONDITIONS = 50
 LARGEST = 10**15 - 1
 LONGEST_NUMBER = 44
+_SPACES = re.compile(r"[^\S\n]+")
 _NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,20})?([eE]-[0-9]{1,3})?"
 MOST_SEARCHED = 2_000_000
 """Characters of a page in which a word is looked for."""
@@ -152,6 +154,10 @@ class Condition(BaseModel):
     def needs_lines(self) -> bool:
         return self.kind in _OF_LINES
 
+    def needs_value(self, watched: frozenset[str]) -> bool:
+        """Whether a value of a new page decides: it was never another, but may be below or above a limit."""
+        return self.field in watched and not (self.below is None and self.above is None)
+
 
 _WRITTEN = (
     (re.compile(r"(?P<no>no longer )?contains /(?P<regex>.+)/"), None),
@@ -229,6 +235,8 @@ class PageFacts(NamedTuple):
     removed: int = 0
     """Lines that came and went; one that became another did both."""
     changes: tuple[WatchedChange, ...] = ()
+    watched: frozenset[str] = frozenset()
+    """Fields that rules name on a new page."""
     unread: str | None = None
     """Why nobody could look at it: then conditions count as if they held."""
 
@@ -249,6 +257,10 @@ def _holds(one: Condition, facts: PageFacts) -> str | None:
             return one.words if facts.is_new else None
         case ConditionKind.REMOVED_PAGE:
             return one.words if facts.is_removed else None
+        case ConditionKind.FIELD if facts.is_new and not one.needs_value(facts.watched):
+            return None
+        case ConditionKind.FIELD if facts.is_new and facts.unread:
+            return facts.unread
         case ConditionKind.FIELD:
             return next((change.words for change in facts.changes if _field_holds(one, change)), None)
         case ConditionKind.BACK_IN_STOCK:
@@ -287,7 +299,13 @@ def _field_holds(one: Condition, change: WatchedChange) -> bool:
 
 
 def _has(one: Condition, text: str) -> bool:
+    """However characters and spaces are written: é is one character or two, and a space may forbid a line break."""
+    searched = _alike(text[:MOST_SEARCHED])
     if one.regex:
         regex: Compiled = compile_pattern(one.regex)
-        return regex.search(text[:MOST_SEARCHED]) is not None
-    return (one.text or "").casefold() in text[:MOST_SEARCHED].casefold()
+        return regex.search(searched) is not None
+    return _alike(one.text or "").casefold() in searched.casefold()
+
+
+def _alike(text: str) -> str:
+    return _SPACES.sub(" ", normalize("NFC", text))

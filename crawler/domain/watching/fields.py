@@ -40,13 +40,14 @@ def checked_selector(selector: str, *, json: bool = True) -> str:
 
 
 def _from_text(value: object) -> object:
-    """`.price` is a text, `a.buy@href` an attribute, `price .total` a price."""
+    """`.price` is a text, `a.buy@href` an attribute, `price .total` a price, `number, .kg` one with decimal commas."""
     if not isinstance(value, str):
         return value
     kind, _, rest = value.strip().partition(" ")
     given: dict[str, object] = {"selector": value}
-    if kind in _TYPES and rest.strip():
-        given = {"type": kind, "selector": rest.strip()}
+    sign = kind[-1:] if kind.endswith((",", ".")) else None
+    if kind.removesuffix(sign or "") in _TYPES and rest.strip():
+        given = {"type": kind.removesuffix(sign or ""), "selector": rest.strip(), "decimal": sign}
     selector = str(given["selector"])
     found = None if selector.startswith((XPATH, "$")) else _ATTRIBUTE.fullmatch(selector)
     return {**given, **found.groupdict()} if found else given
@@ -69,6 +70,11 @@ class WatchField(BaseModel):
             return checked_selector(value)
         except Invalid as exc:
             raise ValueError(exc.message) from exc
+
+    @property
+    def written(self) -> str:
+        """The field as `_from_text` reads it."""
+        return f"{self.type}{self.decimal or ''} {self.selector}{f'@{self.attribute}' if self.attribute else ''}"
 
     @property
     def words(self) -> str:

@@ -14,6 +14,7 @@ from crawler.domain.plain_text import one_line
 from crawler.domain.urls.pattern_index import PatternIndex, needed_word
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.fields import MOST_CHARACTERS, NamedField, WatchField, checked_selector
+from crawler.domain.watching.products import FIELDS as PRODUCT_FIELDS
 from crawler.domain.watching.values import FieldType
 from crawler.errors import Invalid, InvalidPattern
 
@@ -103,6 +104,10 @@ class WatchOrder(BaseModel):
         return one_line(f"{'; '.join(parts)} {where}", 400)
 
 
+TRIED = UUID(int=0)
+"""The id of a rule that is tried on past crawls and not kept."""
+
+
 class WatchRule(WatchOrder):
     id: UUID
     project_id: UUID
@@ -162,6 +167,11 @@ class PageWatch(NamedTuple):
 
     def __bool__(self) -> bool:
         return bool(self.part or self.fields or self.products)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all values that are watched."""
+        return frozenset({field.name for field in self.fields} | (set(PRODUCT_FIELDS) if self.products else set()))
 
 
 _NOTHING = PageWatch()

@@ -7,8 +7,9 @@ from crawler.domain.changes.digest import without_template
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.markup_bombs import UnparsablePage
+from crawler.domain.watching.comparing import values_of_new
 from crawler.domain.watching.conditions import Conditions, PageFacts, holding
-from crawler.domain.watching.rules import WatchIndex, WatchRule
+from crawler.domain.watching.rules import PageWatch, WatchIndex, WatchRule
 from crawler.domain.watching.values import ChangeKind, WatchedChange
 
 MOST_REASONS = 200
@@ -40,6 +41,8 @@ class Question(NamedTuple):
     """Of a new page only what it is now."""
     facts: PageFacts
     asked: tuple[Asked, ...]
+    watch: PageWatch = PageWatch()
+    """What is watched on a new page."""
 
 
 class Reading(NamedTuple):
@@ -60,7 +63,10 @@ def needs_reading(asked: Iterable[Asked], facts: PageFacts) -> bool:
     """Whether the page has to be read to answer."""
     if facts.is_removed or facts.unread:
         return False
-    return any(one.needs_text or (one.needs_lines and not facts.is_new) for each in asked for one in each.conditions.of)
+    every = (one for each in asked for one in each.conditions.of)
+    if facts.is_new:
+        return any(one.needs_text or one.needs_value(facts.watched) for one in every)
+    return any(one.needs_text or one.needs_lines for one in every)
 
 
 def reasons(facts: PageFacts, asked: Iterable[Asked]) -> list[TellReason]:
@@ -70,9 +76,13 @@ def reasons(facts: PageFacts, asked: Iterable[Asked]) -> list[TellReason]:
 
 def answered(question: Question, reading: Reading) -> list[TellReason]:
     """Which conditions hold for a page, by what it says."""
-    page, facts, asked = question
+    page, facts, asked, watch = question
     try:
-        known = _read_pair(page, facts, reading) if isinstance(page, PagePair) else _read_new(page, facts, reading)
+        known = (
+            _read_pair(page, facts, reading)
+            if isinstance(page, PagePair)
+            else _read_new(page, facts, reading)._replace(changes=tuple(values_of_new(page, watch)))
+        )
     except UnparsablePage:
         known = facts._replace(unread=UNREADABLE)
     return reasons(known, asked)

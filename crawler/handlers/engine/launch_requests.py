@@ -17,6 +17,7 @@ from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.fall_back_to_http import is_homepage
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.read_sitemap import sitemap_request
@@ -211,6 +212,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
             lease.url,
             headers=headers,
             accept_types=config.content_types,
+            reads_files=is_homepage(ticket),
             opened=opened,
             context=ticket,
             screenshot=context.wants_pictures and ticket.probe is None,
@@ -228,6 +230,7 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
         etag=previous.etag if previous else None,
         last_modified=previous.last_modified if previous else None,
         accept_types=config.content_types,
+        reads_files=is_homepage(ticket),
         opened=opened,
         context=ticket,
     )

@@ -21,7 +21,6 @@ from crawler.domain.noise.rules import NoiseRule, RuleSet
 from crawler.domain.notices.backtests import MOST_PAGES, Counted, Thresholds, Trial, TrialRules, judge, past_verdict
 from crawler.domain.notices.schedule import NotifyOn
 from crawler.domain.watching.conditions import Conditions
-from crawler.domain.watching.rules import WatchOrder
 from crawler.domain.watching.telling import TellReason
 from crawler.errors import TooSlowToTry
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
@@ -35,7 +34,7 @@ class Watching(Protocol):
     """Why a past crawl would be told by the watch rules there are, one more, and these conditions."""
 
     def __call__(
-        self, crawl: CrawlJob, watch: WatchOrder | None, conditions: Conditions | None, judge: Judge, /
+        self, crawl: CrawlJob, trial: TrialRules, conditions: Conditions | None, judge: Judge, /
     ) -> Sequence[TellReason]: ...
 
 
@@ -67,7 +66,8 @@ class BacktestSchedule:
         project = self._crawls.get_project(project_id)
         schedule = self._schedules.find(project_id)
         notify_on = schedule.config.notify_on if schedule else NotifyOn.SIGNIFICANT
-        conditions = trial.conditions or (schedule.config.conditions if schedule else None)
+        kept = schedule.config.conditions if schedule else None
+        conditions = trial.conditions if "conditions" in trial.model_fields_set else kept
         present = self._rules.list_rules(project.id)
         rules = self._tried_rules(project, present, trial)
         crawls = self._crawls.list_crawls(project_id, trial.crawls)
@@ -83,7 +83,7 @@ class BacktestSchedule:
             now = Thresholds.of(project.settings, notify_on).tried(trial)
             counted = Counted.of(crawl.change_summary)
             again = self._counted_again(crawl, counted, urls, rules, judging) if try_rules else counted
-            reasons = self._watching(crawl, trial.watch, conditions, judging)
+            reasons = self._watching(crawl, trial, conditions, judging)
             found.append(
                 Trial(
                     crawl_id=crawl.id, completed_at=crawl.completed_at, now=judge(again, now).told_by(reasons),

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.ids import new_id
+from crawler.domain.notices.channels import masked, unmasked, why_refused
 from crawler.domain.notices.notice import Channel
 from crawler.domain.notices.recipients import MOST_RECIPIENTS, Recipient, RecipientOrder
-from crawler.errors import Invalid
-from crawler.handlers.notices.set_schedule import check_webhook
+from crawler.errors import Invalid, InvalidConfig
+from crawler.handlers.notices.set_schedule import Reach, check_webhook
 
 
 class Recipients(Protocol):
@@ -19,13 +19,14 @@ class Recipients(Protocol):
     def get(self, project_id: UUID, recipient_id: UUID) -> Recipient: ...
     def save(self, recipient: Recipient) -> Recipient: ...
     def remove(self, project_id: UUID, recipient_id: UUID) -> None: ...
+    def apprise_urls(self, project_id: UUID) -> tuple[str, ...]: ...
 
 
 class ManageRecipients:
-    def __init__(self, projects: ProjectReader, recipients: Recipients, rule: EgressRule, clock: Clock) -> None:
+    def __init__(self, projects: ProjectReader, recipients: Recipients, reach: Reach, clock: Clock) -> None:
         self._projects = projects
         self._recipients = recipients
-        self._rule = rule
+        self._reach = reach
         self._clock = clock
 
     def list(self, project_id: UUID) -> list[Recipient]:
@@ -39,7 +40,8 @@ class ManageRecipients:
     def add(self, project_id: UUID, order: RecipientOrder) -> Recipient:
         """Told from the next crawl on. The same recipient twice is one."""
         known = self.list(project_id)
-        same = next((one for one in known if one.order == order), None)
+        shown = order.model_copy(update={"address": masked(order.address)}) if _is_secret(order) else order
+        same = next((one for one in known if one.order == shown), None)
         if same is not None:
             return same
         if len(known) >= MOST_RECIPIENTS:
@@ -62,5 +64,22 @@ class ManageRecipients:
 
     def _save(self, order: RecipientOrder, identity: UUID, project_id: UUID, at: datetime) -> Recipient:
         if order.channel is Channel.WEBHOOK:
-            check_webhook(self._rule, order.address, "address")
-        return self._recipients.save(Recipient(**order.model_dump(), id=identity, project_id=project_id, created_at=at))
+            check_webhook(self._reach.rule, order.address, "address")
+        address = self._revealed(project_id, order.address) if _is_secret(order) else order.address
+        given = {**order.model_dump(), "address": address}
+        return self._recipients.save(Recipient(**given, id=identity, project_id=project_id, created_at=at))
+
+    def _revealed(self, project_id: UUID, given: str) -> str:
+        """The Apprise URL itself where the mask of a known one was given; a new one is checked."""
+        known = self._recipients.apprise_urls(project_id)
+        (url,) = unmasked([given], known)
+        if url in known:
+            return url
+        why = why_refused(url, self._reach.rule, webhook="the channel webhook", mail="the channel email")
+        if why := why or self._reach.why_unusable([url])[0]:
+            raise InvalidConfig(f"address: {why}.")
+        return url
+
+
+def _is_secret(order: RecipientOrder) -> bool:
+    return order.channel is Channel.APPRISE

@@ -25,7 +25,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.ids import new_id
 from crawler.domain.notices.advice_words import advice_payload, advice_reasons, advice_sections
-from crawler.domain.notices.digests import digest_mail, digest_payload
+from crawler.domain.notices.backtests import Counted, Thresholds, judge
 from crawler.domain.notices.mail import Sender, change_sections, changes_mail, failing_mail, recovered_mail
 from crawler.domain.notices.mutes import Mute, unmuted
 from crawler.domain.notices.notice import (
@@ -43,7 +43,7 @@ from crawler.domain.notices.notice import (
     targets,
 )
 from crawler.domain.notices.recipients import Recipient
-from crawler.domain.notices.schedule import Schedule
+from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.domain.notices.watched_words import watched_payload, watched_sections
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.domain.watching.conditions import Conditions
@@ -90,8 +90,6 @@ class Notifications(Protocol):
         deliver_at: datetime | None = None,
     ) -> bool: ...
     def claimed(self, crawl_id: UUID) -> Set[tuple[str, str]]: ...
-    def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[SentNotice]]: ...
-    def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def find(self, identity: UUID) -> SentNotice | None: ...
     def last_failure_notice(self, project_id: UUID) -> LastFailureNotice | None: ...
     def give_up(self, crawl_id: UUID, before: datetime) -> int: ...
@@ -148,6 +146,7 @@ class NotifyCrawl:
         audience: Audience,
         kept: Notifications,
         send: SendNotice,
+        release: Callable[[UUID], int],
         digest: Callable[[UUID], Sequence[PageDigest]],
         decide: Callable[[CrawlJob, Conditions | None], Sequence[TellReason]],
         clock: Clock,
@@ -161,6 +160,7 @@ class NotifyCrawl:
         self._audience = audience
         self._kept = kept
         self._send = send
+        self._release = release
         self._digest = digest
         self._decide = decide
         self._clock = clock
@@ -210,18 +210,6 @@ class NotifyCrawl:
                 return sent
             sent += self._tell(crawl, order)
         self._kept.told(crawl_id)
-        return sent
-
-    def _release(self, crawl_id: UUID) -> int:
-        """Send what waited until now, with all else that waits for the same address."""
-        sent = 0
-        for group in self._kept.take_due(crawl_id, self._clock()):
-            first, payloads = group[0], [kept.payload for kept in group]
-            is_hook = first.channel.startswith(Channel.WEBHOOK)
-            gathered = digest_payload(payloads) if is_hook else digest_mail(self._sender.product, payloads)._asdict()
-            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
-            self._kept.answered_all([kept.id for kept in group[1:]], answer)
-            sent += len(group)
         return sent
 
     def _orders(self, schedule: Schedule, crawl: CrawlJob) -> Iterator["_Order"]:
@@ -294,7 +282,7 @@ class NotifyCrawl:
         now, advised = self._clock(), found.advised()
         advice = unmuted(advice_reasons(advised), self._audience.mutes(crawl.project_id, now), now) if advised else ()
         reasons = [*found.reasons(schedule.config.conditions), *advice]
-        is_told = reasons or should_notify(schedule.config, crawl.change_summary)
+        is_told = reasons or self._by_size(crawl, schedule.config)
         is_silenced = advised is not None and advised.silences
         return self._notice(crawl, reasons, found) if is_told and not is_silenced else []
 
@@ -305,12 +293,22 @@ class NotifyCrawl:
         reasons = found.reasons(recipient.conditions)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
-        if not reasons and not recipient.tells(crawl.change_summary):
+        if not reasons and not self._by_size(crawl, recipient):
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())
             for notice in self._notice(crawl, reasons, found)
         ]
+
+    def _by_size(self, crawl: CrawlJob, told: ScheduleConfig | Recipient) -> bool:
+        """Whether changes are told by how many there are. Muted pages count as if they were as before."""
+        summary, now = crawl.change_summary or {}, self._clock()
+        mutes = self._audience.mutes(crawl.project_id, now)
+        pages = {mute.page for mute in mutes if mute.page is not None and now < mute.until}
+        if not pages:
+            return told.tells(summary) if isinstance(told, Recipient) else should_notify(told, summary)
+        limits = Thresholds.of(crawl.config, told.notify_on)
+        return judge(Counted.of(summary).without(summary, pages), limits).alert
 
     def _notice(self, crawl: CrawlJob, reasons: Sequence[TellReason], found: _Found) -> list[Notice]:
         """What changed, with the lines of the first pages and links to ours about them."""

@@ -46,6 +46,7 @@ class SendNotice:
         send_apprise: SendApprise,
         clock: Clock,
         webhook_secret: Callable[[], str | None],
+        recipient_urls: Callable[[UUID], tuple[str, ...]],
     ) -> None:
         self._kept = kept
         self._schedules = schedules
@@ -54,6 +55,7 @@ class SendNotice:
         self._send_apprise = send_apprise
         self._clock = clock
         self._secret = webhook_secret
+        self._recipient_urls = recipient_urls
 
     def __call__(
         self, identity: UUID, project_id: UUID, channel: str, address: str, payload: dict[str, Any]
@@ -79,13 +81,12 @@ class SendNotice:
         return self._send_webhook(address, body, webhook_headers(identity, self._clock(), body, self._secret()))
 
     def _by_apprise(self, project_id: UUID, mask: str, mail: Mail) -> DeliveryResult:
-        """What is kept of its address is a mask; the address itself is the schedule's."""
+        """What is kept of its address is a mask; the address itself is the schedule's or a recipient's."""
         try:
-            known = {masked(url): url for url in self._schedules.notification_urls(project_id)}
+            urls = (*self._schedules.notification_urls(project_id), *self._recipient_urls(project_id))
+            known = {masked(url): url for url in urls}
         except SettingsError as exc:
             return DeliveryResult(delivered=False, words=f"Not sent: {exc.message}")
         if mask not in known:
-            return DeliveryResult(
-                delivered=False, words="Not sent: the project's schedule does not name this channel any more."
-            )
+            return DeliveryResult(delivered=False, words="Not sent: the project does not name this channel any more.")
         return self._send_apprise(known[mask], mail.subject, brief(mail.text))

@@ -63,6 +63,11 @@ class SetSchedule:
         before = self._find_readable(project_id)
         kept = before.config.model_dump(mode="json") if before else {}
         now = self._clock()
+        if before is None and given.get("frequency") is None:
+            raise InvalidConfig(
+                "This project has no schedule yet: say how often it is crawled, with a frequency of hourly, daily, "
+                "weekly, monthly or cron."
+            )
         config = schedule_config({**kept, **given})
         if config.enabled and project.website_url is None:
             raise InvalidConfig(f"Project {project.name!r} has no website_url to crawl by a schedule; set one first.")

@@ -61,7 +61,7 @@ class DecideTelling:
         changes = [WatchedChange.from_record(record) for record in summary.get("watched", ())]
         found = by_values(changes, {str(rule.id): rule for rule in index.rules})
         questions = list(self._questions(summary, index, conditions, changes))
-        return (found + self._answers(crawl, summary, questions))[:MOST_REASONS]
+        return (found + self._answers(crawl, summary, questions, index))[:MOST_REASONS]
 
     def tried(
         self,
@@ -75,16 +75,20 @@ class DecideTelling:
         summary = crawl.change_summary or {}
         found = by_values(changes, {str(rule.id): rule for rule in index.rules})
         questions = list(self._questions(summary, index, conditions, changes))
-        return (found + list(self._asked(crawl, summary, questions, judge)))[:MOST_REASONS]
+        return (found + list(self._asked(crawl, summary, questions, index, judge)))[:MOST_REASONS]
 
     def _answers(
-        self, crawl: CrawlJob, summary: Mapping[str, Any], questions: Sequence[tuple[PageFacts, tuple[Asked, ...]]]
+        self,
+        crawl: CrawlJob,
+        summary: Mapping[str, Any],
+        questions: Sequence[tuple[PageFacts, tuple[Asked, ...]]],
+        index: WatchIndex,
     ) -> list[TellReason]:
         if not any(needs_reading(asked, facts) for facts, asked in questions):
             return [reason for facts, asked in questions for reason in reasons(facts, asked)]
         try:
             with self._open_judge() as judge:
-                return list(self._asked(crawl, summary, questions, judge))
+                return list(self._asked(crawl, summary, questions, index, judge))
         except (TooSlowToTry, JudgesBusy) as exc:
             unread = ((facts._replace(unread=exc.message), asked) for facts, asked in questions)
             return [reason for facts, asked in unread for reason in reasons(facts, asked)]
@@ -109,13 +113,15 @@ class DecideTelling:
             if asked := asked_of(url, index, conditions):
                 unread = TOO_LARGE if url in by_hash else None
                 told = tuple(by_url.get(url, ()))
-                yield PageFacts(url, url in new, url in removed, changes=told, unread=unread), asked
+                names = index.watch(url).names if url in new else frozenset()
+                yield PageFacts(url, url in new, url in removed, changes=told, watched=names, unread=unread), asked
 
     def _asked(
         self,
         crawl: CrawlJob,
         summary: Mapping[str, Any],
         questions: Sequence[tuple[PageFacts, tuple[Asked, ...]]],
+        index: WatchIndex,
         judge: Judge,
     ) -> Iterator[TellReason]:
         to_read = {facts.url: (facts, asked) for facts, asked in questions if needs_reading(asked, facts)}
@@ -125,7 +131,7 @@ class DecideTelling:
         few = dict(list(to_read.items())[:MOST_PAGES])
         left = dict(few)
         reading = Reading(RuleSet.of(self._noise.list_rules(crawl.project_id)), summary.get("template_changes", ()))
-        for question, found in judge.each(answered, self._read(crawl, summary, few), reading):
+        for question, found in judge.each(answered, self._read(crawl, summary, few, index), reading):
             facts, asked = left.pop(question.facts.url)
             yield from reasons(facts._replace(unread=TOO_LARGE), asked) if isinstance(found, Unjudged) else found
         for facts, asked in left.values():
@@ -135,13 +141,17 @@ class DecideTelling:
             yield from reasons(facts._replace(unread=TOO_MANY), asked)
 
     def _read(
-        self, crawl: CrawlJob, summary: Mapping[str, Any], wanted: Mapping[str, tuple[PageFacts, tuple[Asked, ...]]]
+        self,
+        crawl: CrawlJob,
+        summary: Mapping[str, Any],
+        wanted: Mapping[str, tuple[PageFacts, tuple[Asked, ...]]],
+        index: WatchIndex,
     ) -> Iterator[Question]:
         back, before = summary.get("further_back", {}), UUID(str(summary["compared_to"]))
         new = [url for url, (facts, _) in wanted.items() if facts.is_new]
         known = [url for url, (facts, _) in wanted.items() if not facts.is_new]
         for page in self._pages.stored(crawl.id, new) if new else ():
-            yield Question(page, *wanted[page.url])
+            yield Question(page, *wanted[page.url], index.watch(page.url))
         for further in sorted({back.get(url, 0) for url in known}):
             some = [url for url in known if back.get(url, 0) == further]
             for pair in self._pages.between(crawl.id, before, some, further=further):

@@ -15,7 +15,7 @@ def test_a_recipient_is_added_shown_muted_and_removed(service: Service) -> None:
     assert made.status_code == 201, made.text
     recipient = made.json()
     assert recipient["described"].startswith(
-        "ops@example.org: significant changes, every day at 08:00 (UTC), quiet from"
+        "ops@example.org: told of significant changes, every day at 08:00 (UTC), quiet from"
     )
     assert service("POST", path, json=OPS).json() == recipient, "the same twice is one"
     assert service.get(path)["items"] == [recipient]

@@ -539,7 +539,20 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "2")
         assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
         assert stage.told(place, "recipient", "remove", "PROJECT", added) == "Removed.\n"
-        assert "--email or --webhook" in stage.told(place, "recipient", "add", "PROJECT", status=2)
+        assert "--email, --webhook or --notify" in stage.told(place, "recipient", "add", "PROJECT", status=2)
+        own = ("--email", "ops@example.org", "--subject", "Now {{ changed_pages }}", "--body", "{{ 1 + 1 }} things")
+        assert stage.told(place, "recipient", "add", "PROJECT", *own, "--preview") == "Now 2\n2 things\n"
+        hook = ("--webhook", "https://hooks.example.org/x", "--body", '{"n": {{ changed_pages }}}', "--preview")
+        assert json.loads(stage.told(place, "recipient", "add", "PROJECT", *hook)) == {"n": 2}
+        assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT"), "a preview adds nobody"
+        chat = ("--notify", "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/#general", "--tell", "new page")
+        added = stage.told(place, "recipient", "add", "PROJECT", *chat, "--on", "/news/", "--notify-on", "conditions")
+        assert added.split()[1].startswith("slack://…")
+        assert "told if the page is new, on /news/" in added
+        assert stage.told(place, "recipient", "remove", "PROJECT", added.split()[0]) == "Removed.\n"
+        tried = ("--tell", "contains nowhere", "--notify-on", "conditions")
+        assert "Told by these rules: 0 of" in stage.told(place, "schedule", "backtest", "PROJECT", *tried)
+        assert "write some with --tell" in stage.told(place, "schedule", "backtest", "PROJECT", "--all", status=2)
         assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2").startswith("Muted until ")
         project = stage.engine.tools.store.get_project(UUID(stage.names["PROJECT"]))
         assert project.is_muted(stage.engine.tools.clock() + timedelta(hours=1))
@@ -549,8 +562,10 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
 
 def test_addresses_of_feeds_are_made_and_revoked_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
-        assert stage.told(place, "feed", "create", "--tag", "Shops").strip().endswith(".atom")
+        address = stage.told(place, "feed", "create", "--tag", "Shops").strip()
+        assert (address[:7], address[-5:]) == ("http://", ".atom"), "one that a reader can be given"
         assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", "PROJECT")
+        assert "/feeds/crf_" in stage.told(place, "feed", "create", "--project", stage.names["PROJECT"][:18])
         assert stage.told(place, "feed", "revoke", "--tag", "shops") == "Revoked.\n"
         assert "not both" in stage.told(place, "feed", "create", "--tag", "x", "--project", "PROJECT", status=2)
 

@@ -92,7 +92,7 @@ def test_a_block_that_ends_in_time_is_waited_for(crawler: Engine, site: Site) ->
         ({"status": 404}, "not_found"),
         ({"status": 403}, "forbidden"),
         ({"status": 500}, "http_5xx"),
-        ({"status": 200, "content_type": "application/pdf"}, "content_type"),
+        ({"status": 200, "content_type": "application/zip"}, "content_type"),
         ({"redirect": "/"}, "redirect_loop"),
         ({"redirect": "/gone"}, "not_found"),
     ],

@@ -12,7 +12,7 @@ from crawler.domain.crawls.project import Project
 from crawler.domain.notices.backtests import TrialRules
 from crawler.domain.notices.mutes import MuteOrder
 from crawler.domain.notices.recipients import read_recipient
-from crawler.domain.watching.rules import read_order
+from crawler.domain.watching.rules import TRIED, read_order
 from crawler.handlers.watching import watch_values
 from tests.integration.handmade import Clock, lay, page
 from tests.integration.inbox import Inbox, receiving_mail
@@ -127,6 +127,39 @@ def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     assert shop.tools.watching.manage.list_rules(shop.project.id) == [], "nothing is kept"
 
 
+def test_a_rule_is_tried_by_itself_and_in_place_of_what_it_was_before(shop: Shop) -> None:
+    known = shop.rule(pattern="/lamp", fields={"price": "price .cost"})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp("99,00 €")})
+    shop.crawl()
+
+    def told(**given: Any) -> list[str]:
+        (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules.model_validate(given))
+        return [reason.why for reason in trial.now.reasons if reason.rule == str(TRIED)]
+
+    below = {"pattern": "/lamp", "fields": {"price": "price .cost"}, "tell": {"of": ["price below 50"]}}
+    assert told(watch={"tell": {"of": ["contains nothing"]}}) == [], "another rule tells, this one does not"
+    assert told(watch=below, in_place_of=known) == []
+    below["tell"] = {"of": ["price below 100"]}
+    assert told(watch=below, in_place_of=known) == ["price 119.00 € → 99.00 €, −16.8 %"]
+
+
+def test_conditions_are_tried_in_place_of_those_there_are(shop: Shop) -> None:
+    shop.schedule(notify_on="conditions", conditions={"of": ["contains cheaper"]})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp(words="A cheaper lamp.")})
+    shop.crawl()
+
+    def is_told(**given: Any) -> bool:
+        (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules.model_validate(given))
+        return trial.now.alert
+
+    assert is_told()
+    assert is_told(conditions={"of": ["contains cheaper", "contains lamp"], "match": "all"}) is False
+    assert is_told(conditions={"of": ["contains cheaper"], "pattern": "/news"}) is False
+    assert is_told(conditions=None) is False, "without any"
+
+
 @pytest.mark.slow
 def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox) -> None:
     """The text stays the same: without the rule nobody would know."""
@@ -138,6 +171,9 @@ def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox)
     assert summary(crawl)["summary"]["changed_pages"] == 0
     assert words(crawl) == ["product.availability OutOfStock → InStock"]
     assert "product.availability OutOfStock → InStock" in inbox.mails[0].text()
+    (entry,) = shop.tools.changes.feed.entries(5)
+    assert (entry.crawl_id, entry.counts["watched_pages"], entry.more) == (crawl.id, 1, 0)
+    assert "OutOfStock → InStock" in str(entry.pages[0].lines)
 
 
 def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
@@ -155,6 +191,43 @@ def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
     lay(shop.site, {"/lamp": lamp("99,00 €", cost="amount")})
     assert words(shop.crawl()) == []
     assert len(inbox.mails) == 1
+
+
+def test_a_rule_that_is_broken_anew_is_told_anew(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="conditions")
+    shop.rule(pattern="/lamp$", fields={"price": "price .cost"}, tell={"of": ["price below 1"]})
+    told = []
+    for cost in ("cost", "amount", "amount", "cost", "amount"):
+        lay(shop.site, {"/lamp": lamp(cost=cost)})
+        crawl = shop.crawl()
+        told += [words(crawl)] if crawl.change_summary else []
+    gone = ["price is not found any more; it was 119.00 €"]
+    assert told == [gone, [], ["price is found: 119.00 €"], gone]
+    assert len(inbox.mails) == 2, "that it is found again is no news of a price below 1"
+
+
+def test_conditions_look_at_words_however_they_are_written(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="conditions", conditions={"of": ["contains CAFÉ", "contains /\\p{Han}{2}/"]})
+    shop.crawl()
+    lay(shop.site, {"/news": page(body="<p>The cafe\u0301 is open.</p>"), "/a": page(body="<p>Now in 東京.</p>")})
+    crawl = shop.crawl()
+    reasons = shop.tools.watching.decide(crawl, shop.tools.notices.set_schedule.get(shop.project.id).config.conditions)
+    assert sorted(reason.url.rpartition("/")[2] for reason in reasons) == ["a", "news"]
+    assert len(inbox.mails) == 1
+
+
+def test_a_new_page_is_told_by_its_value_too(shop: Shop, inbox: Inbox) -> None:
+    conditions = {"of": ["new page", "price below 100"], "match": "all"}
+    shop.schedule(notify_on="conditions")
+    shop.rule(pattern="/(lamp|rope|sail)$", fields={"price": "price .cost"}, tell=conditions)
+    shop.crawl()
+    lay(shop.site, {"/": ["/lamp", "/news", "/a", "/b", "/rope"], "/rope": lamp("120,00 €")})
+    shop.crawl()
+    assert inbox.mails == []
+    lay(shop.site, {"/": ["/lamp", "/news", "/a", "/b", "/rope", "/sail"], "/sail": lamp("90,00 €")})
+    shop.crawl()
+    assert len(inbox.mails) == 1
+    assert "the page is new; price is found: 90.00 €" in inbox.mails[0].text()
 
 
 def test_a_wall_or_a_page_that_is_gone_breaks_no_rule(shop: Shop) -> None:
@@ -317,6 +390,36 @@ def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site,
     lay(shop.site, {"/lamp": lamp("89,00 €")})
     shop.crawl()
     assert sorted(mail.to[0] for mail in inbox.mails[1:]) == ["all@example.org", "ops@example.org"]
+
+
+def test_a_muted_page_alone_tells_nobody_by_its_size_either(crawler: Engine, site: Site, inbox: Inbox) -> None:
+    clock = Clock(crawler)
+    shop = Shop(crawler, site)
+    shop.schedule(notify_on="any")
+    add(shop, address="all@example.org", notify_on="any")
+    news = MuteOrder(page=shop.site.url("/news"), until=clock() + timedelta(hours=1))
+    shop.tools.notices.manage_mutes.add(shop.project.id, news)
+    shop.crawl()
+    lay(shop.site, {"/news": page(body="<p>Some news.</p>")})
+    assert summary(shop.crawl())["summary"]["changed_pages"] == 1, "it is still listed"
+    assert inbox.mails == []
+    lay(shop.site, {"/news": page(body="<p>More news.</p>"), "/a": page(body="<p>A.</p>")})
+    shop.crawl()
+    assert len(inbox.mails) == 2
+    clock.forward(hours=2)
+    lay(shop.site, {"/news": page(body="<p>Late news.</p>")})
+    shop.crawl()
+    assert len(inbox.mails) == 4
+
+
+def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbox: Inbox) -> None:
+    shop.schedule(notify_on="any")
+    shop.rule(pattern="/lamp$", products=True, tell={"of": ["contains nowhere"]})
+    shop.crawl()
+    lay(shop.site, {"/lamp": lamp(state="InStock")})
+    shop.crawl()
+    (trial,) = shop.tools.notices.backtest_schedule(shop.project.id, TrialRules())
+    assert (len(inbox.mails), trial.then.alert, trial.now.alert) == (1, True, True)
 
 
 def test_pages_for_whose_rules_there_was_no_time_are_told_as_unread(

@@ -37,6 +37,19 @@ def test_each_kind_has_few_pages_and_each_page_few_lines() -> None:
     assert wide.lines[0].added is None
 
 
+def test_a_watched_value_that_is_no_text_of_its_page_is_an_entry_too() -> None:
+    watched = [
+        {"url": "https://a/lamp", "words": "picture a.png → b.png"},
+        {"url": "https://a/lamp", "words": "link is found no more"},
+        {"url": "https://a/rope", "words": "price 2 → 1"},
+    ]
+    told = summary(summary={"changed_pages": 1}, changed_page_urls=["https://a/rope"], watched=watched)
+    assert feed_counts(told)["watched_pages"] == 1, "the other is among the changed pages"
+    (page,) = feed_pages(told, [])
+    assert (page.kind, page.url) == (ChangeKind.WATCHED, "https://a/lamp")
+    assert [line.added for line in page.lines] == ["picture a.png → b.png", "link is found no more"]
+
+
 def test_what_is_kept_is_what_was_found() -> None:
     page = FeedPage(ChangeKind.MOVED, "https://a/x", (LineChange("a", "b", "Price"),), 2, "note", "https://a/y")
     assert FeedPage.of_record(page.as_record()) == page

@@ -32,6 +32,9 @@ def at(text: str) -> datetime:
         ({"form": "daily", "time": "05:00", "quiet_hours": ["22:00", "07:00"]}, "2026-11-16 10:00", "2026-11-17 07:00"),
         ({"form": "daily", "time": "02:30", "timezone": "Europe/Berlin"}, "2026-03-28 12:00", "2026-03-29 01:00"),
         ({"quiet_hours": ["22:00", "02:30"], "timezone": "Europe/Berlin"}, "2026-03-28 23:00", "2026-03-29 01:00"),
+        ({"quiet_hours": ["22:00", "02:30"], "timezone": "Europe/Berlin"}, "2026-10-25 00:10", "2026-10-25 00:30"),
+        ({"quiet_hours": ["22:00", "02:30"], "timezone": "Europe/Berlin"}, "2026-10-25 01:10", "2026-10-25 01:30"),
+        ({"quiet_hours": ["02:15", "06:00"], "timezone": "Europe/Berlin"}, "2026-10-25 01:20", "2026-10-25 05:00"),
     ],
 )
 def test_when_it_is_sent(given: dict[str, Any], now: str, sent: str | None) -> None:
@@ -49,7 +52,7 @@ def test_muted_until_a_moment() -> None:
     [
         {"address": "nobody"},
         {"channel": "webhook", "address": "ftp://example.org"},
-        {"channel": "apprise", "address": "slack://x"},
+        {"channel": "chat", "address": "slack://x"},
         {"timezone": "Mars/Base"},
         {"time": "25:00"},
         {"quiet_hours": ["07:00", "07:00"]},

@@ -54,8 +54,8 @@ class RecipientShown(RecipientOrder):
 
 
 class RecipientPreview(Wire):
-    subject: str | None = Field(description="Of a mail")
-    text: str | None = Field(description="Of a mail; it begins with what is wrong with a template")
+    subject: str | None = Field(description="Of a mail or a chat")
+    text: str | None = Field(description="Of a mail or a chat; it begins with what is wrong with a template")
     payload: dict[str, Any] | None = Field(description="Of a webhook; `template_problem` says what is wrong")
 
 
@@ -85,7 +85,7 @@ def add_recipient(project_id: OwnProject, body: NewRecipient, tools: Tools) -> R
 )
 def preview_recipient(project_id: OwnProject, body: NewRecipient, tools: Tools) -> RecipientPreview:
     filled = tools.notices.fill_templates.preview(project_id, _order(body))
-    is_mail = body.channel is Channel.EMAIL
+    is_mail = body.channel is not Channel.WEBHOOK
     return RecipientPreview(
         subject=filled.mail.subject if is_mail else None,
         text=filled.mail.text if is_mail else None,

@@ -27,13 +27,13 @@ from crawler.entrypoints.cli.backend.categories import LocalCategories
 from crawler.entrypoints.cli.backend.documents import LocalDocuments
 from crawler.entrypoints.cli.backend.local_exports import write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
+from crawler.entrypoints.cli.backend.recipients import LocalRecipients
 from crawler.entrypoints.cli.backend.watching import LocalWatch
 from crawler.errors import NotFound
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
-from crawler.handlers.notices.manage_recipients import ManageRecipients
 
 MOST_PROJECTS = 100_000
 NEEDED = ("coordinator", "fetch")
@@ -215,7 +215,8 @@ class LocalBackend:
         if project_id is not None:
             self._tools.store.get_project(project_id)
         token = self._tools.changes.feed_tokens.issue(project_id, tag)
-        return f"{(settings.dashboard_url or settings.api_url or '').rstrip('/')}/feeds/{token}.atom"
+        served = settings.dashboard_url or settings.api_url or f"http://127.0.0.1:{settings.api_port}"
+        return f"{served.rstrip('/')}/feeds/{token}.atom"
 
     def revoke_change_feed(self, project_id: UUID | None, tag: str) -> None:
         self._tools.changes.feed_tokens.revoke(project_id, tag)
@@ -225,8 +226,8 @@ class LocalBackend:
         return self._tools.projects.logins
 
     @property
-    def recipients(self) -> ManageRecipients:
-        return self._tools.notices.manage_recipients
+    def recipients(self) -> LocalRecipients:
+        return LocalRecipients(self._tools.notices.manage_recipients, self._tools.notices.fill_templates)
 
     @property
     def mutes(self) -> ManageMutes:

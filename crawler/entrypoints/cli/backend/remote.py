@@ -278,7 +278,7 @@ class RemoteBackend:
         self._client.noise.remove(project_id, rule_id)
 
     def backtest(self, project_id: UUID, trial: TrialRules) -> list[Trial]:
-        found = self._client.noise.backtest(project_id, **trial.model_dump(mode="json"))
+        found = self._client.noise.backtest(project_id, **trial.model_dump(mode="json", exclude_unset=True))
         return [_as(Trial, one) for one in found]
 
     @property

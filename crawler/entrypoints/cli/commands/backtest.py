@@ -1,4 +1,4 @@
-"""`crawler schedule backtest`: test other thresholds and noise rules on past crawls.
+"""`crawler schedule backtest`: test other thresholds, conditions and noise rules on past crawls.
 
 Decided in `handlers/notices/backtest_schedule.py` and `domain/notices/backtests.py`.
 """
@@ -9,6 +9,7 @@ import typer
 
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS, NotifyOn
 from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.lazy_module import on_first_use
 
@@ -33,6 +34,12 @@ def backtest(
         float | None, typer.Option(metavar="X", help="Such a share of changed pages is; 0.1 is 10 %.")
     ] = None,
     notify_on: Annotated[NotifyOn | None, typer.Option(help="Which changes send a notice.")] = None,
+    tell: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORDS", help="Conditions in place of the schedule's: 'contains sale', …."),
+    ] = None,
+    all_hold: All = False,
+    on: On = "",
     ignore_selector: Annotated[
         list[str] | None, typer.Option(metavar="CSS", help="Leave out what it names; may be repeated.")
     ] = None,
@@ -44,12 +51,15 @@ def backtest(
     crawls: Annotated[int, typer.Option(min=1, max=MOST_CRAWLS, help="So many of the newest.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
-    """Which past crawls would have been told with other thresholds or noise rules. Nothing is changed or sent."""
+    """Which past crawls would have been told with other thresholds, conditions or noise rules. Nothing is changed or
+    sent."""
     given: dict[str, Any] = {
         "significant_new_pages": new_pages, "significant_changed_share": changed_share, "notify_on": notify_on,
         "ignore_selectors": ignore_selector or (), "ignore_patterns": ignore_regex or (),
         "ignore_numbers": ignore_numbers, "ignore_dates": ignore_dates, "crawls": crawls,
     }  # fmt: skip
+    if conditions := conditions_of(tell, all_hold=all_hold, on=on):
+        given["conditions"] = conditions
     rules = checked(TrialRules, given)
     with open_project(project) as (backend, project_id), Stderr().status("Comparing past crawls again …"):
         trials = backend.backtest(project_id, rules)

@@ -50,8 +50,11 @@ def list_notifications(
 
 
 def _row(one: Notification) -> tuple[str | Text, ...]:
-    answer = clean((one.answer or "")[:80])
-    return str(one.id), moment(one.created_at), one.channel, one.kind, clean(one.target), one.status, answer
+    waits = f"until {moment(one.deliver_at)}" if one.status == Delivery.HELD and one.deliver_at else ""
+    known = f"known since {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
+    said = "; ".join(filter(None, (waits or (one.answer or "")[:80], known)))
+    channel = one.channel.partition("-")[0]
+    return str(one.id), moment(one.created_at), channel, one.kind, clean(one.target), one.status, clean(said)
 
 
 @notifications.command()

@@ -11,7 +11,9 @@ import typer
 
 from crawler.domain.notices.schedule_choices import Form, NotifyOn
 from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -21,6 +23,7 @@ with on_first_use():
 
     from crawler.domain.notices.notice import Channel
     from crawler.domain.notices.recipients import Recipient, read_recipient
+    from crawler.entrypoints.cli.backend.recipients import Previewed
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 
 recipients = typer.Typer(no_args_is_help=True)
@@ -49,27 +52,48 @@ def add(
     project: ProjectName,
     email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail.")] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST.")] = None,
+    notify: Annotated[
+        str | None, typer.Option(metavar="URL", help="A chat by its Apprise URL; @FILE reads it, as it holds a token.")
+    ] = None,
     notify_on: Annotated[NotifyOn, typer.Option(help="Which changes are told.")] = NotifyOn.SIGNIFICANT,
     tell: Annotated[
         list[str] | None, typer.Option(metavar="WORDS", help="Told in any case: 'price below 100', 'contains sale', ….")
     ] = None,
+    all_hold: All = False,
+    on: On = "",
     form: Annotated[Form, typer.Option(help="At once, or gathered over projects.")] = Form.AT_ONCE,
     time: Annotated[str, typer.Option(metavar="HH:MM", help="When what was gathered is sent.")] = "08:00",
     day_of_week: Annotated[int, typer.Option(metavar="N", help="For weekly; 0 is Monday.")] = 0,
     timezone: Annotated[str, typer.Option(metavar="ZONE", help="The recipient's, such as Europe/Berlin.")] = "UTC",
     quiet: Annotated[str | None, typer.Option(metavar="HH:MM-HH:MM", help="Nothing is sent between these.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(metavar="TEMPLATE", help="Its subject in own words (Jinja); @FILE reads it.")
+    ] = None,
+    body: Annotated[
+        str | None, typer.Option(metavar="TEMPLATE", help="Its text, or JSON of a webhook (Jinja); @FILE reads it.")
+    ] = None,
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Only show what would be sent of the newest compared crawl.")
+    ] = False,
 ) -> None:
     """Tell somebody else, from the next crawl on."""
-    if (email is None) == (webhook is None):
-        raise Invalid("Say who is told: --email or --webhook.")
+    addresses = {Channel.EMAIL: email, Channel.WEBHOOK: webhook, Channel.APPRISE: _read(notify)}
+    named = [(channel, address) for channel, address in addresses.items() if address is not None]
+    if len(named) != 1:
+        raise Invalid("Say who is told: --email, --webhook or --notify.")
     given: dict[str, Any] = {
-        "channel": Channel.EMAIL if email else Channel.WEBHOOK, "address": email or webhook, "notify_on": notify_on,
+        "channel": named[0][0], "address": named[0][1], "notify_on": notify_on,
         "form": form, "time": time, "day_of_week": day_of_week, "timezone": timezone, "name": name,
-        "conditions": {"of": tell} if tell else None, "quiet_hours": _hours(quiet) if quiet else None,
+        "conditions": conditions_of(tell, all_hold=all_hold, on=on), "quiet_hours": _hours(quiet) if quiet else None,
+        "subject_template": _read(subject), "body_template": _read(body),
     }  # fmt: skip
+    order = read_recipient(given)
     with open_project(project) as (backend, project_id):
-        one = backend.recipients.add(project_id, read_recipient(given))
+        if preview:
+            _show(backend.recipients.preview(project_id, order))
+            return
+        one = backend.recipients.add(project_id, order)
     console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
 
 
@@ -92,6 +116,19 @@ def remove(project: ProjectName, recipient_id: RecipientId) -> None:
     with open_project(project) as (backend, project_id):
         backend.recipients.remove(project_id, recipient_id)
     console().print("Removed.")
+
+
+def _read(given: str | None) -> str | None:
+    """What is given, or what stands in a file that is named @FILE."""
+    return from_file(given.removeprefix(FILE_SIGN)).strip() if given and given.startswith(FILE_SIGN) else given
+
+
+def _show(sent: Previewed) -> None:
+    if sent.payload is not None:
+        console().print(clean(orjson.dumps(sent.payload, option=orjson.OPT_INDENT_2).decode()), soft_wrap=True)
+        return
+    console().print(clean(sent.subject or ""), style="bold", soft_wrap=True)
+    console().print(clean(sent.text or ""), soft_wrap=True)
 
 
 def _hours(given: str) -> list[str]:

@@ -13,6 +13,7 @@ import typer
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.commands.backtest import backtest
+from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
 from crawler.errors import Invalid
@@ -64,6 +65,8 @@ def set_schedule(
         list[str] | None,
         typer.Option(metavar="WORDS", help="Told in any case: 'contains sale', 'new page', …; '' is for none."),
     ] = None,
+    all_hold: All = False,
+    on: On = "",
     advise: Annotated[
         str | None,
         typer.Option(metavar="SENTENCE", help="Ask a model whether changes matter to it; '' is for no."),
@@ -90,7 +93,8 @@ def set_schedule(
     changes |= {} if email is None else {"notification_email": email or None}
     changes |= {} if webhook is None else {"notification_webhook": next(iter(_addresses([webhook])), None)}
     changes |= {} if notify is None else {"notification_urls": _addresses(notify)}
-    changes |= {} if tell is None else {"conditions": {"of": wanted} if (wanted := [*filter(None, tell)]) else None}
+    conditions = conditions_of(tell, all_hold=all_hold, on=on)
+    changes |= {} if tell is None else {"conditions": conditions}
     changes |= {} if advise is None else {"advice": _advice(advise, may_silence=advice_silences)}
     with open_project(project) as (backend, project_id):
         _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
@@ -111,7 +115,7 @@ def disable(project: ProjectName) -> None:
 def mute(
     project: ProjectName,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
-    page: Annotated[str | None, typer.Option(metavar="URL", help="Only what conditions find on this page.")] = None,
+    page: Annotated[str | None, typer.Option(metavar="URL", help="Only changes of this page.")] = None,
     rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
 ) -> None:
     """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""

@@ -10,6 +10,7 @@ import typer
 
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS
 from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.input.conditions import All
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.lazy_module import on_first_use
 
@@ -19,7 +20,7 @@ with on_first_use():
 
     from crawler.domain.notices.backtests import TrialRules
     from crawler.domain.watching.previews import PagePreview, WatchPreview
-    from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
+    from crawler.domain.watching.rules import TRIED, InvalidWatch, WatchOrder, WatchRule, read_order
     from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_rows
     from crawler.entrypoints.cli.screen.terminal_text import count
@@ -38,7 +39,6 @@ Products = Annotated[bool, typer.Option("--products", help="Products that pages 
 Tell = Annotated[
     list[str] | None, typer.Option("--tell", metavar="WORDS", help="Told if: 'price below 100', 'contains sale', ….")
 ]
-All = Annotated[bool, typer.Option("--all", help="Told only if all of --tell hold for a page.")]
 Name = Annotated[str, typer.Option(help="A name for people.")]
 Priority = Annotated[int, typer.Option(help="Of rules that say the same thing the highest counts.")]
 HEADINGS = ("rule", "what", "priority", "state")
@@ -119,10 +119,11 @@ def backtest(
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
-    told = [trial for trial in trials if trial.now.reasons]
+    by_it = ((trial, [one for one in trial.now.reasons if one.rule == str(TRIED)]) for trial in trials)
+    told = [(trial, reasons) for trial, reasons in by_it if reasons]
     console().print(f"Would have told {len(told)} of the last {count(len(trials), 'crawl')}{':' if told else '.'}")
-    for trial in told:
-        for reason in trial.now.reasons:
+    for trial, reasons in told:
+        for reason in reasons:
             console().print(
                 Text.assemble(f"{moment(trial.completed_at)}  ", clean(reason.url), "  ", clean(reason.why)),
                 soft_wrap=True,

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from crawler.entrypoints.dashboard.forms import conditions
 from crawler.entrypoints.dashboard.forms.fields import Form
 
 FIELDS = {
-    "name": "", "channel": "email", "address": "", "notify_on": "significant", "conditions": "", "form": "at_once",
+    "name": "", "channel": "email", "address": "", "notify_on": "significant", "form": "at_once",
     "time": "08:00", "day_of_week": "0", "timezone": "UTC", "quiet_from": "", "quiet_to": "", "subject_template": "",
-    "body_template": "",
+    "body_template": "", **conditions.FIELDS,
 }  # fmt: skip
 """As it is before anything is written."""
 _WORDS = ("name", "channel", "address", "notify_on", "form", "time", "timezone")
@@ -17,8 +18,7 @@ def given_of(form: Form) -> dict[str, Any]:
     """What was written, for `read_recipient`."""
     given: dict[str, Any] = {name: form.text(name) or FIELDS[name] for name in _WORDS}
     given["day_of_week"] = form.text("day_of_week") or 0
-    conditions = form.lines("conditions")
-    given["conditions"] = {"of": list(conditions)} if conditions else None
+    given["conditions"] = conditions.conditions_of(form)
     quiet = form.text("quiet_from"), form.text("quiet_to")
     given["quiet_hours"] = quiet if any(quiet) else None
     given["subject_template"] = form.text("subject_template") or None

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.notices.schedule import Frequency, Schedule, ScheduleConfig, start_of, upcoming
+from crawler.entrypoints.dashboard.forms import conditions as condition_form
 from crawler.entrypoints.dashboard.forms.fields import Form
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence, share_of
 
@@ -26,7 +27,7 @@ THRESHOLDS = ("significant_new_pages", "significant_changed_share")
 """Fields that are the project's settings, not the schedule's: they define a significant change for every crawl."""
 FIELDS = (
     "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes", "notification_email",
-    "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", *THRESHOLDS,
+    "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", "conditions", *THRESHOLDS,
 )  # fmt: skip
 """Fields that can show an error beside them."""
 _WINDOW = ("window_from", "window_to")
@@ -70,6 +71,7 @@ def fields_of(config: ScheduleConfig | None, settings: CrawlConfig) -> dict[str,
         "notify_after_failures": str(shown.notify_after_failures),
         "significant_new_pages": str(settings.significant_new_pages),
         "significant_changed_share": f"{settings.significant_changed_share * 100:g}",
+        **condition_form.values_of(shown.conditions),
     }
 
 
@@ -92,6 +94,8 @@ def schedule_of(form: Form) -> tuple[dict[str, Any], dict[str, str]]:
     if "advice_wish" in form:
         wish = {"wish": form.text("advice_wish"), "may_silence": form.flag("advice_silences")}
         asked["advice"] = wish if wish["wish"] else None
+    if "conditions" in form:
+        asked["conditions"] = condition_form.conditions_of(form)
     if day := _OF_FREQUENCY.get(str(asked["frequency"])):
         asked[day] = _whole(form.text(day)) if day != "cron" else form.text(day) or None
     try:

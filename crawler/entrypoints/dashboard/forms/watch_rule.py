@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crawler.domain.watching.fields import WatchField
 from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
 
 NAMES = ("name", "pattern", "priority", "watch", "fields", "products", "match", "tell", "tell_pattern")
@@ -23,7 +22,7 @@ def values_of(rule: WatchRule) -> dict[str, str]:
         "pattern": rule.pattern,
         "priority": str(rule.priority),
         "watch": "\n".join(rule.watch),
-        "fields": "\n".join(f"{name} = {_written(field)}" for name, field in rule.fields.items()),
+        "fields": "\n".join(f"{name} = {field.written}" for name, field in rule.fields.items()),
         "products": "1" if rule.products else "",
         "match": tell.match.value if tell else "any",
         "tell": "\n".join(one.written for one in tell.of) if tell else "",
@@ -65,8 +64,3 @@ def _field(line: str) -> tuple[str, Any]:
     if not sign or not what.strip():
         raise InvalidWatch("fields: a line reads NAME = WHAT, such as price = price .total.")
     return name.strip(), what.strip()
-
-
-def _written(field: WatchField) -> str:
-    attribute = f"@{field.attribute}" if field.attribute else ""
-    return f"{field.type} {field.selector}{attribute}"

@@ -33,6 +33,7 @@ STATES = (
     ("blocked", "Blocked"),
     ("unknown", "Unknown"),
     ("sending", "Being sent"),
+    ("held", "Waiting"),
 )
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 Short = Annotated[Text, Query(max_length=30)]
@@ -107,6 +108,13 @@ def resend(kept: OwnNotice, tools: Tools) -> Response:
     """By the workers where there are any: their mail server counts."""
     sent = tools.notices.resend(kept.id)
     return go(f"/notifications/{kept.id}", "resent" if sent.status == Delivery.SENT else "resent-in-vain")
+
+
+@router.post("/notifications/{notification_id}/acknowledge")
+def acknowledge(kept: OwnNotice, tools: Tools) -> Response:
+    """Somebody knows of it; the first moment counts."""
+    tools.notices.notifications.acknowledge(kept.id, tools.clock())
+    return go(f"/notifications/{kept.id}", "acknowledged")
 
 
 def _parts(channel: str, payload: dict[str, Any]) -> dict[str, str]:

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 
-from crawler.domain.notices.backtests import TrialRules
-from crawler.domain.watching.rules import WatchOrder
+from crawler.domain.notices.backtests import ToldReason, Trial, TrialRules
+from crawler.domain.watching.rules import TRIED, WatchOrder
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.forms.watch_rule import NAMES, read_form, values_of
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
@@ -60,13 +60,14 @@ def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID
 
 
 @router.get("/projects/{project_id}/watched/trial")
-def trial(request: Request, project_id: OwnProject, tools: Tools) -> Response:
+def trial(request: Request, project_id: OwnProject, tools: Tools, rule: UUID | None = None) -> Response:
     """Which past crawls the rule would have told. Asked for apart: it reads pages again."""
     values = {name: request.query_params.get(name, "") for name in NAMES}
     order, wrong = read_form(values)
     trials = []
     try:
-        trials = tools.notices.backtest_schedule(project_id, TrialRules(watch=order, crawls=CRAWLS)) if order else []
+        rules = TrialRules(watch=order, in_place_of=rule, crawls=CRAWLS)
+        trials = tools.notices.backtest_schedule(project_id, rules) if order else []
     except (TooSlowToTry, JudgesBusy) as exc:
         wrong = exc.message
     return page(
@@ -75,7 +76,7 @@ def trial(request: Request, project_id: OwnProject, tools: Tools) -> Response:
         here="watch",
         project=tools.store.get_project(project_id),
         trials=trials,
-        told=[one for one in trials if one.now.reasons],
+        told=[(one, reasons) for one in trials if (reasons := _by_it(one))],
         wrong=wrong,
     )
 
@@ -102,6 +103,11 @@ def switch(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
 def remove(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     tools.watching.manage.remove(project_id, _rule_id(form.text("rule")))
     return go(f"/projects/{project_id}/watched", "watch-removed")
+
+
+def _by_it(trial: Trial) -> list[ToldReason]:
+    """Why the rule that is tried tells a crawl."""
+    return [reason for reason in trial.now.reasons if reason.rule == str(TRIED)]
 
 
 def _save(tools: Tools, project_id: UUID, known: UUID | None, order: WatchOrder) -> None:

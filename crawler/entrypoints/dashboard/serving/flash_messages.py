@@ -33,6 +33,7 @@ SAYINGS = {
     "flagged": "Flagged for review.",
     "scheduled": "The schedule is on.",
     "schedule-off": "The schedule is off; its settings are kept.",
+    "acknowledged": "Noted: somebody knows of it.",
     "resent": "It was sent again and delivered.",
     "resent-in-vain": "It was sent again and not delivered. The response says why.",
     "host-paused": "Paused. No crawl requests pages from this host until you resume it.",

@@ -14,8 +14,10 @@ from crawler.entrypoints.dashboard.serving.words import counted, plain
 
 _UNUSABLE = re.compile("[^\\t\\n\\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKS = {WordKind.SAME: "{}", WordKind.REMOVED: "<del>{}</del>", WordKind.ADDED: "<ins>{}</ins>"}
-_KINDS = {"changed": "Changed", "site_wide": "On many pages", "new": "New", "removed": "Removed", "moved": "Moved"}
-_COUNTS = (("changed_pages", "changed"), ("new_pages", "new"), ("removed_pages", "removed"), ("moved_pages", "moved"))
+_KINDS = {"changed": "Changed", "site_wide": "On many pages", "new": "New", "removed": "Removed", "moved": "Moved",
+          "watched": "Watched"}  # fmt: skip
+_COUNTS = (("changed_pages", "changed"), ("new_pages", "new"), ("removed_pages", "removed"), ("moved_pages", "moved"),
+           ("watched_pages", "with another watched value"))  # fmt: skip
 
 
 def atom(entries: Sequence[FeedEntry], *, title: str, base: str, path: str, now: datetime) -> str:

@@ -1,0 +1,95 @@
+"""Sends what waited: for the end of quiet hours, or to be gathered with all else for the same address.
+
+Meanwhile a recipient may have been removed: then it is not sent, and its row says so. Or muted, or its project: then it
+waits until that is over, because it happened before.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from crawler.domain.clock import Clock
+from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.notices.digests import digest_mail, digest_payload
+from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind
+from crawler.domain.notices.recipients import Recipient
+from crawler.handlers.notices.send_notice import SendNotice
+
+GONE = DeliveryResult(delivered=False, words="Not sent: this recipient was removed, or switched off, while it waited.")
+
+
+class HeldNotice(Protocol):
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def project_id(self) -> UUID: ...
+    @property
+    def channel(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def payload(self) -> dict[str, Any]: ...
+
+
+class HeldNotices(Protocol):
+    def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[HeldNotice]]: ...
+    def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
+    def postpone(self, identity: UUID, until: datetime) -> None: ...
+
+
+class ReleaseHeld:
+    def __init__(
+        self,
+        kept: HeldNotices,
+        projects: ProjectReader,
+        recipients: Callable[[UUID], Sequence[Recipient]],
+        send: SendNotice,
+        clock: Clock,
+        product: str,
+    ) -> None:
+        self._kept = kept
+        self._projects = projects
+        self._recipients = recipients
+        self._send = send
+        self._clock = clock
+        self._product = product
+
+    def __call__(self, crawl_id: UUID) -> int:
+        """How many notices were sent: those of this crawl, with all else that waits for the same address."""
+        sent = 0
+        by_project: dict[UUID, Mapping[str, Recipient]] = {}
+        for group in self._kept.take_due(crawl_id, self._clock()):
+            due = [one for one in group if self._is_due(one, self._known(one.project_id, by_project))]
+            if not due:
+                continue
+            first, payloads = due[0], [one.payload for one in due]
+            is_hook = first.channel.startswith(Channel.WEBHOOK)
+            gathered = digest_payload(payloads) if is_hook else digest_mail(self._product, payloads)._asdict()
+            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
+            self._kept.answered_all([one.id for one in due[1:]], answer)
+            sent += len(due)
+        return sent
+
+    def _known(self, project_id: UUID, by_project: dict[UUID, Mapping[str, Recipient]]) -> Mapping[str, Recipient]:
+        if project_id not in by_project:
+            enabled = [one for one in self._recipients(project_id) if one.enabled]
+            by_project[project_id] = {one.target.name: one for one in enabled}
+        return by_project[project_id]
+
+    def _is_due(self, held: HeldNotice, known: Mapping[str, Recipient]) -> bool:
+        recipient, now = known.get(held.channel), self._clock()
+        if recipient is None or recipient.address != held.target:
+            self._kept.answered_all([held.id], GONE)
+            return False
+        project = self._projects.get_project(held.project_id)
+        mutes = [project.muted_until] if project.is_muted(now) else []
+        if held.kind == NoticeKind.CHANGES and recipient.is_muted(now):
+            mutes.append(recipient.muted_until)
+        ends = [moment for moment in mutes if moment is not None]
+        if not ends:
+            return True
+        self._kept.postpone(held.id, recipient.deliver_at(max(ends)) or max(ends))
+        return False
